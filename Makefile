@@ -1,0 +1,45 @@
+# One task runner. Every target sets up what it needs in .venv; nothing is installed globally.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup lint format test verify bench mutants doctor clean
+
+help:  ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
+
+$(READY): pyproject.toml .ci/constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --constraint .ci/constraints.txt --editable '.[dev]'
+	@touch $(READY)
+
+setup: $(READY)  ## Create .venv and install the pinned dependencies
+
+lint: $(READY)  ## ruff, mypy --strict, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY)  ## Format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+test: $(READY)  ## The tests, on two processes
+	$(BIN)/pytest -n 2
+
+verify: $(READY)  ## The main job: spec, triangle, proofs, lock-step, pipeline, trace; one report
+	$(BIN)/barrierspec verify
+
+bench: $(READY)  ## Print the measured rates
+	$(BIN)/barrierspec bench
+
+mutants: $(READY)  ## Break every rule once; each mutant must be killed by the rule it names
+	$(BIN)/barrierspec mutants
+
+doctor: $(READY)  ## Check Python, Java, TLC, Spark, slots and memory
+	$(BIN)/barrierspec doctor
+
+clean:  ## Remove what the targets made
+	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
