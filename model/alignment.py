@@ -1,0 +1,142 @@
+"""Alignment of checkpoint barriers at one input gate (exactly-once mode). Rules ALIGN-01 to ALIGN-19.
+
+A gate reads several channels. Barrier n splits each channel into what belongs to checkpoint n and
+what does not. The gate blocks a channel that has delivered barrier n until every open channel has,
+so that the snapshot taken then holds all that came before barrier n and nothing that came after it.
+
+The file knows one gate and nothing else: no coordinator, no records, no time. What waits on a
+blocked channel is the business of `model.network`.
+"""
+
+from typing import NamedTuple
+
+from model.events import (
+    INPUT_END_OF_STREAM,
+    NONE,
+    ON_CANCELLATION_BARRIER,
+    SUBSUMED,
+    Abort,
+    Block,
+    Effects,
+    Resume,
+    Rules,
+    Step,
+    Trigger,
+)
+
+
+class Gate(NamedTuple):
+    """One input gate; the tuples have one element for each channel."""
+
+    current: int
+    """Highest checkpoint id begun or cancelled here; -1 before the first."""
+    pending: bool
+    """Barriers of `current` have come, but not from every open channel."""
+    blocked: tuple[bool, ...]
+    """The channel delivered barrier `current` and waits for the others."""
+    closed: tuple[bool, ...]
+    """The channel reached its end."""
+
+
+def new_gate(channels: int) -> Gate:
+    """A gate that has seen nothing on any of its channels."""
+    return Gate(NONE, False, (False,) * channels, (False,) * channels)
+
+
+def on_barrier(gate: Gate, channel: int, checkpoint: int) -> Step[Gate]:
+    """Barrier `checkpoint` arrives on `channel`, which is open."""
+    if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
+        return Step(gate, (Resume(channel),), ("ALIGN-04",))  # late: the sender may go on
+    effects: Effects = ()
+    rules: Rules
+    if checkpoint > gate.current:
+        rules = ("ALIGN-01",)
+        if gate.pending:  # overtaken: the older checkpoint ends here
+            effects = (*resume_all(gate), Abort(gate.current, SUBSUMED))
+            rules = ("ALIGN-03", "SUB-01")
+        gate = begin(gate, checkpoint)
+    elif gate.blocked[channel]:
+        rules = ("ALIGN-16",)
+    else:
+        rules = ("ALIGN-02",)
+    gate = block(gate, channel)
+    effects = (*effects, Block(channel))
+    if awaits_a_channel(gate):
+        return Step(gate, effects, rules)
+    return complete(gate, effects, rules)
+
+
+def on_cancel(gate: Gate, channel: int, checkpoint: int) -> Step[Gate]:
+    """A cancellation marker of `checkpoint` arrives on `channel`, which is open."""
+    if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
+        return Step(gate, (), ("ALIGN-12",))
+    rule = "ALIGN-10"
+    if gate.pending:
+        rule = "ALIGN-11" if checkpoint > gate.current else "ALIGN-09"
+    effects = (*resume_all(gate), Abort(checkpoint, ON_CANCELLATION_BARRIER))
+    return Step(idle(gate._replace(current=checkpoint)), effects, (rule,))
+
+
+def on_end_of_partition(gate: Gate, channel: int, counts_as_aligned: bool) -> Step[Gate]:
+    """`channel` ends; `counts_as_aligned` is the switch for checkpoints after tasks finish."""
+    blocked = gate.blocked
+    gate = gate._replace(closed=with_flag(gate.closed, channel, True))
+    if not gate.pending:
+        return Step(gate, (), ("ALIGN-13",))
+    if not counts_as_aligned:
+        effects = (*resume_all(gate), Abort(gate.current, INPUT_END_OF_STREAM))
+        return Step(idle(gate), effects, ("ALIGN-14",))
+    gate = gate._replace(blocked=with_flag(blocked, channel, False))
+    if awaits_a_channel(gate):
+        return Step(gate, (), ("ALIGN-15",))
+    return complete(gate, (), ("ALIGN-15",))
+
+
+def complete(gate: Gate, effects: Effects, rules: Rules) -> Step[Gate]:
+    """Every channel is aligned: snapshot first, then let go (ALIGN-05, ALIGN-06)."""
+    done = (*effects, Trigger(gate.current), *resume_all(gate))
+    return Step(idle(gate), done, (*rules, "ALIGN-05", "ALIGN-06"))
+
+
+def awaits_a_channel(gate: Gate) -> bool:
+    """Some channel is still open and has not delivered the barrier."""
+    return not all(blocked or closed for blocked, closed in zip(gate.blocked, gate.closed, strict=True))
+
+
+def begin(gate: Gate, checkpoint: int) -> Gate:
+    """The alignment of `checkpoint` starts, with no channel blocked yet."""
+    return idle(gate)._replace(current=checkpoint, pending=True)
+
+
+def idle(gate: Gate) -> Gate:
+    """Nothing is pending and no channel is blocked (ALIGN-19)."""
+    return gate._replace(pending=False, blocked=(False,) * len(gate.blocked))
+
+
+def block(gate: Gate, channel: int) -> Gate:
+    """The channel delivered the barrier and waits."""
+    return gate._replace(blocked=with_flag(gate.blocked, channel, True))
+
+
+def resume_all(gate: Gate) -> Effects:
+    """Let go of every blocked channel, in channel order."""
+    return tuple(Resume(channel) for channel, blocked in enumerate(gate.blocked) if blocked)
+
+
+def with_flag(flags: tuple[bool, ...], position: int, value: bool) -> tuple[bool, ...]:
+    """The same flags with one of them set to `value`."""
+    return (*flags[:position], value, *flags[position + 1 :])
+
+
+def describe(gate: Gate) -> str:
+    """The gate in one line, as transcripts print it."""
+    phase = "aligning" if gate.pending else "idle"
+    blocked = [str(channel) for channel, flag in enumerate(gate.blocked) if flag]
+    closed = [str(channel) for channel, flag in enumerate(gate.closed) if flag]
+    return ", ".join(
+        [
+            f"current={gate.current} {phase}",
+            *(["blocked " + " ".join(blocked)] if blocked else []),
+            *(["closed " + " ".join(closed)] if closed else []),
+        ]
+    )

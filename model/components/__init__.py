@@ -1,0 +1,63 @@
+"""The model's five components behind the words of the wire (docs/adapter-protocol.md).
+
+A `Component` makes a state from a configuration, applies one event given as a wire object, and shows
+the observable part of a state. Illegal events raise `WireError` and nothing happens: the step
+functions are only ever given what the protocol allows. `COMPONENTS` hands them out by name.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from model.components import words
+from model.components.coordinator import (
+    effect_of_coordinator,
+    new_coordinator,
+    observe_coordinator,
+    step_coordinator,
+)
+from model.components.gate import new_gate, observe_gate, step_gate
+from model.components.sink import new_sink, observe_sink, step_sink
+from model.components.store import effect_of_store, new_store, observe_store, step_store
+from model.components.subtask import effect_of_subtask, new_subtask, observe_subtask, step_subtask
+from model.components.words import Wire, WireError
+from model.events import Effect, Rules, Step
+
+__all__ = ["COMPONENTS", "Component", "Wire", "WireError"]
+
+
+def plain_effect(state: object, effect: Effect) -> dict[str, object]:
+    """An effect whose fields are the wire's fields."""
+    return words.to_wire(effect)
+
+
+class Component(NamedTuple):
+    """One component of the protocol, driven by wire objects."""
+
+    name: str
+    new: Callable[[Wire], Any]
+    """A state from a configuration; raises WireError."""
+    step: Callable[[Any, Wire], Step[Any]]
+    """One event in wire form; raises WireError, and nothing happens."""
+    observe: Callable[[Any], dict[str, object]]
+    """The observable state in wire form."""
+    effect: Callable[[Any, Effect], dict[str, object]] = plain_effect
+    """One effect in wire form, given the state after the step."""
+
+    def apply(self, state: Any, event: Wire) -> tuple[Any, list[dict[str, object]], Rules]:  # noqa: ANN401
+        """Apply one wire event: the next state, the effects as wire objects, the fired rules."""
+        after, effects, rules = self.step(state, event)
+        return after, [self.effect(after, effect) for effect in effects], rules
+
+
+COMPONENTS: Mapping[str, Component] = {
+    component.name: component
+    for component in (
+        Component("gate", new_gate, step_gate, observe_gate),
+        Component("subtask", new_subtask, step_subtask, observe_subtask, effect_of_subtask),
+        Component(
+            "coordinator", new_coordinator, step_coordinator, observe_coordinator, effect_of_coordinator
+        ),
+        Component("store", new_store, step_store, observe_store, effect_of_store),
+        Component("sink", new_sink, step_sink, observe_sink),
+    )
+}

@@ -1,0 +1,72 @@
+"""The subtask's snapshot steps behind the words of the wire."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from model import subtask
+from model.components import words
+from model.components.words import Wire
+from model.events import NONE, Effect, Step
+from model.subtask import Subtask
+
+
+class SubtaskSession(NamedTuple):
+    """A subtask and the bound of its remembered aborts."""
+
+    subtask: Subtask
+    remembered_at_most: int
+
+
+def new_subtask(config: Wire) -> SubtaskSession:
+    """`profile`, `max_concurrent`."""
+    words.choice(config, "profile", ("2.3",), default="2.3")
+    bound = words.integer(config, "max_concurrent", at_least=1, default=1)
+    return SubtaskSession(subtask.new_subtask(), bound)
+
+
+def step_subtask(session: SubtaskSession, event: Wire) -> Step[SubtaskSession]:
+    """One event of the subtask's life."""
+    kind = words.kind_of(event, (*_SUBTASK, "abort_on_barrier", "abort_notification", "status"))
+    before = session.subtask
+    if kind == "status":
+        after, effects, rules = subtask.on_status(before, words.boolean(event, "running"))
+    else:
+        checkpoint = words.checkpoint(event)
+        if kind == "abort_on_barrier":
+            reason = words.text(event, "reason")
+            after, effects, rules = subtask.on_abort_on_barrier(before, checkpoint, reason)
+        elif kind == "abort_notification":
+            completed = words.integer(event, "completed", at_least=NONE, default=NONE)
+            after, effects, rules = subtask.on_abort_notification(
+                before, checkpoint, completed, session.remembered_at_most
+            )
+        else:
+            after, effects, rules = _SUBTASK[kind](before, checkpoint)
+    return Step(session._replace(subtask=after), effects, rules)
+
+
+_SUBTASK: Mapping[str, Callable[[Subtask, int], Step[Subtask]]] = {
+    "checkpoint": subtask.on_checkpoint,
+    "complete_notification": subtask.on_complete_notification,
+    "async_done": subtask.on_async_done,
+    "async_failed": subtask.on_async_failed,
+}
+
+
+def observe_subtask(session: SubtaskSession) -> dict[str, object]:
+    """`running_task`, `last`, `aborted`, `running`, `completed`."""
+    state = session.subtask
+    return {
+        "running_task": state.task_runs,
+        "last": state.last,
+        "aborted": list(state.aborted),
+        "running": list(state.running),
+        "completed": state.completed,
+    }
+
+
+def effect_of_subtask(session: SubtaskSession, effect: Effect) -> dict[str, object]:
+    """Notifications go to the operators of this subtask: they name no task."""
+    wire = words.to_wire(effect)
+    wire.pop("task", None)
+    return wire

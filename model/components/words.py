@@ -1,0 +1,89 @@
+"""Reading and writing the wire's objects: typed fields, kinds, and errors that say what to do."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from model.events import Effect
+
+Wire = Mapping[str, Any]
+
+
+class WireError(ValueError):
+    """A configuration or event that the protocol does not allow here; nothing has happened."""
+
+
+def kind_of(event: Wire, known: Sequence[str]) -> str:
+    """The event's kind, one of `known`."""
+    kind = event.get("kind")
+    if kind not in known:
+        raise WireError(f"unknown kind {kind!r}; expected one of: {', '.join(sorted(known))}")
+    return str(kind)
+
+
+def field(wire: Wire, name: str) -> Any:  # noqa: ANN401 - the value is opaque to the protocol
+    """A field that must be there."""
+    if name not in wire:
+        raise WireError(f"field {name!r} is missing in {dict(wire)}")
+    return wire[name]
+
+
+def integer(wire: Wire, name: str, *, at_least: int, default: int | None = None) -> int:
+    """An int of at least `at_least`; `default` if it is left out and there is one."""
+    value = wire.get(name, default)
+    if type(value) is not int or value < at_least:
+        raise WireError(f"{name}: expected an int of at least {at_least}, got {value!r}")
+    return value
+
+
+def index(event: Wire, name: str, size: int) -> int:
+    """A position below `size`."""
+    value = field(event, name)
+    if type(value) is not int or not 0 <= value < size:
+        raise WireError(f"{name}: expected an int from 0 to {size - 1}, got {value!r}")
+    return value
+
+
+def checkpoint(event: Wire) -> int:
+    """The event's checkpoint id, at least 0."""
+    value = field(event, "checkpoint")
+    if type(value) is not int or value < 0:
+        raise WireError(f"checkpoint: expected an int of at least 0, got {value!r}")
+    return value
+
+
+def boolean(wire: Wire, name: str, *, default: bool | None = None) -> bool:
+    """A boolean; `default` if it is left out and there is one."""
+    value = wire.get(name, default)
+    if type(value) is not bool:
+        raise WireError(f"{name}: expected true or false, got {value!r}")
+    return value
+
+
+def text(wire: Wire, name: str) -> str:
+    """A text that must be there."""
+    value = field(wire, name)
+    if type(value) is not str:
+        raise WireError(f"{name}: expected a string, got {value!r}")
+    return value
+
+
+def choice(wire: Wire, name: str, allowed: Sequence[str], *, default: str | None = None) -> str:
+    """One of a few words; `default` if it is left out and there is one."""
+    value = wire.get(name, default)
+    if value not in allowed:
+        raise WireError(f"{name}: expected one of {', '.join(allowed)}, got {value!r}")
+    return str(value)
+
+
+def to_wire(effect: Effect) -> dict[str, object]:
+    """The wire object of an effect: its kind, then its fields."""
+    kind, names = _form(type(effect))
+    return {"kind": kind, **dict(zip(names, effect, strict=True))}
+
+
+@cache
+def _form(effect: type) -> tuple[str, tuple[str, ...]]:
+    name = effect.__name__
+    kind = "".join("_" + letter.lower() if letter.isupper() else letter for letter in name)
+    return kind.lstrip("_"), tuple(getattr(effect, "_fields"))  # noqa: B009 - mypy: a NamedTuple class

@@ -1,0 +1,394 @@
+"""The words of the protocol: what a component is told (events) and what it says (effects).
+
+Events and effects are immutable records of ints, booleans and short names. Each is called like its
+word on the wire, in CamelCase; `kind` and `fields` give the wire's form. A step function takes a
+state and the fields of one event and returns a `Step`: the next state, the effects in their order,
+and the IDs of the rules that fired.
+"""
+
+from typing import Generic, NamedTuple, TypeVar
+
+State = TypeVar("State")
+Rules = tuple[str, ...]
+
+# Reasons, as Flink names them (without the prefix CHECKPOINT_DECLINED_).
+SUBSUMED = "SUBSUMED"
+ON_CANCELLATION_BARRIER = "ON_CANCELLATION_BARRIER"
+INPUT_END_OF_STREAM = "INPUT_END_OF_STREAM"
+TASK_NOT_READY = "TASK_NOT_READY"
+ASYNC_EXCEPTION = "ASYNC_EXCEPTION"
+CHECKPOINT_SUBSUMED = "CHECKPOINT_SUBSUMED"
+CHECKPOINT_EXPIRED = "CHECKPOINT_EXPIRED"
+COORDINATOR_SUSPEND = "COORDINATOR_SUSPEND"
+NOT_ALL_REQUIRED_TASKS_RUNNING = "NOT_ALL_REQUIRED_TASKS_RUNNING"
+
+SUCCESS = "SUCCESS"
+DUPLICATE = "DUPLICATE"
+UNKNOWN = "UNKNOWN"
+
+NONE = -1  # no checkpoint, no transaction
+
+
+# ---------------------------------------------------------------- events
+
+
+class Record(NamedTuple):
+    """A record arrives on a channel of a gate."""
+
+    channel: int
+    value: int
+
+
+class Barrier(NamedTuple):
+    """Barrier `checkpoint` arrives on a channel of a gate."""
+
+    channel: int
+    checkpoint: int
+
+
+class Cancel(NamedTuple):
+    """A cancellation marker of `checkpoint` arrives on a channel of a gate."""
+
+    channel: int
+    checkpoint: int
+
+
+class EndOfPartition(NamedTuple):
+    """A channel of a gate has delivered its last item."""
+
+    channel: int
+
+
+class Checkpoint(NamedTuple):
+    """A subtask is triggered: by its gate, or by the coordinator if it is a source."""
+
+    checkpoint: int
+
+
+class AbortOnBarrier(NamedTuple):
+    """The gate of a subtask has aborted a checkpoint."""
+
+    checkpoint: int
+    reason: str
+
+
+class AbortNotification(NamedTuple):
+    """The coordinator has aborted a checkpoint; the newest completed id travels along."""
+
+    checkpoint: int
+    completed: int
+
+
+class CompleteNotification(NamedTuple):
+    """The coordinator has completed a checkpoint."""
+
+    checkpoint: int
+
+
+class AsyncDone(NamedTuple):
+    """The asynchronous part of a snapshot ended well."""
+
+    checkpoint: int
+
+
+class AsyncFailed(NamedTuple):
+    """The asynchronous part of a snapshot failed."""
+
+    checkpoint: int
+
+
+class Status(NamedTuple):
+    """A subtask starts or stops running."""
+
+    running: bool
+
+
+class JobStatus(NamedTuple):
+    """The job changes its status; only RUNNING opens the coordinator."""
+
+    status: str
+
+
+class TaskStatus(NamedTuple):
+    """A task (its position in the plan) starts or stops running."""
+
+    task: int
+    status: str
+
+
+class TriggerRequest(NamedTuple):
+    """Somebody asks the coordinator for a checkpoint or a savepoint."""
+
+    savepoint: bool
+
+
+class AcknowledgeMessage(NamedTuple):
+    """A task acknowledges; `handle` numbers its state, 0 for none."""
+
+    task: int
+    checkpoint: int
+    handle: int
+
+
+class DeclineMessage(NamedTuple):
+    """A task declines a checkpoint."""
+
+    task: int
+    checkpoint: int
+    reason: str
+
+
+class Advance(NamedTuple):
+    """Virtual time passes, in milliseconds."""
+
+    ms: int
+
+
+class FailTasks(NamedTuple):
+    """Tasks fail and the scheduler restarts the job; one flag for each task of the plan."""
+
+    failed: tuple[bool, ...]
+
+
+class RestoreRequest(NamedTuple):
+    """The restarting job asks for the newest retained checkpoint."""
+
+
+class Add(NamedTuple):
+    """A completed checkpoint is put into the store; `type` is one of the store's three."""
+
+    checkpoint: int
+    type: int
+
+
+class LatestRequest(NamedTuple):
+    """Somebody asks the store for the checkpoint to restore."""
+
+
+class Shutdown(NamedTuple):
+    """The job has ended for good; `discard` if its checkpoints are not kept."""
+
+    discard: bool
+
+
+class WriteRequest(NamedTuple):
+    """A record reaches the sink."""
+
+    value: int
+
+
+class SnapshotRequest(NamedTuple):
+    """The sink's subtask takes its snapshot."""
+
+    checkpoint: int
+
+
+class Finish(NamedTuple):
+    """The sink has seen the end of its input."""
+
+
+class Crash(NamedTuple):
+    """The sink's process is gone, with everything volatile."""
+
+
+class Restore(NamedTuple):
+    """The sink restarts from its snapshot under an id, or from the beginning (-1)."""
+
+    checkpoint: int
+
+
+# ---------------------------------------------------------------- effects
+
+
+class Process(NamedTuple):
+    """The record reaches the operator."""
+
+    channel: int
+    value: int
+
+
+class Block(NamedTuple):
+    """The channel is not read until it is resumed."""
+
+    channel: int
+
+
+class Resume(NamedTuple):
+    """The channel, whose sender stopped after its barrier, is read again."""
+
+    channel: int
+
+
+class Trigger(NamedTuple):
+    """The subtask takes its snapshot now."""
+
+    checkpoint: int
+
+
+class Abort(NamedTuple):
+    """The checkpoint ends here without success."""
+
+    checkpoint: int
+    reason: str
+
+
+class BroadcastBarrier(NamedTuple):
+    """The barrier is sent on every output."""
+
+    checkpoint: int
+
+
+class BroadcastCancel(NamedTuple):
+    """A cancellation marker is sent on every output."""
+
+    checkpoint: int
+
+
+class Snapshot(NamedTuple):
+    """The synchronous part of the snapshot runs; the asynchronous part starts."""
+
+    checkpoint: int
+
+
+class CancelAsync(NamedTuple):
+    """The asynchronous part of the snapshot is stopped and its state thrown away."""
+
+    checkpoint: int
+
+
+class Acknowledge(NamedTuple):
+    """The subtask tells the coordinator that its snapshot is stored."""
+
+    checkpoint: int
+
+
+class Decline(NamedTuple):
+    """The subtask tells the coordinator that there will be no snapshot."""
+
+    checkpoint: int
+    reason: str
+
+
+class NotifyComplete(NamedTuple):
+    """Operators (task -1) or a task of the plan are told that the checkpoint is complete."""
+
+    checkpoint: int
+    task: int = NONE
+
+
+class NotifyAbort(NamedTuple):
+    """Operators (task -1) or a task of the plan are told that the checkpoint was aborted."""
+
+    checkpoint: int
+    task: int = NONE
+
+
+class NotifySubsumed(NamedTuple):
+    """A task of the plan is told that a completed checkpoint was dropped."""
+
+    checkpoint: int
+    task: int
+
+
+class TriggerTask(NamedTuple):
+    """A source is asked to start a checkpoint."""
+
+    task: int
+    checkpoint: int
+    savepoint: bool
+
+
+class Rejected(NamedTuple):
+    """A request started nothing."""
+
+    savepoint: bool
+    reason: str
+
+
+class Acknowledged(NamedTuple):
+    """What an acknowledgement for a pending checkpoint counted as."""
+
+    task: int
+    checkpoint: int
+    result: str
+
+
+class Complete(NamedTuple):
+    """A checkpoint is complete."""
+
+    checkpoint: int
+
+
+class DiscardCheckpoint(NamedTuple):
+    """A completed checkpoint is deleted."""
+
+    checkpoint: int
+
+
+class DiscardState(NamedTuple):
+    """The state behind one acknowledgement is deleted."""
+
+    handle: int
+
+
+class Restored(NamedTuple):
+    """The checkpoint that the job restarts from, -1 for none."""
+
+    checkpoint: int
+
+
+class Subsumed(NamedTuple):
+    """The highest checkpoint that an addition dropped and deleted."""
+
+    checkpoint: int
+
+
+class Latest(NamedTuple):
+    """The store's answer, -1 for none."""
+
+    checkpoint: int
+
+
+class Write(NamedTuple):
+    """The record is written to the open transaction."""
+
+    transaction: int
+    value: int
+
+
+class Begin(NamedTuple):
+    """A transaction is opened."""
+
+    transaction: int
+
+
+class PreCommit(NamedTuple):
+    """A transaction is closed to writes and made durable, ready to commit."""
+
+    transaction: int
+
+
+class Commit(NamedTuple):
+    """A transaction becomes visible."""
+
+    transaction: int
+
+
+class AbortTransaction(NamedTuple):
+    """A transaction is given up."""
+
+    transaction: int
+
+
+# Every event and effect is a tuple whose class says what it is.
+Event = tuple[object, ...]
+Effect = tuple[object, ...]
+Effects = tuple[Effect, ...]
+
+
+class Step(NamedTuple, Generic[State]):
+    """What one event does: the next state, the effects in order, the rules that fired."""
+
+    state: State
+    effects: Effects
+    rules: Rules
