@@ -1,1 +1,73 @@
-"""Package impl.core."""
+"""The protocol core, sans I/O: what a checkpoint is to each part of a job.
+
+`gate` aligns the barriers of one task's input and `network` plays the channels behind it; `subtask` takes
+the snapshot steps; `coordinator` starts and ends checkpoints, with `requests` that wait, `pending` ones
+and the `store` of completed ones; `transactions` is the two-phase commit of a sink. `failures` and
+`schedule` are what a runtime asks on top. `events` and `effects` are the vocabulary, `words` its form on
+the wire, `component` the frame of all. No file, clock, random or engine is known here.
+
+`COMPONENTS` makes a component from a configuration of the wire (docs/adapter-protocol.md). It raises
+`ConfigError` for a bad configuration, `UnsupportedError` for one that is not offered.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from impl.core.component import Component, Effects
+from impl.core.coordinator import Coordinator, Task, coordinator_from_config
+from impl.core.effects import Effect
+from impl.core.errors import ConfigError, ProtocolError, UnsupportedError
+from impl.core.events import CheckpointType, Event
+from impl.core.failures import CheckpointFailureManager
+from impl.core.gate import InputGate, gate_from_config
+from impl.core.network import PolledGate
+from impl.core.pending import PendingCheckpoint
+from impl.core.schedule import Decision, PeriodicTrigger
+from impl.core.store import CompletedCheckpointStore, store_from_config
+from impl.core.subtask import Subtask, subtask_from_config
+from impl.core.transactions import Filed, SinkSnapshot, TransactionalSink, sink_from_config
+from impl.core.words import Wire
+
+
+def _gate(config: Mapping[str, object]) -> Component:
+    gate, polled = gate_from_config(config)
+    return PolledGate(gate) if polled else gate
+
+
+COMPONENTS: Final[Mapping[str, Callable[[Mapping[str, object]], Component]]] = MappingProxyType(
+    {
+        "gate": _gate,
+        "subtask": subtask_from_config,
+        "coordinator": coordinator_from_config,
+        "store": store_from_config,
+        "sink": sink_from_config,
+    }
+)
+"""By wire name: from a configuration to a fresh component."""
+
+__all__ = [
+    "COMPONENTS",
+    "CheckpointFailureManager",
+    "CheckpointType",
+    "CompletedCheckpointStore",
+    "Component",
+    "ConfigError",
+    "Coordinator",
+    "Decision",
+    "Effect",
+    "Effects",
+    "Event",
+    "Filed",
+    "InputGate",
+    "PendingCheckpoint",
+    "PeriodicTrigger",
+    "PolledGate",
+    "ProtocolError",
+    "SinkSnapshot",
+    "Subtask",
+    "Task",
+    "TransactionalSink",
+    "UnsupportedError",
+    "Wire",
+]

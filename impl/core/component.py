@@ -1,0 +1,93 @@
+"""What every component of the core is: it takes one event, answers effects, and can be observed.
+
+A component does no I/O and reads no clock; whoever drives it, a Spark task, the driver or the
+conformance suite, carries its effects out. Its steps are typed methods (`gate.barrier(0, 5)`); `apply`
+is the same in the words of the wire. An event that raises `ProtocolError` has changed nothing.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, ClassVar
+
+from impl.core.effects import Effect
+from impl.core.errors import ConfigError, ProtocolError, UnsupportedError
+from impl.core.events import Event
+from impl.core.words import Wire
+
+Effects = tuple[Effect, ...]
+Step = Callable[..., Effects]
+Steps = Mapping[str, tuple[Callable[[Mapping[str, object]], tuple[object, ...]], Step]]
+
+
+def steps(methods: Mapping[type[Event], Step]) -> Steps:
+    """The table from an event's kind to how it is read and the method that takes its fields in order."""
+    return {event.kind: (event.parse, method) for event, method in methods.items()}
+
+
+class Component:
+    """A state machine of the protocol, driven by typed methods or by `apply`."""
+
+    _steps: ClassVar[Steps]
+
+    def apply(self, event: Mapping[str, object]) -> list[Wire]:
+        """Take one event of the wire and answer the effects, in order, in the words of the wire.
+
+        `ProtocolError` if the event is outside the protocol or illegal now; nothing has changed then.
+        """
+        kind = event.get("kind")
+        step = self._steps.get(kind) if isinstance(kind, str) else None
+        if step is None:
+            raise self._unknown(kind)
+        parse, method = step
+        return [effect.wire() for effect in method(self, *parse(event))]
+
+    def handle(self, event: Event) -> Effects:
+        """Take one typed event and answer the effects in order; errors as in `apply`."""
+        step = self._steps.get(event.kind)
+        if step is None:
+            raise self._unknown(event.kind)
+        return step[1](self, *event.values())
+
+    def observe(self) -> dict[str, Any]:
+        """The whole observable state, in the words of the wire."""
+        raise NotImplementedError
+
+    def _unknown(self, kind: object) -> ProtocolError:
+        return ProtocolError(
+            f"{type(self).__name__} takes the events {', '.join(self._steps)}; came kind {kind!r}; "
+            "send one of those"
+        )
+
+
+def require_checkpoint_id(checkpoint: int) -> None:
+    """Raise `ProtocolError` for a negative checkpoint id; -1 means *none* and is never sent."""
+    if checkpoint < 0:
+        raise ProtocolError(
+            f"a checkpoint id is an int from 0 on, came {checkpoint}; "
+            "send only ids that a coordinator has drawn"
+        )
+
+
+def only_keys(config: Mapping[str, object], known: Collection[str]) -> None:
+    """Raise `ConfigError` for a key that the component does not know."""
+    unknown = sorted(set(config) - set(known))
+    if unknown:
+        keys = ", ".join(known) or "none"
+        raise ConfigError(f"known configuration keys are {keys}; came also {unknown}; leave those out")
+
+
+def positive_int(config: Mapping[str, object], key: str, default: int | None = None) -> int:
+    """The int from 1 on under `key`; `ConfigError` if it is none, or missing without a default."""
+    value = config.get(key, default)
+    if type(value) is not int or value < 1:
+        raise ConfigError(f"{key} has to be an int from 1 on, came {value!r}; correct the configuration")
+    return value
+
+
+def supported(config: Mapping[str, object], key: str, offered: Collection[str], default: str) -> str:
+    """The name under `key`; `UnsupportedError` if it is not among those `offered`."""
+    value = config.get(key, default)
+    if not isinstance(value, str) or value not in offered:
+        raise UnsupportedError(
+            f"{key} is offered as {', '.join(offered)}; came {value!r}; ask for one of those"
+        )
+    return value

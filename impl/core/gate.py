@@ -1,0 +1,175 @@
+"""The input gate of one task: alignment of checkpoint barriers, exactly-once (handler level).
+
+Barrier n splits each channel into what belongs to checkpoint n and what does not. The gate blocks a
+channel that has delivered barrier n until every open channel has, triggers the snapshot, and only then
+lets the channels go. Rules: ALIGN-01 to ALIGN-16, ALIGN-18, ALIGN-19, and SUB-01 at one gate.
+
+The gate is told of barriers, cancellations and ends, at once and even for a blocked channel. It does not
+see records, and it does not hold anything back: that is the part of `network`, or of the real channels
+of a runtime, which obey `block` and `resume`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from impl.core.component import (
+    Component,
+    Effects,
+    only_keys,
+    positive_int,
+    require_checkpoint_id,
+    steps,
+    supported,
+)
+from impl.core.effects import (
+    INPUT_END_OF_STREAM,
+    ON_CANCELLATION_BARRIER,
+    SUBSUMED,
+    Abort,
+    Block,
+    Effect,
+    Resume,
+    Trigger,
+)
+from impl.core.errors import ConfigError, ProtocolError
+from impl.core.events import Barrier, Cancel, EndOfPartition
+
+
+class InputGate(Component):
+    """The alignment over the channels 0 to `channels` - 1.
+
+    `checkpoints_after_tasks_finish`: whether a channel that ends counts as aligned (ALIGN-15) or ends the
+    alignment (ALIGN-14).
+    """
+
+    def __init__(self, channels: int, *, checkpoints_after_tasks_finish: bool = True) -> None:
+        if channels < 1:
+            raise ConfigError(f"a gate has at least one channel, came {channels}; correct `channels`")
+        self._channels = channels
+        self._after_finish = checkpoints_after_tasks_finish
+        self._current = -1
+        self._pending = False
+        self._blocked: set[int] = set()
+        self._closed: set[int] = set()
+        # Effects are immutable, so one of each serves every alignment.
+        self._block = tuple(Block(channel) for channel in range(channels))
+        self._resume = tuple(Resume(channel) for channel in range(channels))
+
+    @property
+    def channels(self) -> int:
+        """How many channels the gate reads, ended ones among them."""
+        return self._channels
+
+    @property
+    def current(self) -> int:
+        """The highest checkpoint begun or cancelled here, -1 before the first."""
+        return self._current
+
+    @property
+    def pending(self) -> bool:
+        """Whether barriers of `current` have come, but not from every open channel."""
+        return self._pending
+
+    def is_blocked(self, channel: int) -> bool:
+        """Whether the channel waits for the others."""
+        return channel in self._blocked
+
+    def is_closed(self, channel: int) -> bool:
+        """Whether the channel has ended."""
+        return channel in self._closed
+
+    def require_open(self, channel: int) -> None:
+        """Raise `ProtocolError` for a channel that the gate does not have, or that has ended."""
+        if not 0 <= channel < self._channels:
+            raise ProtocolError(
+                f"the gate has the channels 0 to {self._channels - 1}, came {channel}; send on one of those"
+            )
+        if channel in self._closed:
+            raise ProtocolError(
+                f"channel {channel} has ended and nothing may follow; send on another or make a new gate"
+            )
+
+    def barrier(self, channel: int, checkpoint: int) -> Effects:
+        """The barrier of `checkpoint` arrives on `channel`."""
+        self.require_open(channel)
+        require_checkpoint_id(checkpoint)
+        effects: list[Effect] = []
+        if checkpoint > self._current:
+            if self._pending:  # ALIGN-03, SUB-01: the older alignment ends here, once
+                effects += self._release()
+                effects.append(Abort(self._current, SUBSUMED))
+            self._current = checkpoint
+            self._pending = True
+        elif checkpoint < self._current or not self._pending:
+            return (self._resume[channel],)  # ALIGN-04: late; the sender stopped, and may go on
+        self._blocked.add(channel)  # ALIGN-16: a set, so a duplicate counts once
+        effects.append(self._block[channel])
+        if self._everyone_arrived():
+            effects += self._complete()
+        return tuple(effects)
+
+    def cancel(self, channel: int, checkpoint: int) -> Effects:
+        """The cancellation of `checkpoint` arrives on `channel`."""
+        self.require_open(channel)
+        require_checkpoint_id(checkpoint)
+        if checkpoint < self._current or (checkpoint == self._current and not self._pending):
+            return ()  # ALIGN-12
+        # ALIGN-09 to ALIGN-11: of an older pending alignment nothing is said, the newer abort covers it.
+        released = self._release()
+        self._current = checkpoint
+        return (*released, Abort(checkpoint, ON_CANCELLATION_BARRIER))
+
+    def end_of_partition(self, channel: int) -> Effects:
+        """The channel ends."""
+        self.require_open(channel)
+        self._closed.add(channel)
+        if not self._pending:
+            return ()  # ALIGN-13
+        if not self._after_finish:  # ALIGN-14
+            return (*self._release(), Abort(self._current, INPUT_END_OF_STREAM))
+        self._blocked.discard(channel)  # ALIGN-15: from now on it counts as closed
+        return tuple(self._complete()) if self._everyone_arrived() else ()
+
+    def observe(self) -> dict[str, Any]:
+        """`current`, `pending`, `blocked` and `closed` (sorted channels)."""
+        return {
+            "current": self._current,
+            "pending": self._pending,
+            "blocked": sorted(self._blocked),
+            "closed": sorted(self._closed),
+        }
+
+    def _everyone_arrived(self) -> bool:
+        """ALIGN-05: every channel is blocked by the pending checkpoint, or closed."""
+        return len(self._blocked) + len(self._closed) == self._channels
+
+    def _complete(self) -> list[Effect]:
+        """ALIGN-06: the snapshot first, then let go."""
+        return [Trigger(self._current), *self._release()]
+
+    def _release(self) -> list[Effect]:
+        """End the pending alignment: every blocked channel goes on, in channel order (ALIGN-19)."""
+        resumed: list[Effect] = [self._resume[channel] for channel in sorted(self._blocked)]
+        self._blocked.clear()
+        self._pending = False
+        return resumed
+
+    _steps = steps({Barrier: barrier, Cancel: cancel, EndOfPartition: end_of_partition})
+
+
+_KEYS = ("channels", "mode", "profile", "checkpoints_after_tasks_finish", "level")
+
+
+def gate_from_config(config: Mapping[str, object]) -> tuple[InputGate, bool]:
+    """The gate that a wire configuration asks for, and whether at the polled level."""
+    only_keys(config, _KEYS)
+    supported(config, "mode", ("exactly-once",), "exactly-once")
+    supported(config, "profile", ("flink-1.14",), "flink-1.14")
+    level = supported(config, "level", ("polled", "handler"), "polled")
+    after_finish = config.get("checkpoints_after_tasks_finish", True)
+    if not isinstance(after_finish, bool):
+        raise ConfigError(
+            f"checkpoints_after_tasks_finish has to be true or false, came {after_finish!r}; correct it"
+        )
+    gate = InputGate(positive_int(config, "channels"), checkpoints_after_tasks_finish=after_finish)
+    return gate, level == "polled"

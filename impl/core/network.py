@@ -1,0 +1,103 @@
+"""The gate as a task sees it that polls it: what comes on a blocked channel waits in the network.
+
+A real network holds back a blocked channel by credits; here the waiting messages stand in a queue for
+each channel. They are handed on within the event that releases their channel, after its own effects, in
+the order of arrival over all channels, as long as their channel stays open to them: a barrier handed on
+may block its channel again, and what stands behind it goes on waiting. Rule: ALIGN-17; the alignment
+itself is `gate`.
+"""
+
+from collections import deque
+from typing import Any
+
+from impl.core.component import Component, Effects, require_checkpoint_id, steps
+from impl.core.effects import Effect, Process
+from impl.core.errors import ProtocolError
+from impl.core.events import Barrier, Cancel, EndOfPartition, Event, Record
+from impl.core.gate import InputGate
+
+
+class PolledGate(Component):
+    """An input gate behind a network that obeys `block` and `resume`."""
+
+    def __init__(self, gate: InputGate) -> None:
+        self._gate = gate
+        self._arrivals = 0
+        self._waiting: dict[int, deque[tuple[int, Event]]] = {}
+        self._ending: set[int] = set()  # the end has been sent, and waits behind a blocked channel
+
+    def record(self, channel: int, value: object) -> Effects:
+        """A record arrives: it is processed now, or waits with its channel (ALIGN-17)."""
+        self._require_sendable(channel)
+        if self._gate.is_blocked(channel):
+            return self._wait(channel, Record(channel, value))
+        return (Process(channel, value),)
+
+    def barrier(self, channel: int, checkpoint: int) -> Effects:
+        """The barrier of `checkpoint` arrives on `channel`."""
+        self._require_sendable(channel)
+        require_checkpoint_id(checkpoint)
+        if self._gate.is_blocked(channel):
+            return self._wait(channel, Barrier(channel, checkpoint))
+        return self._hand_on(self._gate.barrier(channel, checkpoint))
+
+    def cancel(self, channel: int, checkpoint: int) -> Effects:
+        """The cancellation of `checkpoint` arrives on `channel`."""
+        self._require_sendable(channel)
+        require_checkpoint_id(checkpoint)
+        if self._gate.is_blocked(channel):
+            return self._wait(channel, Cancel(channel, checkpoint))
+        return self._hand_on(self._gate.cancel(channel, checkpoint))
+
+    def end_of_partition(self, channel: int) -> Effects:
+        """The channel ends; on a blocked channel the end waits like everything else."""
+        self._require_sendable(channel)
+        if self._gate.is_blocked(channel):
+            self._ending.add(channel)
+            return self._wait(channel, EndOfPartition(channel))
+        return self._hand_on(self._gate.end_of_partition(channel))
+
+    def observe(self) -> dict[str, Any]:
+        """The state of the gate; what waits is not yet part of it."""
+        return self._gate.observe()
+
+    def _require_sendable(self, channel: int) -> None:
+        """What arrives has to be legal now: nobody could be told later."""
+        self._gate.require_open(channel)
+        if channel in self._ending:
+            raise ProtocolError(
+                f"the end of channel {channel} was sent and waits behind its block, so nothing may follow; "
+                "send on another channel or make a new gate"
+            )
+
+    def _wait(self, channel: int, event: Event) -> Effects:
+        self._arrivals += 1
+        self._waiting.setdefault(channel, deque()).append((self._arrivals, event))
+        return ()
+
+    def _hand_on(self, effects: Effects) -> Effects:
+        """The effects of an event, followed by those of all that it lets through."""
+        if not self._waiting:
+            return effects
+        said: list[Effect] = list(effects)
+        while (event := self._oldest_released()) is not None:
+            if isinstance(event, Record):
+                said.append(Process(event.channel, event.value))
+            else:
+                said += self._gate.handle(event)
+        return tuple(said)
+
+    def _oldest_released(self) -> Event | None:
+        """Take out the message that arrived first among those whose channel is not blocked."""
+        released = [channel for channel in self._waiting if not self._gate.is_blocked(channel)]
+        if not released:
+            return None
+        channel = min(released, key=lambda one: self._waiting[one][0][0])
+        _, event = self._waiting[channel].popleft()
+        if not self._waiting[channel]:
+            del self._waiting[channel]
+        if isinstance(event, EndOfPartition):
+            self._ending.discard(channel)
+        return event
+
+    _steps = steps({Record: record, Barrier: barrier, Cancel: cancel, EndOfPartition: end_of_partition})

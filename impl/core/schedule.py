@@ -1,0 +1,66 @@
+"""When a periodic checkpoint is asked for: every interval, but not before the pause after a completion.
+
+Pure: it is told the time, in milliseconds of whatever clock its owner reads, and answers whether to
+trigger and when to ask again. Facts of Flink's coordinator: the interval is raised to the minimum pause;
+the pause is measured from the last completion, savepoints too, and not from failures; a slot within the
+pause is moved to its end. Slots that were missed because nobody asked are not made up for. Of periodic
+requests one may wait; a slot that finds one waiting is left out.
+"""
+
+from typing import NamedTuple
+
+from impl.core.errors import ConfigError
+
+
+class Decision(NamedTuple):
+    """Whether to ask for a checkpoint now, and when to look again; None while stopped."""
+
+    trigger: bool
+    look_again: int | None
+
+
+class PeriodicTrigger:
+    """The schedule of one job; it stands still until `start`."""
+
+    def __init__(self, interval_ms: int, *, min_pause_ms: int = 0, initial_delay_ms: int = 0) -> None:
+        if interval_ms < 1 or min_pause_ms < 0 or initial_delay_ms < 0:
+            raise ConfigError(
+                "interval_ms has to be at least 1, min_pause_ms and initial_delay_ms at least 0, came "
+                f"{interval_ms}, {min_pause_ms} and {initial_delay_ms}; correct them"
+            )
+        self._interval = max(interval_ms, min_pause_ms)
+        self._min_pause = min_pause_ms
+        self._initial_delay = initial_delay_ms
+        self._due: int | None = None
+        self._pause_ends: int | None = None
+
+    @property
+    def interval_ms(self) -> int:
+        """The interval in use: at least the minimum pause."""
+        return self._interval
+
+    def start(self, now: int) -> int:
+        """The job runs from `now` on; answers when to ask `poll` first."""
+        self._due = now + self._initial_delay
+        return self._due
+
+    def stop(self) -> None:
+        """The job runs no more; the end of the last pause stays known for a later start."""
+        self._due = None
+
+    def completed(self, now: int) -> None:
+        """A checkpoint or savepoint completed."""
+        self._pause_ends = now + self._min_pause
+
+    def poll(self, now: int, *, waiting: bool = False) -> Decision:
+        """Whether to ask for a checkpoint at `now`; `waiting`: an earlier request has not started yet."""
+        if self._due is None:
+            return Decision(False, None)
+        if now < self._due:
+            return Decision(False, self._due)
+        if self._pause_ends is not None and now < self._pause_ends:
+            self._due = self._pause_ends
+            return Decision(False, self._due)
+        missed = (now - self._due) // self._interval
+        self._due += (missed + 1) * self._interval
+        return Decision(not waiting, self._due)
