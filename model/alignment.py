@@ -36,11 +36,13 @@ class Gate(NamedTuple):
     """The channel delivered barrier `current` and waits for the others."""
     closed: tuple[bool, ...]
     """The channel reached its end."""
+    counts_as_aligned: bool
+    """Checkpoints after tasks finish are on: an ended channel counts as aligned. Never changes."""
 
 
-def new_gate(channels: int) -> Gate:
+def new_gate(channels: int, counts_as_aligned: bool) -> Gate:
     """A gate that has seen nothing on any of its channels."""
-    return Gate(NONE, False, (False,) * channels, (False,) * channels)
+    return Gate(NONE, False, (False,) * channels, (False,) * channels, counts_as_aligned)
 
 
 def on_barrier(gate: Gate, channel: int, checkpoint: int) -> Step[Gate]:
@@ -77,16 +79,15 @@ def on_cancel(gate: Gate, channel: int, checkpoint: int) -> Step[Gate]:
     return Step(idle(gate._replace(current=checkpoint)), effects, (rule,))
 
 
-def on_end_of_partition(gate: Gate, channel: int, counts_as_aligned: bool) -> Step[Gate]:
-    """`channel` ends; `counts_as_aligned` is the switch for checkpoints after tasks finish."""
-    blocked = gate.blocked
+def on_end_of_partition(gate: Gate, channel: int) -> Step[Gate]:
+    """`channel` ends: it is awaited no more."""
     gate = gate._replace(closed=with_flag(gate.closed, channel, True))
     if not gate.pending:
         return Step(gate, (), ("ALIGN-13",))
-    if not counts_as_aligned:
+    if not gate.counts_as_aligned:
         effects = (*resume_all(gate), Abort(gate.current, INPUT_END_OF_STREAM))
         return Step(idle(gate), effects, ("ALIGN-14",))
-    gate = gate._replace(blocked=with_flag(blocked, channel, False))
+    gate = gate._replace(blocked=with_flag(gate.blocked, channel, False))
     if awaits_a_channel(gate):
         return Step(gate, (), ("ALIGN-15",))
     return complete(gate, (), ("ALIGN-15",))

@@ -20,13 +20,11 @@ class Inbox(NamedTuple):
     gate: Gate
     waiting: tuple[Item, ...]
     """Items that arrived on blocked channels, oldest first."""
-    counts_as_aligned: bool
-    """Checkpoints after tasks finish are on."""
 
 
 def new_inbox(channels: int, counts_as_aligned: bool) -> Inbox:
     """An empty network before a gate that has seen nothing."""
-    return Inbox(alignment.new_gate(channels), (), counts_as_aligned)
+    return Inbox(alignment.new_gate(channels, counts_as_aligned), ())
 
 
 def has_ended(inbox: Inbox, channel: int) -> bool:
@@ -40,11 +38,11 @@ def on_arrival(inbox: Inbox, item: Item) -> Step[Inbox]:
     """An item arrives at the network; the gate gets it now or when its channel is released."""
     if inbox.gate.blocked[item.channel]:
         return Step(inbox._replace(waiting=(*inbox.waiting, item)), (), ("ALIGN-17",))
-    gate, effects, rules = at_gate(inbox.gate, item, inbox.counts_as_aligned)
+    gate, effects, rules = at_gate(inbox.gate, item)
     waiting = inbox.waiting
     position = next_released(gate, waiting)
     while position is not None:
-        handed = at_gate(gate, waiting[position], inbox.counts_as_aligned)
+        handed = at_gate(gate, waiting[position])
         gate = handed.state
         effects = (*effects, *handed.effects)
         rules = (*rules, *handed.rules, "ALIGN-17")
@@ -61,13 +59,13 @@ def next_released(gate: Gate, waiting: tuple[Item, ...]) -> int | None:
     return None
 
 
-def at_gate(gate: Gate, item: Item, counts_as_aligned: bool) -> Step[Gate]:
+def at_gate(gate: Gate, item: Item) -> Step[Gate]:
     """The gate gets one item; a record goes straight to the operator."""
     if type(item) is Barrier:
         return alignment.on_barrier(gate, item.channel, item.checkpoint)
     if type(item) is Cancel:
         return alignment.on_cancel(gate, item.channel, item.checkpoint)
     if type(item) is EndOfPartition:
-        return alignment.on_end_of_partition(gate, item.channel, counts_as_aligned)
+        return alignment.on_end_of_partition(gate, item.channel)
     assert type(item) is Record
     return Step(gate, (Process(item.channel, item.value),), ("ALIGN-17",))

@@ -40,11 +40,20 @@ class Subtask(NamedTuple):
     """Ids whose asynchronous part runs, ascending."""
     completed: int
     """Highest completed id that the operators were told; -1 before the first."""
+    remembered_at_most: int
+    """How many aborts are remembered (TASK-09). Never changes."""
 
 
-def new_subtask() -> Subtask:
+def new_subtask(remembered_at_most: int) -> Subtask:
     """A running subtask that has seen no checkpoint."""
-    return Subtask(task_runs=True, last=NONE, aborted=(), running=(), completed=NONE)
+    return Subtask(
+        task_runs=True,
+        last=NONE,
+        aborted=(),
+        running=(),
+        completed=NONE,
+        remembered_at_most=remembered_at_most,
+    )
 
 
 def on_checkpoint(subtask: Subtask, checkpoint: int) -> Step[Subtask]:
@@ -70,9 +79,7 @@ def on_abort_on_barrier(subtask: Subtask, checkpoint: int, reason: str) -> Step[
     return Step(subtask, (Decline(checkpoint, reason), BroadcastCancel(checkpoint)), ("TASK-04",))
 
 
-def on_abort_notification(
-    subtask: Subtask, checkpoint: int, completed: int, remembered_at_most: int
-) -> Step[Subtask]:
+def on_abort_notification(subtask: Subtask, checkpoint: int, completed: int) -> Step[Subtask]:
     """The coordinator has aborted `checkpoint`; `completed` is the newest completed id, or -1."""
     if not subtask.task_runs:
         return Step(subtask, (), ("TASK-10",))
@@ -87,7 +94,7 @@ def on_abort_notification(
         effects = (*effects, CancelAsync(checkpoint))
     elif checkpoint > subtask.last and not any(known == checkpoint for known in subtask.aborted):
         aborted = (*subtask.aborted, checkpoint)
-        if len(aborted) > remembered_at_most:
+        if len(aborted) > subtask.remembered_at_most:
             aborted = aborted[1:]
             rules = (*rules, "TASK-09")
         subtask = subtask._replace(aborted=aborted)

@@ -47,7 +47,7 @@ def step_gate(session: GateSession, event: Wire) -> Step[GateSession]:
     if session.polled:
         after, effects, rules = network.on_arrival(inbox, item)
     else:
-        gate, effects, rules = network.at_gate(inbox.gate, item, inbox.counts_as_aligned)
+        gate, effects, rules = network.at_gate(inbox.gate, item)
         after = inbox._replace(gate=gate)
     return Step(session._replace(inbox=after), effects, rules)
 

@@ -1,7 +1,6 @@
 """The subtask's snapshot steps behind the words of the wire."""
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from model import subtask
 from model.components import words
@@ -10,39 +9,25 @@ from model.events import NONE, Effect, Step
 from model.subtask import Subtask
 
 
-class SubtaskSession(NamedTuple):
-    """A subtask and the bound of its remembered aborts."""
-
-    subtask: Subtask
-    remembered_at_most: int
-
-
-def new_subtask(config: Wire) -> SubtaskSession:
+def new_subtask(config: Wire) -> Subtask:
     """`profile`, `max_concurrent`."""
     words.choice(config, "profile", ("2.3",), default="2.3")
     bound = words.integer(config, "max_concurrent", at_least=1, default=1)
-    return SubtaskSession(subtask.new_subtask(), bound)
+    return subtask.new_subtask(bound)
 
 
-def step_subtask(session: SubtaskSession, event: Wire) -> Step[SubtaskSession]:
+def step_subtask(before: Subtask, event: Wire) -> Step[Subtask]:
     """One event of the subtask's life."""
     kind = words.kind_of(event, (*_SUBTASK, "abort_on_barrier", "abort_notification", "status"))
-    before = session.subtask
     if kind == "status":
-        after, effects, rules = subtask.on_status(before, words.boolean(event, "running"))
-    else:
-        checkpoint = words.checkpoint(event)
-        if kind == "abort_on_barrier":
-            reason = words.text(event, "reason")
-            after, effects, rules = subtask.on_abort_on_barrier(before, checkpoint, reason)
-        elif kind == "abort_notification":
-            completed = words.integer(event, "completed", at_least=NONE, default=NONE)
-            after, effects, rules = subtask.on_abort_notification(
-                before, checkpoint, completed, session.remembered_at_most
-            )
-        else:
-            after, effects, rules = _SUBTASK[kind](before, checkpoint)
-    return Step(session._replace(subtask=after), effects, rules)
+        return subtask.on_status(before, words.boolean(event, "running"))
+    checkpoint = words.checkpoint(event)
+    if kind == "abort_on_barrier":
+        return subtask.on_abort_on_barrier(before, checkpoint, words.text(event, "reason"))
+    if kind == "abort_notification":
+        completed = words.integer(event, "completed", at_least=NONE, default=NONE)
+        return subtask.on_abort_notification(before, checkpoint, completed)
+    return _SUBTASK[kind](before, checkpoint)
 
 
 _SUBTASK: Mapping[str, Callable[[Subtask, int], Step[Subtask]]] = {
@@ -53,9 +38,8 @@ _SUBTASK: Mapping[str, Callable[[Subtask, int], Step[Subtask]]] = {
 }
 
 
-def observe_subtask(session: SubtaskSession) -> dict[str, object]:
+def observe_subtask(state: Subtask) -> dict[str, object]:
     """`running_task`, `last`, `aborted`, `running`, `completed`."""
-    state = session.subtask
     return {
         "running_task": state.task_runs,
         "last": state.last,
@@ -65,7 +49,7 @@ def observe_subtask(session: SubtaskSession) -> dict[str, object]:
     }
 
 
-def effect_of_subtask(session: SubtaskSession, effect: Effect) -> dict[str, object]:
+def effect_of_subtask(state: Subtask, effect: Effect) -> dict[str, object]:
     """Notifications go to the operators of this subtask: they name no task."""
     wire = words.to_wire(effect)
     wire.pop("task", None)
