@@ -15,7 +15,7 @@ from impl.core.words import Wire
 
 Effects = tuple[Effect, ...]
 Step = Callable[..., Effects]
-Steps = Mapping[str, tuple[Callable[[Mapping[str, object]], tuple[object, ...]], Step]]
+Steps = Mapping[str, tuple[Callable[[Mapping[str, object]], list[object]], Step]]
 
 
 def steps(methods: Mapping[type[Event], Step]) -> Steps:
