@@ -1,7 +1,8 @@
 """The words of the protocol: what a component is told (events) and what it says (effects).
 
 Events and effects are immutable records of ints, booleans and short names. Each is called like its
-word on the wire, in CamelCase; `kind` and `fields` give the wire's form. A step function takes a
+word on the wire, in CamelCase, and carries that word as its `kind`: records are tuples, and without
+it a `Block(0)` would equal a `Resume(0)`. A step function takes a
 state and the fields of one event and returns a `Step`: the next state, the effects in their order,
 and the IDs of the rules that fired.
 """
@@ -37,6 +38,7 @@ class Record(NamedTuple):
 
     channel: int
     value: int
+    kind: str = "record"
 
 
 class Barrier(NamedTuple):
@@ -44,6 +46,7 @@ class Barrier(NamedTuple):
 
     channel: int
     checkpoint: int
+    kind: str = "barrier"
 
 
 class Cancel(NamedTuple):
@@ -51,18 +54,21 @@ class Cancel(NamedTuple):
 
     channel: int
     checkpoint: int
+    kind: str = "cancel"
 
 
 class EndOfPartition(NamedTuple):
     """A channel of a gate has delivered its last item."""
 
     channel: int
+    kind: str = "end_of_partition"
 
 
 class Checkpoint(NamedTuple):
     """A subtask is triggered: by its gate, or by the coordinator if it is a source."""
 
     checkpoint: int
+    kind: str = "checkpoint"
 
 
 class AbortOnBarrier(NamedTuple):
@@ -70,6 +76,7 @@ class AbortOnBarrier(NamedTuple):
 
     checkpoint: int
     reason: str
+    kind: str = "abort_on_barrier"
 
 
 class AbortNotification(NamedTuple):
@@ -77,36 +84,42 @@ class AbortNotification(NamedTuple):
 
     checkpoint: int
     completed: int
+    kind: str = "abort_notification"
 
 
 class CompleteNotification(NamedTuple):
     """The coordinator has completed a checkpoint."""
 
     checkpoint: int
+    kind: str = "complete_notification"
 
 
 class AsyncDone(NamedTuple):
     """The asynchronous part of a snapshot ended well."""
 
     checkpoint: int
+    kind: str = "async_done"
 
 
 class AsyncFailed(NamedTuple):
     """The asynchronous part of a snapshot failed."""
 
     checkpoint: int
+    kind: str = "async_failed"
 
 
 class Status(NamedTuple):
     """A subtask starts or stops running."""
 
     running: bool
+    kind: str = "status"
 
 
 class JobStatus(NamedTuple):
     """The job changes its status; only RUNNING opens the coordinator."""
 
     status: str
+    kind: str = "job_status"
 
 
 class TaskStatus(NamedTuple):
@@ -114,12 +127,14 @@ class TaskStatus(NamedTuple):
 
     task: int
     status: str
+    kind: str = "task_status"
 
 
 class TriggerRequest(NamedTuple):
     """Somebody asks the coordinator for a checkpoint or a savepoint."""
 
     savepoint: bool
+    kind: str = "trigger_request"
 
 
 class AcknowledgeMessage(NamedTuple):
@@ -128,6 +143,7 @@ class AcknowledgeMessage(NamedTuple):
     task: int
     checkpoint: int
     handle: int
+    kind: str = "acknowledge_message"
 
 
 class DeclineMessage(NamedTuple):
@@ -136,22 +152,27 @@ class DeclineMessage(NamedTuple):
     task: int
     checkpoint: int
     reason: str
+    kind: str = "decline_message"
 
 
 class Advance(NamedTuple):
     """Virtual time passes, in milliseconds."""
 
     ms: int
+    kind: str = "advance"
 
 
 class FailTasks(NamedTuple):
     """Tasks fail and the scheduler restarts the job; one flag for each task of the plan."""
 
     failed: tuple[bool, ...]
+    kind: str = "fail_tasks"
 
 
 class RestoreRequest(NamedTuple):
     """The restarting job asks for the newest retained checkpoint."""
+
+    kind: str = "restore_request"
 
 
 class Add(NamedTuple):
@@ -159,42 +180,53 @@ class Add(NamedTuple):
 
     checkpoint: int
     type: int
+    kind: str = "add"
 
 
 class LatestRequest(NamedTuple):
     """Somebody asks the store for the checkpoint to restore."""
+
+    kind: str = "latest_request"
 
 
 class Shutdown(NamedTuple):
     """The job has ended for good; `discard` if its checkpoints are not kept."""
 
     discard: bool
+    kind: str = "shutdown"
 
 
 class WriteRequest(NamedTuple):
     """A record reaches the sink."""
 
     value: int
+    kind: str = "write_request"
 
 
 class SnapshotRequest(NamedTuple):
     """The sink's subtask takes its snapshot."""
 
     checkpoint: int
+    kind: str = "snapshot_request"
 
 
 class Finish(NamedTuple):
     """The sink has seen the end of its input."""
 
+    kind: str = "finish"
+
 
 class Crash(NamedTuple):
     """The sink's process is gone, with everything volatile."""
+
+    kind: str = "crash"
 
 
 class Restore(NamedTuple):
     """The sink restarts from its snapshot under an id, or from the beginning (-1)."""
 
     checkpoint: int
+    kind: str = "restore"
 
 
 # ---------------------------------------------------------------- effects
@@ -205,24 +237,28 @@ class Process(NamedTuple):
 
     channel: int
     value: int
+    kind: str = "process"
 
 
 class Block(NamedTuple):
     """The channel is not read until it is resumed."""
 
     channel: int
+    kind: str = "block"
 
 
 class Resume(NamedTuple):
     """The channel, whose sender stopped after its barrier, is read again."""
 
     channel: int
+    kind: str = "resume"
 
 
 class Trigger(NamedTuple):
     """The subtask takes its snapshot now."""
 
     checkpoint: int
+    kind: str = "trigger"
 
 
 class Abort(NamedTuple):
@@ -230,36 +266,42 @@ class Abort(NamedTuple):
 
     checkpoint: int
     reason: str
+    kind: str = "abort"
 
 
 class BroadcastBarrier(NamedTuple):
     """The barrier is sent on every output."""
 
     checkpoint: int
+    kind: str = "broadcast_barrier"
 
 
 class BroadcastCancel(NamedTuple):
     """A cancellation marker is sent on every output."""
 
     checkpoint: int
+    kind: str = "broadcast_cancel"
 
 
 class Snapshot(NamedTuple):
     """The synchronous part of the snapshot runs; the asynchronous part starts."""
 
     checkpoint: int
+    kind: str = "snapshot"
 
 
 class CancelAsync(NamedTuple):
     """The asynchronous part of the snapshot is stopped and its state thrown away."""
 
     checkpoint: int
+    kind: str = "cancel_async"
 
 
 class Acknowledge(NamedTuple):
     """The subtask tells the coordinator that its snapshot is stored."""
 
     checkpoint: int
+    kind: str = "acknowledge"
 
 
 class Decline(NamedTuple):
@@ -267,6 +309,7 @@ class Decline(NamedTuple):
 
     checkpoint: int
     reason: str
+    kind: str = "decline"
 
 
 class NotifyComplete(NamedTuple):
@@ -274,6 +317,7 @@ class NotifyComplete(NamedTuple):
 
     checkpoint: int
     task: int = NONE
+    kind: str = "notify_complete"
 
 
 class NotifyAbort(NamedTuple):
@@ -281,6 +325,7 @@ class NotifyAbort(NamedTuple):
 
     checkpoint: int
     task: int = NONE
+    kind: str = "notify_abort"
 
 
 class NotifySubsumed(NamedTuple):
@@ -288,6 +333,7 @@ class NotifySubsumed(NamedTuple):
 
     checkpoint: int
     task: int
+    kind: str = "notify_subsumed"
 
 
 class TriggerTask(NamedTuple):
@@ -296,6 +342,7 @@ class TriggerTask(NamedTuple):
     task: int
     checkpoint: int
     savepoint: bool
+    kind: str = "trigger_task"
 
 
 class Rejected(NamedTuple):
@@ -303,6 +350,7 @@ class Rejected(NamedTuple):
 
     savepoint: bool
     reason: str
+    kind: str = "rejected"
 
 
 class Acknowledged(NamedTuple):
@@ -311,42 +359,49 @@ class Acknowledged(NamedTuple):
     task: int
     checkpoint: int
     result: str
+    kind: str = "acknowledged"
 
 
 class Complete(NamedTuple):
     """A checkpoint is complete."""
 
     checkpoint: int
+    kind: str = "complete"
 
 
 class DiscardCheckpoint(NamedTuple):
     """A completed checkpoint is deleted."""
 
     checkpoint: int
+    kind: str = "discard_checkpoint"
 
 
 class DiscardState(NamedTuple):
     """The state behind one acknowledgement is deleted."""
 
     handle: int
+    kind: str = "discard_state"
 
 
 class Restored(NamedTuple):
     """The checkpoint that the job restarts from, -1 for none."""
 
     checkpoint: int
+    kind: str = "restored"
 
 
 class Subsumed(NamedTuple):
     """The highest checkpoint that an addition dropped and deleted."""
 
     checkpoint: int
+    kind: str = "subsumed"
 
 
 class Latest(NamedTuple):
     """The store's answer, -1 for none."""
 
     checkpoint: int
+    kind: str = "latest"
 
 
 class Write(NamedTuple):
@@ -354,30 +409,35 @@ class Write(NamedTuple):
 
     transaction: int
     value: int
+    kind: str = "write"
 
 
 class Begin(NamedTuple):
     """A transaction is opened."""
 
     transaction: int
+    kind: str = "begin"
 
 
 class PreCommit(NamedTuple):
     """A transaction is closed to writes and made durable, ready to commit."""
 
     transaction: int
+    kind: str = "pre_commit"
 
 
 class Commit(NamedTuple):
     """A transaction becomes visible."""
 
     transaction: int
+    kind: str = "commit"
 
 
 class AbortTransaction(NamedTuple):
     """A transaction is given up."""
 
     transaction: int
+    kind: str = "abort_transaction"
 
 
 # Every event and effect is a tuple whose class says what it is.

@@ -95,7 +95,7 @@ def on_notify_complete(sink: Sink, checkpoint: int) -> Step[Sink]:
     )
 
 
-def on_notify_abort(sink: Sink, checkpoint: int) -> Step[Sink]:
+def on_notify_abort(sink: Sink, checkpoint: int, completed: int = NONE) -> Step[Sink]:
     """A checkpoint was aborted: what was filed under it stays for a later one."""
     return Step(sink, (), ("SINK-05",))
 

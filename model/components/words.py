@@ -78,12 +78,12 @@ def choice(wire: Wire, name: str, allowed: Sequence[str], *, default: str | None
 
 def to_wire(effect: Effect) -> dict[str, object]:
     """The wire object of an effect: its kind, then its fields."""
-    kind, names = _form(type(effect))
-    return {"kind": kind, **dict(zip(names, effect, strict=True))}
+    names = _fields(type(effect))
+    wire: dict[str, object] = {"kind": effect[-1]}
+    wire.update(zip(names, effect, strict=False))  # the kind stands last
+    return wire
 
 
 @cache
-def _form(effect: type) -> tuple[str, tuple[str, ...]]:
-    name = effect.__name__
-    kind = "".join("_" + letter.lower() if letter.isupper() else letter for letter in name)
-    return kind.lstrip("_"), tuple(getattr(effect, "_fields"))  # noqa: B009 - mypy: a NamedTuple class
+def _fields(effect: type) -> tuple[str, ...]:
+    return tuple(getattr(effect, "_fields"))[:-1]  # noqa: B009 - mypy: a NamedTuple class

@@ -1,1 +1,5 @@
-"""Package model.engines."""
+"""Engines that read the protocol and know no rule.
+
+`explore` sees every state of a closed model; `symbolic` reads a step function path by path into z3;
+`prove` shows a property for every id, or finds a concrete run that breaks it.
+"""

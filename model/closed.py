@@ -1,0 +1,259 @@
+"""Closed models: a component with one declared environment, small enough to see every state.
+
+A node is the component's state beside what the environment remembers (how far each channel has come,
+which ids were used). The environment decides which events may come; bounds are guards. The gate and
+the store stand in TLA+ with the very same environment (spec/models/GateModel.tla, StoreModel.tla).
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any, NamedTuple
+
+from model import alignment, coordinator, network, store, subtask, transactions
+from model.alignment import Gate
+from model.coordinator import RUNNING, Coordinator, Plan
+from model.events import (
+    NONE,
+    AbortNotification,
+    AbortOnBarrier,
+    AcknowledgeMessage,
+    Add,
+    Advance,
+    AsyncDone,
+    AsyncFailed,
+    Barrier,
+    Cancel,
+    Checkpoint,
+    CompleteNotification,
+    Crash,
+    DeclineMessage,
+    EndOfPartition,
+    Event,
+    FailTasks,
+    Finish,
+    JobStatus,
+    Record,
+    Restore,
+    RestoreRequest,
+    SnapshotRequest,
+    Status,
+    Step,
+    TaskStatus,
+    TriggerRequest,
+    WriteRequest,
+)
+from model.steps import step_of
+from model.store import CHECKPOINT, SAVEPOINT, STOP, Store
+from model.subtask import Subtask
+from model.transactions import Sink
+
+Environment = tuple[int, ...]
+
+
+class World(NamedTuple):
+    """A component closed by an environment."""
+
+    name: str
+    component: str
+    """As the properties name it."""
+    state: Any
+    """The component at the start."""
+    environment: Environment
+    """What the environment remembers at the start."""
+    offers: Callable[[Any], Iterator[tuple[str, Event]]]
+    """From the component's state: the actions and events that may come as far as it is concerned."""
+    allows: Callable[[Environment, Event], Environment | None]
+    """What the environment remembers after the event; None if it does not let it happen now."""
+    step: Callable[[Any, Event], Step[Any]]
+
+
+def gate_world(channels: int, ids: int, *, counts_as_aligned: bool, polled: bool) -> World:
+    """Each channel delivers barriers and cancellations with ids from 1 to `ids` that never go back."""
+
+    def offers(gate: Gate) -> Iterator[tuple[str, Event]]:
+        for channel in range(channels):
+            if gate.closed[channel] or (polled and gate.blocked[channel]):
+                continue
+            for checkpoint in range(1, ids + 1):
+                yield "Barrier", Barrier(channel, checkpoint)
+                yield "Cancel", Cancel(channel, checkpoint)
+            yield "EndOfPartition", EndOfPartition(channel)
+
+    def allows(last: Environment, event: Event) -> Environment | None:
+        if type(event) is Barrier or type(event) is Cancel:
+            channel, checkpoint = event.channel, event.checkpoint
+            if checkpoint < last[channel]:
+                return None
+            return (*last[:channel], checkpoint, *last[channel + 1 :])
+        return last
+
+    level = "polled" if polled else "handler"
+    ends = "ends count" if counts_as_aligned else "ends abort"
+    return World(
+        f"gate of {channels} channels, ids to {ids}, {level}, {ends}",
+        "gate",
+        alignment.new_gate(channels, counts_as_aligned),
+        (0,) * channels,
+        offers,
+        allows,
+        step_of("gate"),
+    )
+
+
+def store_world(retain: int, ids: int) -> World:
+    """Every id from 1 to `ids` may be added once, as any type and in any order."""
+
+    def offers(state: Store) -> Iterator[tuple[str, Event]]:
+        for checkpoint, kind in product(range(1, ids + 1), (CHECKPOINT, SAVEPOINT, STOP)):
+            yield "Add", Add(checkpoint, kind)
+
+    def allows(added: Environment, event: Event) -> Environment | None:
+        if type(event) is not Add or added[event.checkpoint - 1]:
+            return None
+        place = event.checkpoint - 1
+        return (*added[:place], 1, *added[place + 1 :])
+
+    return World(
+        f"store retaining {retain}, ids to {ids}",
+        "store",
+        store.new_store(retain),
+        (0,) * ids,
+        offers,
+        allows,
+        step_of("store"),
+    )
+
+
+def _anything(environment: Environment, event: Event) -> Environment:
+    return environment
+
+
+def subtask_world(ids: int, remembered_at_most: int) -> World:
+    """Anything may come at any time, for every id from 1 to `ids`."""
+
+    def offers(state: Subtask) -> Iterator[tuple[str, Event]]:
+        yield "Status", Status(not state.task_runs)
+        for checkpoint in range(1, ids + 1):
+            yield "Checkpoint", Checkpoint(checkpoint)
+            yield "AbortOnBarrier", AbortOnBarrier(checkpoint, "SUBSUMED")
+            yield "CompleteNotification", CompleteNotification(checkpoint)
+            yield "AsyncDone", AsyncDone(checkpoint)
+            yield "AsyncFailed", AsyncFailed(checkpoint)
+            for completed in (NONE, *range(1, ids + 1)):
+                yield "AbortNotification", AbortNotification(checkpoint, completed)
+
+    return World(
+        f"subtask, ids to {ids}, remembering {remembered_at_most}",
+        "subtask",
+        subtask.new_subtask(remembered_at_most),
+        (),
+        offers,
+        _anything,
+        step_of("subtask"),
+    )
+
+
+def coordinator_world(tasks: int, ids: int, *, max_concurrent: int, retain: int) -> World:
+    """One source and further tasks; time passes by one unit, a checkpoint expires after two."""
+    plan = Plan((True, *(False,) * (tasks - 1)), timeout=2, max_concurrent=max_concurrent)
+    start = coordinator.new_coordinator(plan, retain)._replace(status=RUNNING, tasks_run=(True,) * tasks)
+
+    def offers(state: Coordinator) -> Iterator[tuple[str, Event]]:
+        if state.next_id + len(state.queue) <= ids:
+            yield "Trigger", TriggerRequest(savepoint=False)
+            yield "Trigger", TriggerRequest(savepoint=True)
+        for checkpoint in range(1, state.next_id):
+            for task in range(tasks + 1):
+                yield "Acknowledge", AcknowledgeMessage(task, checkpoint, 1)
+            yield "Decline", DeclineMessage(0, checkpoint, "ASYNC_EXCEPTION")
+        if state.now < 3:
+            yield "Advance", Advance(1)
+        if state.status == RUNNING:
+            yield "FailTasks", FailTasks((True, *(False,) * (tasks - 1)))
+        else:
+            yield "Restore", RestoreRequest()
+            yield "TaskStatus", TaskStatus(0, RUNNING)
+            yield "JobStatus", JobStatus(RUNNING)
+
+    return World(
+        f"coordinator of {tasks} tasks, ids to {ids}, {max_concurrent} at once, retaining {retain}",
+        "coordinator",
+        start,
+        (),
+        offers,
+        _anything,
+        step_of("coordinator"),
+    )
+
+
+def sink_world(ids: int, crashes: int) -> World:
+    """Snapshots with growing ids; only completed ones are notified; restores take the latest completed.
+
+    The environment remembers the newest snapshot, the newest completed id, and how often it crashed.
+    A completion may go unnoticed: its notification is lost, and the restore is from it all the same.
+    """
+
+    def offers(state: Sink) -> Iterator[tuple[str, Event]]:
+        if not state.running:
+            for checkpoint in (NONE, *(taken.checkpoint for taken in state.snapshots)):
+                yield "Restore", Restore(checkpoint)
+            return
+        if not state.finished:
+            yield "Write", WriteRequest(0)
+            yield "Finish", Finish()
+        for checkpoint in range(1, ids + 1):
+            yield "Snapshot", SnapshotRequest(checkpoint)
+            yield "NotifyComplete", CompleteNotification(checkpoint)
+            yield "NotifyAbort", AbortNotification(checkpoint, NONE)
+        yield "Crash", Crash()
+
+    def allows(environment: Environment, event: Event) -> Environment | None:
+        taken, completed, crashed = environment
+        if type(event) is SnapshotRequest:
+            return (event.checkpoint, completed, crashed) if event.checkpoint > taken else None
+        if type(event) is CompleteNotification:
+            return (taken, max(completed, event.checkpoint), crashed) if event.checkpoint <= taken else None
+        if type(event) is Crash:
+            return (taken, completed, crashed + 1) if crashed < crashes else None
+        if type(event) is Restore:
+            newest = max(completed, 0)
+            fits = event.checkpoint >= newest if newest else True
+            return (max(event.checkpoint, newest), max(event.checkpoint, newest), crashed) if fits else None
+        return environment
+
+    return World(
+        f"sink, ids to {ids}, {crashes} crashes",
+        "sink",
+        transactions.new_sink(),
+        (0, 0, 0),
+        offers,
+        allows,
+        step_of("sink"),
+    )
+
+
+def network_world(channels: int, ids: int, waiting: int) -> World:
+    """A polled gate with what waits before it; at most `waiting` items wait."""
+    inner = gate_world(channels, ids, counts_as_aligned=True, polled=False)
+
+    def offers(inbox: network.Inbox) -> Iterator[tuple[str, Event]]:
+        for action, event in inner.offers(inbox.gate):
+            channel = event[0]
+            assert type(channel) is int
+            held = inbox.gate.blocked[channel]
+            if not network.has_ended(inbox, channel) and not (held and len(inbox.waiting) >= waiting):
+                yield action, event
+        for channel in range(channels):
+            held = inbox.gate.blocked[channel] and len(inbox.waiting) >= waiting
+            if not network.has_ended(inbox, channel) and not held:
+                yield "Record", Record(channel, len(inbox.waiting))
+
+    return World(
+        f"polled gate of {channels} channels, ids to {ids}, at most {waiting} waiting",
+        "network",
+        network.new_inbox(channels, True),
+        (0,) * channels,
+        offers,
+        inner.allows,
+        step_of("network"),
+    )

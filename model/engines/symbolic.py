@@ -1,0 +1,211 @@
+"""Reading a step function symbolically: the exact transition relation, path by path.
+
+A function of the model is run on symbolic ints and booleans. Whenever ordinary Python asks one of
+them for its truth (`if`, `and`, `any`, ...) the run forks: depth-first, each feasible answer is
+followed once. What comes out is a set of paths, each with the condition under which it is taken and
+the result, in which ints and booleans may be z3 terms. The conditions of all paths are disjoint and
+cover the assumption, so the paths *are* the transition relation, for all ids at once.
+
+Shapes stay concrete: how many channels, tasks, waiting items there are is part of the case that is
+read. Anything that would need the value of a symbol (an index, a hash, a dict key) raises.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import z3
+
+Result = TypeVar("Result")
+
+
+class SymbolicUseError(TypeError):
+    """The code needs the value of a symbol; write it with comparisons instead."""
+
+
+class Path(NamedTuple, Generic[Result]):
+    """One way through a function."""
+
+    condition: tuple[z3.BoolRef, ...]
+    """What was decided on the way, beside the assumption."""
+    result: Result
+
+
+class _Run:
+    """One execution: decisions to repeat, then new ones, asked of the solver."""
+
+    def __init__(self, solver: z3.Solver, prefix: tuple[bool, ...]) -> None:
+        self.solver = solver
+        self.prefix = prefix
+        self.decisions: list[bool] = []
+        self.conditions: list[z3.BoolRef] = []
+        self.open: list[tuple[bool, ...]] = []
+
+    def decide(self, condition: z3.BoolRef) -> bool:
+        """The truth of `condition` on this path."""
+        step = len(self.decisions)
+        if step < len(self.prefix):
+            choice = self.prefix[step]
+        elif self._feasible(condition):
+            choice = True
+            if self._feasible(z3.Not(condition)):
+                self.open.append((*self.decisions, False))
+        else:
+            choice = False
+        self.decisions.append(choice)
+        decided = condition if choice else z3.Not(condition)
+        self.conditions.append(decided)
+        self.solver.add(decided)
+        return choice
+
+    def _feasible(self, condition: z3.BoolRef) -> bool:
+        return bool(self.solver.check(condition) == z3.sat)
+
+
+_current: list[_Run] = []
+
+
+def paths(function: Callable[[], Result], *, assuming: tuple[z3.BoolRef, ...] = ()) -> Iterator[Path[Result]]:
+    """Every feasible path through `function` under an assumption, depth first."""
+    waiting: list[tuple[bool, ...]] = [()]
+    while waiting:
+        solver = z3.Solver()
+        solver.add(*assuming)
+        run = _Run(solver, waiting.pop())
+        _current.append(run)
+        try:
+            result = function()
+        finally:
+            _current.pop()
+        waiting.extend(run.open)
+        yield Path(tuple(run.conditions), result)
+
+
+class SymbolicBool:
+    """A truth value that is a z3 term; asking for its truth forks the run."""
+
+    __slots__ = ("term",)
+
+    def __init__(self, term: z3.BoolRef) -> None:
+        self.term = term
+
+    def __bool__(self) -> bool:
+        simple = z3.simplify(self.term)
+        if z3.is_true(simple):
+            return True
+        if z3.is_false(simple):
+            return False
+        if not _current:
+            raise SymbolicUseError(f"the truth of {self.term} was asked outside of `paths`")
+        return _current[-1].decide(simple)
+
+    def __eq__(self, other: object) -> "SymbolicBool":  # type: ignore[override]
+        return SymbolicBool(self.term == bool_term(other))
+
+    def __ne__(self, other: object) -> "SymbolicBool":  # type: ignore[override]
+        return SymbolicBool(self.term != bool_term(other))
+
+    def __hash__(self) -> int:
+        raise SymbolicUseError(f"a hash of the symbol {self.term} was asked")
+
+    def __repr__(self) -> str:
+        return f"?{self.term}"
+
+
+class SymbolicInt:
+    """An int that is a z3 term; comparisons give symbolic truth values."""
+
+    __slots__ = ("term",)
+
+    def __init__(self, term: z3.ArithRef) -> None:
+        self.term = term
+
+    def __lt__(self, other: object) -> SymbolicBool:
+        return SymbolicBool(self.term < int_term(other))
+
+    def __le__(self, other: object) -> SymbolicBool:
+        return SymbolicBool(self.term <= int_term(other))
+
+    def __gt__(self, other: object) -> SymbolicBool:
+        return SymbolicBool(self.term > int_term(other))
+
+    def __ge__(self, other: object) -> SymbolicBool:
+        return SymbolicBool(self.term >= int_term(other))
+
+    def __eq__(self, other: object) -> SymbolicBool:  # type: ignore[override]
+        return SymbolicBool(self.term == int_term(other))
+
+    def __ne__(self, other: object) -> SymbolicBool:  # type: ignore[override]
+        return SymbolicBool(self.term != int_term(other))
+
+    def __add__(self, other: object) -> "SymbolicInt":
+        return SymbolicInt(self.term + int_term(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: object) -> "SymbolicInt":
+        return SymbolicInt(self.term - int_term(other))
+
+    def __hash__(self) -> int:
+        raise SymbolicUseError(f"a hash of the symbol {self.term} was asked")
+
+    def __index__(self) -> int:
+        raise SymbolicUseError(f"the value of the symbol {self.term} was asked")
+
+    def __bool__(self) -> bool:
+        raise SymbolicUseError(f"the truth of the int {self.term} was asked; compare it with 0")
+
+    def __repr__(self) -> str:
+        return f"?{self.term}"
+
+
+def int_term(value: object) -> z3.ArithRef:
+    """The z3 term of a concrete or symbolic int."""
+    if isinstance(value, SymbolicInt):
+        return value.term
+    if type(value) is int:
+        return z3.IntVal(value)
+    raise SymbolicUseError(f"an int was expected beside a symbol, got {value!r}")
+
+
+def bool_term(value: object) -> z3.BoolRef:
+    """The z3 term of a concrete or symbolic truth value."""
+    if isinstance(value, SymbolicBool):
+        return value.term
+    if type(value) is bool:
+        return z3.BoolVal(value)
+    raise SymbolicUseError(f"a truth value was expected beside a symbol, got {value!r}")
+
+
+def symbolic_like(example: Any, name: str) -> Any:  # noqa: ANN401 - any record of the model
+    """A record of the example's shape whose ints and booleans are fresh symbols called after fields."""
+    if type(example) is bool:
+        return SymbolicBool(z3.Bool(name))
+    if type(example) is int:
+        return SymbolicInt(z3.Int(name))
+    if isinstance(example, tuple):
+        names = getattr(example, "_fields", tuple(str(place) for place in range(len(example))))
+        parts = [symbolic_like(part, f"{name}.{field}") for field, part in zip(names, example, strict=True)]
+        return type(example)(*parts) if hasattr(example, "_fields") else tuple(parts)
+    return example  # a word: it stays concrete
+
+
+def concrete(value: Any, model: z3.ModelRef) -> Any:  # noqa: ANN401 - any record of the model
+    """The record under one solution; what the solution leaves open is 0 or False."""
+    if isinstance(value, SymbolicBool):
+        return z3.is_true(model.eval(value.term, model_completion=True))
+    if isinstance(value, SymbolicInt):
+        return model.eval(value.term, model_completion=True).as_long()
+    if isinstance(value, tuple):
+        parts = [concrete(part, model) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value
+
+
+def formula(predicate: Callable[[], object], *, assuming: tuple[z3.BoolRef, ...] = ()) -> z3.BoolRef:
+    """A predicate of the model as one z3 term that holds exactly when it returns true."""
+    accepted = []
+    for path in paths(predicate, assuming=assuming):
+        outcome = path.result
+        term = outcome.term if isinstance(outcome, SymbolicBool) else z3.BoolVal(bool(outcome))
+        accepted.append(z3.And(*path.condition, term))
+    return z3.Or(*accepted)

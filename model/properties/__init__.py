@@ -1,0 +1,24 @@
+"""Every rule as a predicate over the model: `PROPERTIES` in the order of the rule index.
+
+A rule may be stated by several predicates (a step and the state that makes it inductive). They are
+read three ways: evaluated by the explorer, read symbolically by the prover, and used to tell which
+rule a wrong step breaks.
+"""
+
+from model.properties.coordinator import COORDINATOR
+from model.properties.gate import GATE, NETWORK
+from model.properties.registry import Property
+from model.properties.sink import SINK
+from model.properties.store import STORE
+from model.properties.subtask import SUBTASK
+
+__all__ = ["PROPERTIES", "Property", "of_component"]
+
+PROPERTIES: tuple[Property, ...] = tuple(
+    found for registry in (GATE, NETWORK, SUBTASK, COORDINATOR, STORE, SINK) for found in registry.properties
+)
+
+
+def of_component(component: str) -> tuple[Property, ...]:
+    """The properties of one component."""
+    return tuple(found for found in PROPERTIES if found.component == component)

@@ -1,0 +1,285 @@
+"""ALIGN-01 to ALIGN-19 and SUB-01, stated over one gate.
+
+An id is *spent* once it was triggered, aborted or passed over: below the current id, or the current
+one with nothing pending. The gate needs no memory of what it triggered, because a spent id can
+never end again (ALIGN-18).
+"""
+
+from model.alignment import Gate
+from model.events import (
+    INPUT_END_OF_STREAM,
+    ON_CANCELLATION_BARRIER,
+    SUBSUMED,
+    Abort,
+    Barrier,
+    Block,
+    Cancel,
+    Effects,
+    EndOfPartition,
+    Process,
+    Record,
+    Resume,
+    Trigger,
+)
+from model.network import Inbox, Item
+from model.properties.registry import Registry
+
+GATE = Registry("gate")
+NETWORK = Registry("network")
+
+
+@GATE.step("ALIGN-01")
+def align_01(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """Nothing pending, a newer barrier: its id becomes current and its channel is blocked."""
+    if type(event) is not Barrier or before.pending or event.checkpoint <= before.current:
+        return True
+    if not effects or effects[0] != Block(event.channel) or after.current != event.checkpoint:
+        return False
+    return _triggers(effects) or (after.pending and after.blocked == _only(before, event.channel))
+
+
+@GATE.step("ALIGN-02")
+def align_02(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """A barrier of the pending id: its channel is blocked, nothing is aborted or let go."""
+    if type(event) is not Barrier or not before.pending or event.checkpoint != before.current:
+        return True
+    if not effects or effects[0] != Block(event.channel) or after.current != before.current:
+        return False
+    if _triggers(effects):
+        return not _aborts(effects)
+    return len(effects) == 1 and after.pending and after.blocked == _also(before, event.channel)
+
+
+@GATE.step("ALIGN-03")
+def align_03(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """A newer barrier while one is pending: let go, abort the older one once, begin anew."""
+    if type(event) is not Barrier or not before.pending or event.checkpoint <= before.current:
+        return True
+    expected = (*_resumes(before.blocked), Abort(before.current, SUBSUMED), Block(event.channel))
+    if effects[: len(expected)] != expected or after.current != event.checkpoint:
+        return False
+    return _triggers(effects) or (after.pending and after.blocked == _only(before, event.channel))
+
+
+@GATE.step("ALIGN-04")
+def align_04(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """A late barrier lets its own channel go on and touches nothing else."""
+    if type(event) is not Barrier or not _spent(before, event.checkpoint):
+        return True
+    return effects == (Resume(event.channel),) and after == before
+
+
+@GATE.step("ALIGN-05")
+def align_05(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """A trigger comes with the event that aligns the last awaited channel, and with no other."""
+    triggered = tuple(effect.checkpoint for effect in effects if type(effect) is Trigger)
+    aligned = before.blocked
+    checkpoint = before.current
+    if type(event) is Barrier and not _spent(before, event.checkpoint):
+        aligned = _only(before, event.channel)
+        if before.pending and event.checkpoint == before.current:
+            aligned = _also(before, event.channel)
+        checkpoint = event.checkpoint
+    elif not (type(event) is EndOfPartition and before.pending and before.counts_as_aligned):
+        return not triggered
+    if all(has or ended for has, ended in zip(aligned, after.closed, strict=True)):
+        return triggered == (checkpoint,) and not after.pending
+    return not triggered and after.pending
+
+
+@GATE.step("ALIGN-06")
+def align_06(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """What follows a trigger is the resume of each channel blocked then, in channel order."""
+    if not _triggers(effects):
+        return True
+    position = next(place for place, effect in enumerate(effects) if type(effect) is Trigger)
+    held = before.blocked
+    if type(event) is Barrier:
+        held = _only(before, event.channel)
+        if before.pending and event.checkpoint == before.current:
+            held = _also(before, event.channel)
+    elif type(event) is EndOfPartition:
+        held = tuple(has and channel != event.channel for channel, has in enumerate(before.blocked))
+    return effects[position + 1 :] == _resumes(held) and not any(after.blocked)
+
+
+@GATE.step("ALIGN-07")
+def align_07(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """With one open channel a newer barrier triggers within its event."""
+    if type(event) is not Barrier or event.checkpoint <= before.current:
+        return True
+    if not all(ended for channel, ended in enumerate(before.closed) if channel != event.channel):
+        return True
+    return Trigger(event.checkpoint) in effects
+
+
+@GATE.step("ALIGN-08")
+def align_08(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """However far a newer barrier jumps, its own id becomes current and no id between appears."""
+    if type(event) is not Barrier or event.checkpoint <= before.current:
+        return True
+    named = tuple(effect.checkpoint for effect in effects if type(effect) is Trigger or type(effect) is Abort)
+    return after.current == event.checkpoint and all(
+        checkpoint == before.current or checkpoint == event.checkpoint for checkpoint in named
+    )
+
+
+@GATE.step("ALIGN-09")
+def align_09(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """A cancellation of the pending id: let go, then one abort, and the id is dead."""
+    if type(event) is not Cancel or not before.pending or event.checkpoint != before.current:
+        return True
+    expected = (*_resumes(before.blocked), Abort(before.current, ON_CANCELLATION_BARRIER))
+    return effects == expected and after.current == before.current and _idle(after)
+
+
+@GATE.step("ALIGN-10")
+def align_10(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """A newer cancellation with nothing pending: the id dies before it began."""
+    if type(event) is not Cancel or before.pending or event.checkpoint <= before.current:
+        return True
+    expected = (Abort(event.checkpoint, ON_CANCELLATION_BARRIER),)
+    return effects == expected and after.current == event.checkpoint and _idle(after)
+
+
+@GATE.step("ALIGN-11")
+def align_11(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """A newer cancellation while one is pending: one abort, for the newer id only."""
+    if type(event) is not Cancel or not before.pending or event.checkpoint <= before.current:
+        return True
+    expected = (*_resumes(before.blocked), Abort(event.checkpoint, ON_CANCELLATION_BARRIER))
+    return effects == expected and after.current == event.checkpoint and _idle(after)
+
+
+@GATE.step("ALIGN-12")
+def align_12(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """An obsolete cancellation does nothing."""
+    if type(event) is not Cancel or not _spent(before, event.checkpoint):
+        return True
+    return not effects and after == before
+
+
+@GATE.step("ALIGN-13")
+def align_13(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """The end of a partition with nothing pending closes the channel, and that is all."""
+    if type(event) is not EndOfPartition or before.pending:
+        return True
+    return not effects and after == before._replace(closed=_closed_by(before, event))
+
+
+@GATE.step("ALIGN-14")
+def align_14(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """Pending, after-finish off: the channel closes, all are let go, the pending id is aborted."""
+    if type(event) is not EndOfPartition or not before.pending or before.counts_as_aligned:
+        return True
+    expected = (*_resumes(before.blocked), Abort(before.current, INPUT_END_OF_STREAM))
+    ended = after.closed == _closed_by(before, event) and after.current == before.current
+    return effects == expected and ended and _idle(after)
+
+
+@GATE.step("ALIGN-15")
+def align_15(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """Pending, after-finish on: the channel closes and counts as aligned; nothing is aborted."""
+    if type(event) is not EndOfPartition or not before.pending or not before.counts_as_aligned:
+        return True
+    if after.closed != _closed_by(before, event) or after.current != before.current or _aborts(effects):
+        return False
+    rest = tuple(has and channel != event.channel for channel, has in enumerate(before.blocked))
+    return _triggers(effects) or (not effects and after.pending and after.blocked == rest)
+
+
+@GATE.step("ALIGN-16")
+def align_16(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """A duplicate of the pending id on a blocked channel counts once: nothing moves."""
+    if type(event) is not Barrier or event.checkpoint != before.current or not before.blocked[event.channel]:
+        return True
+    return effects == (Block(event.channel),) and after == before
+
+
+@GATE.step("ALIGN-18")
+def align_18(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """What ends in a step was not spent before, is spent after, and ends in the order of ids."""
+    highest = before.current - 1 if before.pending else before.current
+    for effect in effects:
+        if type(effect) is Trigger or type(effect) is Abort:
+            if effect.checkpoint <= highest:
+                return False
+            highest = effect.checkpoint
+    return after.current > highest or (after.current == highest and not after.pending)
+
+
+@GATE.state("ALIGN-19")
+def align_19(gate: Gate) -> bool:
+    """Blocked channels belong to a pending alignment, which still awaits an open channel."""
+    awaits = not all(has or ended for has, ended in zip(gate.blocked, gate.closed, strict=True))
+    clean = not any(has and ended for has, ended in zip(gate.blocked, gate.closed, strict=True))
+    return gate.current >= -1 and clean and (awaits if gate.pending else not any(gate.blocked))
+
+
+@GATE.step("SUB-01")
+def sub_01(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """Only the older checkpoint ends in favour of a newer one, and only once."""
+    subsumed = tuple(effect for effect in effects if type(effect) is Abort and effect.reason == SUBSUMED)
+    if not subsumed:
+        return not (before.pending and after.pending and after.current != before.current)
+    return len(subsumed) == 1 and subsumed[0].checkpoint == before.current and after.current > before.current
+
+
+@NETWORK.step("ALIGN-17")
+def align_17(before: Inbox, event: Item, effects: Effects, after: Inbox) -> bool:
+    """A record is processed at once on an open channel, and waits on a blocked one, in order."""
+    if before.gate.blocked[event.channel]:
+        return not effects and after == before._replace(waiting=(*before.waiting, event))
+    arrived = (event, *before.waiting)
+    for channel in range(len(before.gate.blocked)):
+        handed = tuple(effect for effect in effects if type(effect) is Process and effect.channel == channel)
+        due = _records(tuple(item for item in before.waiting if item.channel == channel))
+        if channel == event.channel:
+            due = _records(tuple(item for item in arrived if item.channel == channel))
+        left = _records(tuple(item for item in after.waiting if item.channel == channel))
+        if tuple(effect.value for effect in handed) + left != due:
+            return False
+    released = type(event) is Record or not any(type(effect) is Process for effect in effects)
+    return released or type(effects[0]) is not Process
+
+
+@NETWORK.state("ALIGN-17")
+def align_17_waiting(inbox: Inbox) -> bool:
+    """Only items of blocked channels wait."""
+    return all(inbox.gate.blocked[item.channel] for item in inbox.waiting)
+
+
+def _records(items: tuple[Item, ...]) -> tuple[int, ...]:
+    return tuple(item.value for item in items if type(item) is Record)
+
+
+def _spent(gate: Gate, checkpoint: int) -> bool:
+    return checkpoint < gate.current or (checkpoint == gate.current and not gate.pending)
+
+
+def _triggers(effects: Effects) -> bool:
+    return any(type(effect) is Trigger for effect in effects)
+
+
+def _aborts(effects: Effects) -> bool:
+    return any(type(effect) is Abort for effect in effects)
+
+
+def _resumes(blocked: tuple[bool, ...]) -> Effects:
+    return tuple(Resume(channel) for channel, has in enumerate(blocked) if has)
+
+
+def _only(gate: Gate, channel: int) -> tuple[bool, ...]:
+    return tuple(position == channel for position in range(len(gate.blocked)))
+
+
+def _also(gate: Gate, channel: int) -> tuple[bool, ...]:
+    return tuple(has or position == channel for position, has in enumerate(gate.blocked))
+
+
+def _closed_by(gate: Gate, event: EndOfPartition) -> tuple[bool, ...]:
+    return tuple(ended or position == event.channel for position, ended in enumerate(gate.closed))
+
+
+def _idle(gate: Gate) -> bool:
+    return not gate.pending and not any(gate.blocked)

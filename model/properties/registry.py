@@ -1,0 +1,46 @@
+"""How a rule is stated over the model: a predicate over a state or over a step.
+
+A state property `holds(state)` is meant for every reachable state; a step property
+`holds(before, event, effects, after)` for every step from one. Both are ordinary Python over the
+model's records: the explorer evaluates them, and the prover reads the same text symbolically.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+
+class Property(NamedTuple):
+    """One rule, stated over one component."""
+
+    rule: str
+    component: str
+    over_steps: bool
+    holds: Callable[..., bool]
+
+    @property
+    def name(self) -> str:
+        """The function's name, as the rule index cites it."""
+        return self.holds.__name__
+
+
+class Registry:
+    """The properties of one component, in the order of their writing."""
+
+    def __init__(self, component: str) -> None:
+        self.component = component
+        self.properties: list[Property] = []
+
+    def state(self, rule: str) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
+        """State a rule over every reachable state."""
+        return self._add(rule, over_steps=False)
+
+    def step(self, rule: str) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
+        """State a rule over every step."""
+        return self._add(rule, over_steps=True)
+
+    def _add(self, rule: str, *, over_steps: bool) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
+        def add(holds: Callable[..., bool]) -> Callable[..., bool]:
+            self.properties.append(Property(rule, self.component, over_steps, holds))
+            return holds
+
+        return add

@@ -1,0 +1,96 @@
+"""One event, one step: the event's class picks the step function. A table, no rule."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from model import alignment, coordinator, network, store, subtask, transactions
+from model.events import (
+    AbortNotification,
+    AbortOnBarrier,
+    AcknowledgeMessage,
+    Add,
+    Advance,
+    AsyncDone,
+    AsyncFailed,
+    Barrier,
+    Cancel,
+    Checkpoint,
+    CompleteNotification,
+    Crash,
+    DeclineMessage,
+    EndOfPartition,
+    Event,
+    FailTasks,
+    Finish,
+    JobStatus,
+    LatestRequest,
+    Restore,
+    RestoreRequest,
+    Shutdown,
+    SnapshotRequest,
+    Status,
+    Step,
+    TaskStatus,
+    TriggerRequest,
+    WriteRequest,
+)
+
+Handler = Callable[..., Step[Any]]
+
+HANDLERS: Mapping[str, Mapping[type, Handler]] = {
+    "gate": {
+        Barrier: alignment.on_barrier,
+        Cancel: alignment.on_cancel,
+        EndOfPartition: alignment.on_end_of_partition,
+    },
+    "subtask": {
+        Checkpoint: subtask.on_checkpoint,
+        AbortOnBarrier: subtask.on_abort_on_barrier,
+        AbortNotification: subtask.on_abort_notification,
+        CompleteNotification: subtask.on_complete_notification,
+        AsyncDone: subtask.on_async_done,
+        AsyncFailed: subtask.on_async_failed,
+        Status: subtask.on_status,
+    },
+    "coordinator": {
+        TriggerRequest: coordinator.on_trigger,
+        AcknowledgeMessage: coordinator.on_acknowledge,
+        DeclineMessage: coordinator.on_decline,
+        Advance: coordinator.on_advance,
+        JobStatus: coordinator.on_job_status,
+        TaskStatus: coordinator.on_task_status,
+        FailTasks: coordinator.on_fail_tasks,
+        RestoreRequest: coordinator.on_restore,
+    },
+    "store": {
+        Add: store.on_add,
+        LatestRequest: store.on_latest,
+        Shutdown: store.on_shutdown,
+    },
+    "sink": {
+        WriteRequest: transactions.on_write,
+        SnapshotRequest: transactions.on_snapshot,
+        CompleteNotification: transactions.on_notify_complete,
+        AbortNotification: transactions.on_notify_abort,
+        Finish: transactions.on_finish,
+        Crash: transactions.on_crash,
+        Restore: transactions.on_restore,
+    },
+}
+
+
+def step_of(component: str) -> Callable[[Any, Event], Step[Any]]:
+    """The step of one component: give the event's fields to the function for its class."""
+    if component == "network":
+        return network_step
+    handlers = HANDLERS[component]
+
+    def step(state: Any, event: Event) -> Step[Any]:  # noqa: ANN401 - any component's state
+        return handlers[type(event)](state, *event[:-1])
+
+    return step
+
+
+def network_step(inbox: network.Inbox, item: Any) -> Step[Any]:  # noqa: ANN401 - an Item
+    """The polled gate takes its items whole."""
+    return network.on_arrival(inbox, item)
