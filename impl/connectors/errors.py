@@ -1,0 +1,21 @@
+"""What can go wrong at the ends of a job. Every message names the file and says what to do."""
+
+
+class ConnectorError(Exception):
+    """A source cannot read, or a sink cannot write."""
+
+
+class SourceError(ConnectorError):
+    """The source's file is missing or is not what was declared."""
+
+
+class SourceChangedError(ConnectorError):
+    """The source is not the one the checkpoint was taken of, so its offsets mean other rows (ONCE-01)."""
+
+
+class SinkConflictError(ConnectorError):
+    """Another output was committed under this subtask and checkpoint."""
+
+
+class OutputCorruptError(ConnectorError):
+    """Committed output, or its manifest, is not as it was written."""

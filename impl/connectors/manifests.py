@@ -1,0 +1,186 @@
+"""The committed output of Parquet sinks: data files become visible by the manifests that list them.
+
+    data/2-sink-0-7.parquet             written by attempt 2 of subtask sink-0 in transaction 7
+    data/.2-sink-0-8.parquet.staging    a transaction that is still open
+    manifests/sink-0-12.json            what sink-0 committed for checkpoint 12
+
+A manifest is published by a link, whole or not at all, and never changed. Readers look at manifests only,
+so whatever a dead attempt leaves in `data` is invisible (ONCE-05, ONCE-06), and `sweep` removes it.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from impl.connectors.errors import OutputCorruptError, SinkConflictError
+from impl.state.durable import publish_file, read_file, remove_file
+from impl.state.errors import StorageError
+
+_DATA: Final = re.compile(r"\.?(\d+)-[A-Za-z0-9_-]+-\d+\.parquet(\.staging)?")
+_MANIFEST: Final = re.compile(r"([A-Za-z0-9_-]+)-(\d+)\.json")
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """One closed data file."""
+
+    file: str
+    """Relative to the directory of the sink."""
+    rows: int
+    size: int
+    """In bytes."""
+    checksum: str
+    """Hexadecimal blake2b over the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What one subtask committed for one checkpoint; `files` is empty if it had no rows."""
+
+    subtask: str
+    checkpoint: int
+    transaction: int
+    files: tuple[DataFile, ...]
+
+    @property
+    def rows(self) -> int:
+        """Committed rows."""
+        return sum(one.rows for one in self.files)
+
+    def encode(self) -> bytes:
+        """JSON with a checksum over everything else in it."""
+        body = asdict(self)
+        return _canonical(body | {"checksum": _digest(_canonical(body))}) + b"\n"
+
+    @classmethod
+    def decode(cls, data: bytes, file: str) -> "Manifest":
+        """The manifest back; `OutputCorruptError` if it is not as it was written."""
+        try:
+            body = json.loads(data)
+            written = body.pop("checksum")
+            found = _digest(_canonical(body))
+            files = tuple(DataFile(**one) for one in body.pop("files"))
+            manifest = cls(files=files, **body)
+        except (ValueError, KeyError, TypeError, AttributeError) as cause:
+            raise OutputCorruptError(
+                f"{file}: expected a JSON manifest, came {data[:40]!r}; restore it from a backup"
+            ) from cause
+        if written != found:
+            raise OutputCorruptError(
+                f"{file}: expected checksum {written}, came {found}; restore it from a backup"
+            )
+        return manifest
+
+
+def publish(directory: Path, manifest: Manifest) -> None:
+    """Make a manifest's files visible, atomically. Publishing the same again is harmless (SINK-06)."""
+    path = directory / "manifests" / f"{manifest.subtask}-{manifest.checkpoint}.json"
+    for one in manifest.files:
+        if not (directory / one.file).is_file():
+            raise OutputCorruptError(
+                f"{directory / one.file}: expected the pre-committed file of transaction "
+                f"{manifest.transaction}, came none; it was removed from outside, restore it from a backup"
+            )
+    if not publish_file(path, manifest.encode()) and read_file(path) != manifest.encode():
+        raise SinkConflictError(
+            f"{path}: {manifest.subtask} has other output for checkpoint {manifest.checkpoint}; "
+            "give every checkpoint an id of its own and every job an output directory of its own"
+        )
+
+
+def list_committed(directory: Path | str) -> tuple[Manifest, ...]:
+    """Everything committed, in the order of checkpoints, then subtasks."""
+    manifests = Path(directory) / "manifests"
+    try:
+        names = sorted(path.name for path in manifests.iterdir())
+    except OSError as cause:
+        raise StorageError.of("listing the committed output in", manifests, cause) from cause
+    found = [
+        Manifest.decode(read_file(manifests / name), str(manifests / name))
+        for name in names
+        if _MANIFEST.fullmatch(name)
+    ]
+    return tuple(sorted(found, key=lambda one: (one.checkpoint, one.subtask)))
+
+
+def read_committed(directory: Path | str, *, after: int = -1) -> pa.Table:
+    """The committed rows of checkpoints above `after`, every file verified; no columns if there are none."""
+    tables = [
+        _read_verified(Path(directory), one)
+        for manifest in list_committed(directory)
+        if manifest.checkpoint > after
+        for one in manifest.files
+    ]
+    return pa.concat_tables(tables) if tables else pa.table({})
+
+
+def retract(directory: Path, subtask: str, restored: int | None) -> tuple[str, ...]:
+    """Take back what a subtask committed beyond the checkpoint it restores; answers the manifests.
+
+    Needed only when a damaged checkpoint made the job fall back behind one whose output was committed:
+    that output will be written again. The manifests are moved to `retracted`, for a person to see.
+    """
+    beyond = [
+        manifest
+        for manifest in list_committed(directory)
+        if manifest.subtask == subtask and (restored is None or manifest.checkpoint > restored)
+    ]
+    taken = []
+    for manifest in beyond:
+        path = directory / "manifests" / f"{subtask}-{manifest.checkpoint}.json"
+        target = directory / "retracted" / path.name
+        try:
+            target.parent.mkdir(exist_ok=True)
+            path.replace(target)
+        except OSError as cause:
+            raise StorageError.of("retracting", path, cause) from cause
+        taken.append(path.name)
+    return tuple(taken)
+
+
+def sweep(directory: Path | str, attempt: int, keep: Collection[str] = ()) -> tuple[str, ...]:
+    """Remove data files of attempts before `attempt` that nobody needs; answers them.
+
+    Needed are those that a manifest lists, and those in `keep`: the files of the pending transactions of
+    the restored snapshot, which a commit may still be about to publish.
+    """
+    root = Path(directory)
+    needed = {one.file for manifest in list_committed(root) for one in manifest.files} | set(keep)
+    swept = []
+    for path in sorted((root / "data").iterdir()):
+        match = _DATA.fullmatch(path.name)
+        name = str(path.relative_to(root))
+        if match and int(match.group(1)) < attempt and name not in needed and remove_file(path):
+            swept.append(name)
+    return tuple(swept)
+
+
+def describe_file(directory: Path, file: str, rows: int) -> DataFile:
+    """The entry of a closed data file."""
+    data = read_file(directory / file)
+    return DataFile(file, rows, len(data), _digest(data))
+
+
+def _read_verified(directory: Path, one: DataFile) -> pa.Table:
+    path = directory / one.file
+    data = read_file(path)
+    if _digest(data) != one.checksum:
+        raise OutputCorruptError(
+            f"{path}: expected checksum {one.checksum}, came {_digest(data)}; restore it from a backup"
+        )
+    return pq.read_table(pa.BufferReader(data))
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=32).hexdigest()
+
+
+def _canonical(body: dict[str, Any]) -> bytes:
+    return json.dumps(body, sort_keys=True, separators=(",", ":")).encode()

@@ -1,0 +1,102 @@
+"""Files that are there whole or not at all, also after a crash.
+
+A file is written beside its place under a temporary name, synced, and moved; then its directory is synced.
+Published files, which decide something, are linked instead of moved: a link fails if the name is taken,
+so of two writers exactly one wins. Every `OSError` becomes a `StorageError`.
+"""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Final
+
+from impl.state.errors import StorageError
+
+TEMPORARY: Final = ".tmp"
+"""The ending of names that are not yet in their place."""
+
+
+def make_directory(path: Path) -> None:
+    """Create a directory and its parents; one that exists is fine."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as cause:
+        raise StorageError.of("creating", path, cause) from cause
+
+
+def sync_directory(path: Path) -> None:
+    """Make the names within a directory durable."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as cause:
+        raise StorageError.of("syncing", path, cause) from cause
+
+
+def sync_file(path: Path) -> None:
+    """Make the content of a closed file durable."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as cause:
+        raise StorageError.of("syncing", path, cause) from cause
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file durably and atomically, in the place of an older one of that name."""
+    temporary = path.with_name(f".{path.name}{TEMPORARY}")
+    try:
+        _write_and_sync(temporary, data)
+        os.replace(temporary, path)
+    except OSError as cause:
+        remove_file(temporary)
+        raise StorageError.of("writing", path, cause) from cause
+    sync_directory(path.parent)
+
+
+def publish_file(path: Path, data: bytes) -> bool:
+    """Write a file durably under a name that nobody has; False, and nothing written, if it is taken."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{TEMPORARY}")
+    try:
+        _write_and_sync(temporary, data)
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    except OSError as cause:
+        raise StorageError.of("publishing", path, cause) from cause
+    finally:
+        remove_file(temporary)
+    sync_directory(path.parent)
+    return True
+
+
+def read_file(path: Path) -> bytes:
+    """The content of a file."""
+    try:
+        return path.read_bytes()
+    except OSError as cause:
+        raise StorageError.of("reading", path, cause) from cause
+
+
+def remove_file(path: Path) -> bool:
+    """Remove a file; False if it was not there."""
+    try:
+        path.unlink()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as cause:
+        raise StorageError.of("removing", path, cause) from cause
+    return True
+
+
+def _write_and_sync(path: Path, data: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,49 @@
+"""What can go wrong with durable state. Every message names the file and says what to do."""
+
+import errno
+from pathlib import Path
+
+_ADVICE = {
+    errno.ENOSPC: "free space on that disk and let the job restart",
+    errno.EDQUOT: "raise the quota and let the job restart",
+    errno.ENOENT: "create the directory, or check that the file system is mounted",
+    errno.EACCES: "give the user of the job the right to write there",
+    errno.EROFS: "mount the file system writable",
+}
+
+
+class StateError(Exception):
+    """Something about durable state failed."""
+
+
+class StorageError(StateError):
+    """The file system refused: a full disk, a missing directory, a missing right."""
+
+    @classmethod
+    def of(cls, doing: str, path: Path, cause: OSError) -> "StorageError":
+        """The error for an `OSError` met while `doing` something with `path`."""
+        advice = _ADVICE.get(cause.errno or 0, "see the cause, and let the job restart")
+        return cls(f"{doing} {path} failed: {cause.strerror or cause}; {advice}")
+
+
+class SnapshotCorruptError(StateError):
+    """A snapshot or manifest is torn, truncated or altered; nothing of it may be used."""
+
+    def __init__(self, file: str, expected: str, came: str) -> None:
+        super().__init__(
+            f"{file}: expected {expected}, came {came}; delete this checkpoint and restore an older one"
+        )
+        self.file = file
+        self.expected = expected
+        self.came = came
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, str]]:
+        return type(self), (self.file, self.expected, self.came)
+
+
+class CheckpointConflictError(StateError):
+    """A checkpoint was completed under this id already, with other content."""
+
+
+class SupersededError(StateError):
+    """A newer execution attempt exists; what this one still does must harm nothing (ONCE-06)."""

@@ -1,0 +1,258 @@
+"""Checkpoints as files of one directory, which all tasks and attempts of the job share.
+
+    attempts/3                    attempt 3 was drawn
+    attempts/3.restored           from which checkpoint it started
+    chk-7/count-0.3.state         the snapshot of task count-0, written by attempt 3
+    chk-7/_metadata               checkpoint 7 is complete, and consists of the files listed here
+
+Attempts are drawn by creating a file that must not exist, so two drivers never get the same one. A
+checkpoint completes by the link of its `_metadata`: before it there is no checkpoint, after it there is
+all of it, and of two publishers one wins. A dead attempt harms nothing (ONCE-06): it may not publish, its
+files carry its id, and what it still publishes beyond the point from which a newer attempt started is
+refused when read.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from impl.state.durable import (
+    TEMPORARY,
+    make_directory,
+    publish_file,
+    read_file,
+    remove_file,
+    sync_directory,
+    write_file,
+)
+from impl.state.errors import (
+    CheckpointConflictError,
+    SnapshotCorruptError,
+    StateError,
+    StorageError,
+    SupersededError,
+)
+from impl.state.snapshot import checksum, decode, verify
+from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, StateHandle, overtaken
+
+METADATA: Final = "_metadata"
+_TASK: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_CHECKPOINT: Final = re.compile(r"chk-(\d+)")
+_STATE: Final = re.compile(r"\.?[A-Za-z0-9][A-Za-z0-9_-]*\.(\d+)\.state(\.tmp)?")
+
+
+class FileSystemStorage:
+    """The checkpoints under `directory`, which is made if it is missing."""
+
+    def __init__(self, directory: Path | str) -> None:
+        self._directory = Path(directory)
+        make_directory(self._directory / "attempts")
+
+    @property
+    def directory(self) -> Path:
+        """The directory of the job."""
+        return self._directory
+
+    # ------------------------------------------------------------ attempts
+
+    def new_attempt(self) -> int:
+        """Draw the id of a new execution attempt, from 1 on: above all others, and nobody else gets it."""
+        attempt = self._newest_attempt() + 1
+        while not publish_file(self._directory / "attempts" / str(attempt), b""):
+            attempt += 1
+        return attempt
+
+    def record_restored(self, attempt: int, checkpoint: int | None) -> None:
+        """Note from where an attempt starts: what older ones complete beyond it is refused from now on."""
+        note = json.dumps({"restored": checkpoint}).encode()
+        write_file(self._directory / "attempts" / f"{attempt}.restored", note)
+
+    def _newest_attempt(self) -> int:
+        names = [path.name for path in (self._directory / "attempts").iterdir()]
+        return max((int(name) for name in names if name.isdigit()), default=0)
+
+    def _starts(self) -> dict[int, int | None]:
+        """From which checkpoint each attempt started, as far as it got that far."""
+        starts: dict[int, int | None] = {}
+        for path in sorted((self._directory / "attempts").glob("*.restored")):
+            try:
+                starts[int(path.stem)] = json.loads(read_file(path))["restored"]
+            except (ValueError, KeyError, TypeError) as cause:
+                raise StateError(
+                    f'{path}: expected {{"restored": id}}, came {read_file(path)[:40]!r}; '
+                    "write there from which checkpoint that attempt started, or delete the file"
+                ) from cause
+        return starts
+
+    # ------------------------------------------------------------ snapshots
+
+    def next_checkpoint_id(self) -> int:
+        """An id above every checkpoint that was ever begun here and is not discarded."""
+        return max(self._checkpoints(), default=0) + 1
+
+    def write(
+        self, checkpoint: int, task: str, attempt: int, snapshot: bytes, *, offset: int | None = None
+    ) -> StateHandle:
+        """Make one task's encoded snapshot durable, as `chk-<checkpoint>/<task>.<attempt>.state`."""
+        if not _TASK.fullmatch(task):
+            raise StateError(
+                f"a task is named by letters, digits, - and _, came {task!r}; its files bear that name"
+            )
+        path = self._path(checkpoint) / f"{task}.{attempt}.state"
+        make_directory(path.parent)
+        try:
+            write_file(path, snapshot)
+        except StorageError:
+            if path.parent.is_dir():
+                raise
+            make_directory(path.parent)  # a sweep has just removed it, empty
+            write_file(path, snapshot)
+        return StateHandle(
+            task=task,
+            checkpoint=checkpoint,
+            attempt=attempt,
+            file=str(path.relative_to(self._directory)),
+            size=len(snapshot),
+            checksum=checksum(snapshot).hex(),
+            offset=offset,
+        )
+
+    def read(self, handle: StateHandle) -> object:
+        """The state behind a handle; `SnapshotCorruptError` if it is not as it was written."""
+        return decode(self._verified(handle), handle.file)
+
+    def discard_state(self, handle: StateHandle) -> None:
+        """Delete one task's snapshot; one that is not there is fine."""
+        remove_file(self._directory / handle.file)
+
+    def _verified(self, handle: StateHandle) -> bytes:
+        self._require_file(handle)
+        data = read_file(self._directory / handle.file)
+        verify(data, handle.file)
+        if checksum(data).hex() != handle.checksum:
+            raise SnapshotCorruptError(handle.file, f"checksum {handle.checksum}", checksum(data).hex())
+        return data
+
+    def _require_file(self, handle: StateHandle) -> None:
+        path = self._directory / handle.file
+        size = f"{path.stat().st_size} bytes" if path.is_file() else "no file"
+        if size != f"{handle.size} bytes":
+            raise SnapshotCorruptError(handle.file, f"a file of {handle.size} bytes", size)
+
+    # ------------------------------------------------------------ completed checkpoints
+
+    def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> CompletedCheckpoint:
+        """Complete a checkpoint by its `_metadata`, atomically. Publishing the same again is harmless."""
+        newest = self._newest_attempt()
+        if attempt < newest:
+            raise SupersededError(
+                f"checkpoint {checkpoint} was to be completed by attempt {attempt}, but attempt {newest} "
+                "exists; end this attempt"
+            )
+        completed = CompletedCheckpoint(checkpoint, attempt, {one.task: one for one in handles})
+        for handle in completed.handles.values():
+            self._require_file(handle)
+        make_directory(self._path(checkpoint))
+        path = self._path(checkpoint) / METADATA
+        if not publish_file(path, completed.encode()) and read_file(path) != completed.encode():
+            raise CheckpointConflictError(
+                f"{path}: checkpoint {checkpoint} is complete already with other content; "
+                "give every checkpoint an id of its own, see next_checkpoint_id"
+            )
+        return completed
+
+    def completed_ids(self) -> tuple[int, ...]:
+        """The ids of all published checkpoints, ascending, unverified."""
+        return tuple(one for one in self._checkpoints() if (self._path(one) / METADATA).is_file())
+
+    def load(self, checkpoint: int) -> CompletedCheckpoint:
+        """A published checkpoint, every file of it verified."""
+        completed = self._manifest(checkpoint)
+        for handle in completed.handles.values():
+            self._verified(handle)
+        return completed
+
+    def latest_completed(self) -> LatestCompleted:
+        """The newest published checkpoint that is unaltered and of this line of attempts (ONCE-04)."""
+        refused: list[Refused] = []
+        starts = self._starts()
+        for checkpoint in reversed(self.completed_ids()):
+            try:
+                completed = self.load(checkpoint)
+            except SnapshotCorruptError as damage:
+                refused.append(Refused(checkpoint, str(damage)))
+                continue
+            reason = overtaken(completed, starts)
+            if reason is None:
+                return LatestCompleted(completed, tuple(refused))
+            refused.append(Refused(checkpoint, reason))
+        return LatestCompleted(None, tuple(refused))
+
+    def discard(self, checkpoint: int) -> None:
+        """Delete a checkpoint; its `_metadata` goes first, so that half of it is never a checkpoint."""
+        directory = self._path(checkpoint)
+        if not directory.is_dir():
+            return
+        if remove_file(directory / METADATA):
+            sync_directory(directory)
+        for path in tuple(directory.iterdir()):
+            remove_file(path)
+        self._remove_if_empty(directory)
+
+    def sweep(self, attempt: int) -> tuple[str, ...]:
+        """Delete what attempts before `attempt` have left behind unpublished; answers the files.
+
+        Files of `attempt` and of newer ones stay, and so does everything a readable manifest lists. A
+        checkpoint whose manifest cannot be read is left alone: a person may want to look at it. Empty
+        directories go too, but not above the newest completed checkpoint: they keep their ids from being
+        drawn again (COORD-02).
+        """
+        swept: list[str] = []
+        newest = max(self.completed_ids(), default=0)
+        for checkpoint in self._checkpoints():
+            directory = self._path(checkpoint)
+            try:
+                listed = {one.file for one in self._manifest(checkpoint).handles.values()}
+            except FileNotFoundError:
+                listed = set()
+            except SnapshotCorruptError:
+                continue
+            for path in tuple(directory.iterdir()):
+                name = str(path.relative_to(self._directory))
+                if name not in listed and _is_left_over(path.name, attempt) and remove_file(path):
+                    swept.append(name)
+            if checkpoint < newest:
+                self._remove_if_empty(directory)
+        return tuple(swept)
+
+    def _manifest(self, checkpoint: int) -> CompletedCheckpoint:
+        """The manifest; `FileNotFoundError` if the checkpoint is not complete."""
+        path = self._path(checkpoint) / METADATA
+        if not path.is_file():
+            raise FileNotFoundError(f"{path}: checkpoint {checkpoint} is not complete; restore another")
+        return CompletedCheckpoint.decode(read_file(path), str(path.relative_to(self._directory)))
+
+    def _path(self, checkpoint: int) -> Path:
+        return self._directory / f"chk-{checkpoint}"
+
+    def _checkpoints(self) -> Iterator[int]:
+        """The ids that have a directory, ascending."""
+        found = (_CHECKPOINT.fullmatch(path.name) for path in self._directory.iterdir())
+        return iter(sorted(int(match.group(1)) for match in found if match))
+
+    def _remove_if_empty(self, directory: Path) -> None:
+        """Remove a directory; a task that is just writing into it keeps it."""
+        try:
+            directory.rmdir()
+        except OSError:
+            return
+
+
+def _is_left_over(name: str, attempt: int) -> bool:
+    """Whether a file's name says that an attempt before `attempt` wrote it, or half of it."""
+    if name.startswith(f".{METADATA}") and name.endswith(TEMPORARY):
+        return True
+    match = _STATE.fullmatch(name)
+    return match is not None and int(match.group(1)) < attempt

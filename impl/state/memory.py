@@ -1,0 +1,122 @@
+"""Checkpoints in the memory of one process: for tests, and for jobs whose driver runs every task.
+
+The same promises as `filesystem`, but for surviving the process. Snapshots are kept encoded, so what is
+restored is a copy and never the state that went on changing.
+"""
+
+from collections.abc import Iterable
+
+from impl.state.errors import CheckpointConflictError, SnapshotCorruptError, SupersededError
+from impl.state.snapshot import checksum, decode
+from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, StateHandle, overtaken
+
+
+class MemoryStorage:
+    """The checkpoints of one job."""
+
+    def __init__(self) -> None:
+        self._newest_attempt = 0
+        self._starts: dict[int, int | None] = {}
+        self._highest_id = 0
+        self._files: dict[str, tuple[StateHandle, bytes]] = {}
+        self._completed: dict[int, CompletedCheckpoint] = {}
+
+    def new_attempt(self) -> int:
+        """Draw the id of a new execution attempt, from 1 on."""
+        self._newest_attempt += 1
+        return self._newest_attempt
+
+    def record_restored(self, attempt: int, checkpoint: int | None) -> None:
+        """Note from where an attempt starts: what older ones complete beyond it is refused from now on."""
+        self._starts[attempt] = checkpoint
+
+    def next_checkpoint_id(self) -> int:
+        """An id above every checkpoint that was ever begun here."""
+        return self._highest_id + 1
+
+    def write(
+        self, checkpoint: int, task: str, attempt: int, snapshot: bytes, *, offset: int | None = None
+    ) -> StateHandle:
+        """Keep one task's encoded snapshot."""
+        file = f"chk-{checkpoint}/{task}.{attempt}.state"
+        digest = checksum(snapshot).hex()
+        handle = StateHandle(task, checkpoint, attempt, file, len(snapshot), digest, offset)
+        self._highest_id = max(self._highest_id, checkpoint)
+        self._files[file] = (handle, snapshot)
+        return handle
+
+    def read(self, handle: StateHandle) -> object:
+        """The state behind a handle; `SnapshotCorruptError` if it is not there."""
+        if handle.file not in self._files:
+            raise SnapshotCorruptError(handle.file, f"a snapshot of {handle.size} bytes", "none")
+        return decode(self._files[handle.file][1], handle.file)
+
+    def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> CompletedCheckpoint:
+        """Complete a checkpoint. Publishing the same again is harmless."""
+        if attempt < self._newest_attempt:
+            raise SupersededError(
+                f"checkpoint {checkpoint} was to be completed by attempt {attempt}, but attempt "
+                f"{self._newest_attempt} exists; end this attempt"
+            )
+        completed = CompletedCheckpoint(checkpoint, attempt, {one.task: one for one in handles})
+        for handle in completed.handles.values():
+            self.read(handle)
+        if self._completed.setdefault(checkpoint, completed) != completed:
+            raise CheckpointConflictError(
+                f"checkpoint {checkpoint} is complete already with other content; "
+                "give every checkpoint an id of its own, see next_checkpoint_id"
+            )
+        self._highest_id = max(self._highest_id, checkpoint)
+        return completed
+
+    def completed_ids(self) -> tuple[int, ...]:
+        """The ids of all published checkpoints, ascending."""
+        return tuple(sorted(self._completed))
+
+    def load(self, checkpoint: int) -> CompletedCheckpoint:
+        """A published checkpoint, every snapshot of it read once."""
+        if checkpoint not in self._completed:
+            raise FileNotFoundError(f"checkpoint {checkpoint} is not complete; restore another")
+        completed = self._completed[checkpoint]
+        for handle in completed.handles.values():
+            self.read(handle)
+        return completed
+
+    def latest_completed(self) -> LatestCompleted:
+        """The newest published checkpoint of this line of attempts (ONCE-04)."""
+        refused: list[Refused] = []
+        for checkpoint in reversed(self.completed_ids()):
+            try:
+                completed = self.load(checkpoint)
+            except SnapshotCorruptError as damage:
+                refused.append(Refused(checkpoint, str(damage)))
+                continue
+            reason = overtaken(completed, self._starts)
+            if reason is None:
+                return LatestCompleted(completed, tuple(refused))
+            refused.append(Refused(checkpoint, reason))
+        return LatestCompleted(None, tuple(refused))
+
+    def discard(self, checkpoint: int) -> None:
+        """Forget a checkpoint, complete or not."""
+        self._completed.pop(checkpoint, None)
+        self._drop([file for file, (handle, _) in self._files.items() if handle.checkpoint == checkpoint])
+
+    def discard_state(self, handle: StateHandle) -> None:
+        """Forget one task's snapshot."""
+        self._files.pop(handle.file, None)
+
+    def sweep(self, attempt: int) -> tuple[str, ...]:
+        """Forget what attempts before `attempt` have left behind unpublished; answers the names."""
+        listed = {one.file for completed in self._completed.values() for one in completed.handles.values()}
+        left = [
+            file
+            for file, (handle, _) in self._files.items()
+            if file not in listed and handle.attempt < attempt
+        ]
+        self._drop(left)
+        return tuple(left)
+
+    def _drop(self, files: Iterable[str]) -> None:
+        for file in files:
+            del self._files[file]

@@ -1,0 +1,89 @@
+"""The format of one snapshot: a header that can tell whether all that follows is as it was written.
+
+    4 bytes   magic           b"BSNP"
+    2 bytes   version         1
+    2 bytes   codec           1: pickle, 2: Arrow IPC stream (a table)
+    8 bytes   length          of the payload, in bytes
+    32 bytes  checksum        blake2b over the 16 bytes before it and the payload
+    ...       payload
+
+All numbers are big-endian. The checksum tells damage, not malice: a payload is unpickled, so a checkpoint
+directory must be writable only by those who may run code as the job.
+"""
+
+import hashlib
+import pickle
+import struct
+from enum import IntEnum
+from typing import Final
+
+import pyarrow as pa
+
+from impl.state.errors import SnapshotCorruptError
+
+MAGIC: Final = b"BSNP"
+VERSION: Final = 1
+_PREFIX: Final = struct.Struct(">4sHHQ")
+CHECKSUM_SIZE: Final = 32
+HEADER_SIZE: Final = _PREFIX.size + CHECKSUM_SIZE
+
+
+class Codec(IntEnum):
+    """How the payload is written."""
+
+    PICKLE = 1
+    ARROW = 2
+
+
+def checksum(*parts: bytes) -> bytes:
+    """The blake2b checksum, 32 bytes, over the parts in their order."""
+    digest = hashlib.blake2b(digest_size=CHECKSUM_SIZE)
+    for part in parts:
+        digest.update(part)
+    return digest.digest()
+
+
+def encode(state: object) -> bytes:
+    """A snapshot of `state`, as it is now: an Arrow table as Arrow, everything else pickled."""
+    if isinstance(state, pa.Table):
+        codec, payload = Codec.ARROW, _arrow(state)
+    else:
+        codec, payload = Codec.PICKLE, pickle.dumps(state, protocol=pickle.HIGHEST_PROTOCOL)
+    prefix = _PREFIX.pack(MAGIC, VERSION, codec, len(payload))
+    return b"".join((prefix, checksum(prefix, payload), payload))
+
+
+def decode(data: bytes, file: str) -> object:
+    """The state in a snapshot; `SnapshotCorruptError`, naming `file`, if it is not as it was written."""
+    codec = verify(data, file)
+    payload = memoryview(data)[HEADER_SIZE:]
+    if codec is Codec.ARROW:
+        return pa.ipc.open_stream(pa.py_buffer(payload)).read_all()
+    return pickle.loads(payload)
+
+
+def verify(data: bytes, file: str) -> Codec:
+    """Check a snapshot without reading its state; answers its codec."""
+    if len(data) < HEADER_SIZE:
+        raise SnapshotCorruptError(file, f"a header of {HEADER_SIZE} bytes", f"{len(data)} bytes")
+    magic, version, codec, length = _PREFIX.unpack_from(data)
+    if magic != MAGIC:
+        raise SnapshotCorruptError(file, f"a snapshot, which begins with {MAGIC!r}", f"{magic!r}")
+    if length != len(data) - HEADER_SIZE:
+        raise SnapshotCorruptError(file, f"{length} bytes of payload", f"{len(data) - HEADER_SIZE}")
+    written = data[_PREFIX.size : HEADER_SIZE]
+    found = checksum(data[: _PREFIX.size], data[HEADER_SIZE:])
+    if written != found:
+        raise SnapshotCorruptError(file, f"checksum {written.hex()}", found.hex())
+    if version != VERSION or codec not in tuple(Codec):
+        raise SnapshotCorruptError(
+            file, f"version {VERSION} and a codec of {[one.value for one in Codec]}", f"{version} and {codec}"
+        )
+    return Codec(codec)
+
+
+def _arrow(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())

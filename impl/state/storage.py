@@ -1,0 +1,154 @@
+"""What a checkpoint storage is, and the records it hands out.
+
+A task writes its snapshot and gets a handle; the handles of all tasks, published as a manifest, are the
+completed checkpoint. What has no manifest is no checkpoint (ONCE-04). `memory` and `filesystem` are the
+two storages.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Protocol, Self
+
+from impl.state.errors import SnapshotCorruptError
+from impl.state.snapshot import checksum
+
+
+@dataclass(frozen=True, slots=True)
+class StateHandle:
+    """Where the snapshot of one task for one checkpoint lies, and how to tell that it is unaltered."""
+
+    task: str
+    checkpoint: int
+    attempt: int
+    file: str
+    """Relative to the directory of the job."""
+    size: int
+    """In bytes."""
+    checksum: str
+    """Hexadecimal, over the whole file."""
+    offset: int | None = None
+    """A source's: how many rows of its partition are before the barrier."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The handle as it travels in an acknowledgement."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, json: Mapping[str, Any]) -> Self:
+        """The handle back; `KeyError` if it is none."""
+        return cls(**{field.name: json[field.name] for field in fields(cls)})
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedCheckpoint:
+    """A published checkpoint: one handle for each task that has state."""
+
+    checkpoint: int
+    attempt: int
+    """The execution attempt that completed it."""
+    handles: Mapping[str, StateHandle]
+    """By task."""
+
+    def encode(self) -> bytes:
+        """The manifest: JSON with a checksum over everything else in it."""
+        body = self._body()
+        return _canonical(body | {"checksum": checksum(_canonical(body)).hex()}) + b"\n"
+
+    @classmethod
+    def decode(cls, data: bytes, file: str) -> Self:
+        """The checkpoint of a manifest; `SnapshotCorruptError` if it is not as it was written."""
+        try:
+            body = json.loads(data)
+            written = body.pop("checksum")
+        except (ValueError, KeyError, AttributeError, TypeError) as cause:
+            raise SnapshotCorruptError(file, "a JSON manifest with a checksum", repr(data[:40])) from cause
+        found = checksum(_canonical(body)).hex()
+        if written != found:
+            raise SnapshotCorruptError(file, f"checksum {written}", found)
+        if body.get("version") != 1:
+            raise SnapshotCorruptError(file, "a manifest of version 1", repr(body.get("version")))
+        handles = {task: StateHandle.from_json(one) for task, one in body["tasks"].items()}
+        return cls(body["checkpoint"], body["attempt"], handles)
+
+    def _body(self) -> dict[str, Any]:
+        tasks = {task: handle.to_json() for task, handle in self.handles.items()}
+        return {"version": 1, "checkpoint": self.checkpoint, "attempt": self.attempt, "tasks": tasks}
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A published checkpoint that may not be restored, and why."""
+
+    checkpoint: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LatestCompleted:
+    """The newest checkpoint that can be restored, None without one, and the newer ones refused."""
+
+    completed: CompletedCheckpoint | None
+    refused: tuple[Refused, ...]
+
+
+class CheckpointStorage(Protocol):
+    """Durable state of one job, shared by all its tasks and attempts."""
+
+    def new_attempt(self) -> int:
+        """Draw the id of a new execution attempt: above all others, and nobody else gets it."""
+
+    def record_restored(self, attempt: int, checkpoint: int | None) -> None:
+        """Note from where an attempt starts: what older ones complete beyond it is refused from now on."""
+
+    def next_checkpoint_id(self) -> int:
+        """An id above every checkpoint that was ever written here and is not discarded."""
+
+    def write(
+        self, checkpoint: int, task: str, attempt: int, snapshot: bytes, *, offset: int | None = None
+    ) -> StateHandle:
+        """Make one task's encoded snapshot durable."""
+
+    def read(self, handle: StateHandle) -> object:
+        """The state behind a handle; `SnapshotCorruptError` if it is not as it was written."""
+
+    def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> CompletedCheckpoint:
+        """Complete a checkpoint, atomically. Publishing the same again is harmless.
+
+        `CheckpointConflictError` if the id is taken with other content, `SupersededError` if a newer
+        attempt exists.
+        """
+
+    def completed_ids(self) -> tuple[int, ...]:
+        """The ids of all published checkpoints, ascending, unverified."""
+
+    def load(self, checkpoint: int) -> CompletedCheckpoint:
+        """A published checkpoint, every file of it verified."""
+
+    def latest_completed(self) -> LatestCompleted:
+        """The newest published checkpoint that is unaltered and of this line of attempts (ONCE-04)."""
+
+    def discard(self, checkpoint: int) -> None:
+        """Delete a checkpoint, complete or not; one that is not there is fine."""
+
+    def discard_state(self, handle: StateHandle) -> None:
+        """Delete one task's snapshot; one that is not there is fine."""
+
+    def sweep(self, attempt: int) -> tuple[str, ...]:
+        """Delete what attempts before `attempt` have left behind unpublished; answers the files."""
+
+
+def overtaken(completed: CompletedCheckpoint, starts: Mapping[int, int | None]) -> str | None:
+    """Why a checkpoint is not of this line of attempts: a newer one started before it, and went on."""
+    for attempt, start in sorted(starts.items()):
+        if attempt > completed.attempt and (start is None or start < completed.checkpoint):
+            origin = "the beginning" if start is None else f"checkpoint {start}"
+            return (
+                f"chk-{completed.checkpoint}: completed by attempt {completed.attempt} after attempt "
+                f"{attempt} had started from {origin}; it belongs to a dead attempt, discard it"
+            )
+    return None
+
+
+def _canonical(body: Mapping[str, Any]) -> bytes:
+    return json.dumps(body, sort_keys=True, separators=(",", ":")).encode()
