@@ -64,20 +64,28 @@ class _Run:
 _current: list[_Run] = []
 
 
-def paths(function: Callable[[], Result], *, assuming: tuple[z3.BoolRef, ...] = ()) -> Iterator[Path[Result]]:
-    """Every feasible path through `function` under an assumption, depth first."""
+def paths(function: Callable[[], Result], solver: z3.Solver | None = None) -> Iterator[Path[Result]]:
+    """Every feasible path through `function` under what `solver` holds already, depth first."""
+    solver = solver if solver is not None else z3.Solver()
     waiting: list[tuple[bool, ...]] = [()]
     while waiting:
-        solver = z3.Solver()
-        solver.add(*assuming)
         run = _Run(solver, waiting.pop())
+        solver.push()
         _current.append(run)
         try:
             result = function()
         finally:
             _current.pop()
+            solver.pop()
         waiting.extend(run.open)
         yield Path(tuple(run.conditions), result)
+
+
+def solver_with(*terms: z3.BoolRef) -> z3.Solver:
+    """A solver that holds some terms."""
+    solver = z3.Solver()
+    solver.add(*terms)
+    return solver
 
 
 class SymbolicBool:
@@ -201,10 +209,10 @@ def concrete(value: Any, model: z3.ModelRef) -> Any:  # noqa: ANN401 - any recor
     return value
 
 
-def formula(predicate: Callable[[], object], *, assuming: tuple[z3.BoolRef, ...] = ()) -> z3.BoolRef:
+def formula(predicate: Callable[[], object]) -> z3.BoolRef:
     """A predicate of the model as one z3 term that holds exactly when it returns true."""
     accepted = []
-    for path in paths(predicate, assuming=assuming):
+    for path in paths(predicate):
         outcome = path.result
         term = outcome.term if isinstance(outcome, SymbolicBool) else z3.BoolVal(bool(outcome))
         accepted.append(z3.And(*path.condition, term))

@@ -1,0 +1,128 @@
+"""Proofs over all ids: every rule as an induction over one step, read symbolically.
+
+A `Case` is one shape of a component (so many channels, tasks, waiting items) with an event of one
+class; its ints and booleans are symbols. The state properties of the component are assumed before
+the step. Then every path of the step is followed, and on each path every property is asked: a step
+property of the step, a state property of the state after it. No feasible path to a `False` means
+that the rule holds for every id.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import z3
+
+from model.engines.symbolic import SymbolicBool, concrete, formula, paths, solver_with
+from model.events import Event, Step
+from model.properties import Property
+
+
+class Case(NamedTuple):
+    """One shape of one component, and one class of event."""
+
+    component: str
+    label: str
+    state: Any
+    event: Event
+    step: Callable[[Any, Event], Step[Any]]
+    environment: Callable[[Any, Event], object]
+    """A predicate: what the environment promises about this event in this state."""
+
+
+class Refutation(NamedTuple):
+    """A property that fails in one step from a state that satisfies the invariants."""
+
+    rule: str
+    property: str
+    label: str
+    state: Any
+    event: Event
+    after: Any
+
+
+class Report(NamedTuple):
+    """What was asked and what came out."""
+
+    proved: frozenset[str]
+    """Rules all of whose properties hold in every case."""
+    refutations: tuple[Refutation, ...]
+    cases: int
+    paths: int
+    checks: int
+
+
+def prove(cases: Iterable[Case], properties: tuple[Property, ...], *, stop_at_first: bool = False) -> Report:
+    """Ask every property in every case of its component."""
+    refutations: list[Refutation] = []
+    asked: set[str] = set()
+    case_count = path_count = check_count = 0
+    invariants: dict[str, tuple[z3.BoolRef, ...]] = {}
+    for case in cases:
+        case_count += 1
+        known = tuple(found for found in properties if found.component == case.component)
+        shape = f"{case.component} {case.state!r}"
+        if shape not in invariants:
+            invariants[shape] = assume_invariants(case.state, known)
+        promise = formula(lambda case=case: case.environment(case.state, case.event))  # type: ignore[misc]
+        solver = solver_with(*invariants[shape], promise)
+        for path in paths(lambda case=case: case.step(case.state, case.event), solver):  # type: ignore[misc]
+            path_count += 1
+            here = solver_with(*invariants[shape], promise, *path.condition)
+            for found in known:
+                check_count += 1
+                asked.add(found.rule)
+                refutation = refute(case, path.result, found, here)
+                if refutation is not None:
+                    refutations.append(refutation)
+                    if stop_at_first:
+                        return Report(frozenset(), tuple(refutations), case_count, path_count, check_count)
+    failed = {refutation.rule for refutation in refutations}
+    return Report(frozenset(asked - failed), tuple(refutations), case_count, path_count, check_count)
+
+
+def assume_invariants(state: Any, known: tuple[Property, ...]) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401
+    """The state properties of a component as terms over one symbolic state."""
+    return tuple(
+        formula(lambda found=found: found.holds(state))  # type: ignore[misc]
+        for found in known
+        if not found.over_steps
+    )
+
+
+def refute(case: Case, step: Step[Any], found: Property, solver: z3.Solver) -> Refutation | None:
+    """A solution of `solver` in which the property is false after this step, if there is one."""
+
+    def holds() -> object:
+        if found.over_steps:
+            return found.holds(case.state, case.event, step.effects, step.state)
+        return found.holds(step.state)
+
+    for answer in paths(holds, solver):
+        outcome = answer.result
+        if outcome is True:
+            continue
+        denied = z3.Not(outcome.term) if isinstance(outcome, SymbolicBool) else z3.BoolVal(True)
+        if solver.check(*answer.condition, denied) == z3.sat:
+            model = solver.model()
+            return Refutation(
+                found.rule,
+                found.name,
+                case.label,
+                concrete(case.state, model),
+                concrete(case.event, model),
+                concrete(step.state, model),
+            )
+    return None
+
+
+def step_paths(case: Case, properties: tuple[Property, ...]) -> Iterator[tuple[Any, Event, Step[Any]]]:
+    """One concrete (state, event, step) for every path of the case: a directed test of each path."""
+    known = tuple(found for found in properties if found.component == case.component)
+    promise = formula(lambda: case.environment(case.state, case.event))
+    solver = solver_with(*assume_invariants(case.state, known), promise)
+    for path in paths(lambda: case.step(case.state, case.event), solver):
+        if solver.check(*path.condition) != z3.sat:
+            raise RuntimeError(f"{case.label}: a followed path has no solution; report this as our fault")
+        model = solver.model()
+        state, event = concrete(case.state, model), concrete(case.event, model)
+        yield state, event, concrete(path.result, model)
