@@ -117,7 +117,7 @@ class CsvSource:
         self._reader = reader
         self._row = 0  # of the whole file, the first one of the next block
         self._offset = 0
-        self._buffer: pa.RecordBatch = pa.RecordBatch.from_pylist([], schema=reader.schema)
+        self._buffer = pa.RecordBatch.from_pylist([], schema=reader.schema)
         while self._offset < offset:
             if self.read(offset - self._offset) is None:
                 raise SourceChangedError(
