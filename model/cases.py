@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
+import z3
+
 from model import alignment, coordinator, network, store, subtask
 from model.coordinator import RUNNING, Coordinator, Plan
-from model.engines.prove import Case
-from model.engines.symbolic import symbolic_like
+from model.engines.prove import Case, assume_invariants
+from model.engines.symbolic import bool_term, int_term, symbolic_like
 from model.events import (
     AbortNotification,
     AbortOnBarrier,
@@ -37,6 +39,7 @@ from model.events import (
     TriggerRequest,
 )
 from model.pending import new_pending
+from model.properties import of_component
 from model.steps import step_of
 from model.store import CHECKPOINT, Entry, Store
 
@@ -50,9 +53,9 @@ def gate_cases(channels: int) -> Iterator[Case]:
                 "gate",
                 f"{channels} channels, {event.kind} on {channel}",
                 state,
-                _arriving(event),
+                arriving := _arriving(event),
                 step_of("gate"),
-                _channel_is_open,
+                _is_open(state, arriving),
             )
 
 
@@ -64,10 +67,12 @@ def _arriving(event: Any) -> Any:  # noqa: ANN401 - an Item: its channel is conc
     return event._replace(checkpoint=symbolic_like(0, "event.checkpoint"))
 
 
-def _channel_is_open(gate: alignment.Gate, event: Any) -> object:  # noqa: ANN401 - an Item
-    return not gate.closed[event.channel] and (
-        type(event) is EndOfPartition or type(event) is Record or event.checkpoint >= 0
-    )
+def _is_open(gate: alignment.Gate, item: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401 - an Item
+    """The item's channel is open, and its id is an id."""
+    opened = z3.Not(bool_term(gate.closed[item.channel]))
+    if type(item) is EndOfPartition or type(item) is Record:
+        return (opened,)
+    return (opened, int_term(item.checkpoint) >= 0)
 
 
 def network_cases(channels: int, waiting: int) -> Iterator[Case]:
@@ -82,6 +87,7 @@ def network_cases(channels: int, waiting: int) -> Iterator[Case]:
             yield EndOfPartition(channel)
 
     gate = symbolic_like(alignment.new_gate(channels, True), "gate")
+    sound = assume_invariants(gate, of_component("gate"))
     for held in product(*(tuple(items(position)) for position in range(waiting))):
         ended = [item.channel for item in held if type(item) is EndOfPartition]
         if len(ended) != len(set(ended)) or _follows_its_end(held):
@@ -99,9 +105,13 @@ def network_cases(channels: int, waiting: int) -> Iterator[Case]:
                     "network",
                     f"{channels} channels, {[item.kind for item in held]} waiting, {event.kind} on {channel}",
                     network.Inbox(gate, held),
-                    _arriving(event),
+                    arriving := _arriving(event),
                     step_of("network"),
-                    _inbox_is_sound,
+                    (
+                        *sound,
+                        *_is_open(gate, arriving),
+                        *(term for item in held for term in _is_open(gate, item)),
+                    ),
                 )
 
 
@@ -109,22 +119,6 @@ def _follows_its_end(held: tuple[network.Item, ...]) -> bool:
     return any(
         type(item) is EndOfPartition and any(later.channel == item.channel for later in held[place + 1 :])
         for place, item in enumerate(held)
-    )
-
-
-def _inbox_is_sound(inbox: network.Inbox, event: Any) -> object:  # noqa: ANN401 - an Item
-    """The gate satisfies its invariant, and what waits is on open channels with proper ids."""
-    gate = inbox.gate
-    sound = gate.current >= -1 and not any(
-        held and ended for held, ended in zip(gate.blocked, gate.closed, strict=True)
-    )
-    awaits = not all(held or ended for held, ended in zip(gate.blocked, gate.closed, strict=True))
-    aligned = awaits if gate.pending else not any(gate.blocked)
-    return (
-        sound
-        and aligned
-        and _channel_is_open(gate, event)
-        and all(_channel_is_open(gate, item) for item in inbox.waiting)
     )
 
 
@@ -137,20 +131,25 @@ def store_cases(retain: int, entries: int) -> Iterator[Case]:
             "store",
             f"retain {retain}, {entries} entries, {event.kind}",
             state,
-            symbolic_like(event, "event"),
+            asked := symbolic_like(event, "event"),
             step_of("store"),
-            _store_is_sound,
+            _store_is_sound(state, asked),
         )
 
 
-def _store_is_sound(state: Store, event: Event) -> object:
-    known = tuple(entry.checkpoint for entry in state.entries)
-    apart = not any(left == right for place, left in enumerate(known) for right in known[place + 1 :])
-    types = all(0 <= entry.type <= store.STOP for entry in state.entries)
-    if type(event) is not Add:
-        return apart and types
-    new = event.checkpoint >= 0 and not any(left == event.checkpoint for left in known)
-    return apart and types and new and 0 <= event.type <= store.STOP
+def _store_is_sound(state: Store, event: Event) -> tuple[z3.BoolRef, ...]:
+    """Ids differ, also from the one added; types are types."""
+    ids = [int_term(entry.checkpoint) for entry in state.entries]
+    types = [int_term(entry.type) for entry in state.entries]
+    if type(event) is Add:
+        ids.append(int_term(event.checkpoint))
+        types.append(int_term(event.type))
+    apart = (z3.Distinct(*ids),) if len(ids) > 1 else ()
+    return (
+        *apart,
+        *(known >= 0 for known in ids),
+        *(z3.And(kind >= 0, kind <= store.STOP) for kind in types),
+    )
 
 
 def subtask_cases(aborted: int, running: int, bound: int) -> Iterator[Case]:
@@ -172,13 +171,8 @@ def subtask_cases(aborted: int, running: int, bound: int) -> Iterator[Case]:
             state,
             symbolic_like(event, "event"),
             step_of("subtask"),
-            _subtask_is_sound,
+            (z3.Distinct(*(int_term(known) for known in state.aborted)),) if aborted > 1 else (),
         )
-
-
-def _subtask_is_sound(state: subtask.Subtask, event: Event) -> object:
-    known = state.aborted
-    return not any(left == right for place, left in enumerate(known) for right in known[place + 1 :])
 
 
 def coordinator_cases(tasks: int, pending: int, queue: int, stored: int, at_once: int) -> Iterator[Case]:
@@ -226,18 +220,19 @@ def coordinator_cases(tasks: int, pending: int, queue: int, stored: int, at_once
             before,
             event,
             step_of("coordinator"),
-            _coordinator_is_sound,
+            _coordinator_is_sound(before, event),
         )
 
 
-def _coordinator_is_sound(state: Coordinator, event: Event) -> object:
-    handles = all(handle >= 0 for pending in state.pending for handle in pending.states)
-    times = state.plan.timeout >= 1 and state.now >= 0
+def _coordinator_is_sound(state: Coordinator, event: Event) -> tuple[z3.BoolRef, ...]:
+    """Handles and times are not negative, the time-out is positive, ids begin at 1."""
+    amounts = [int_term(handle) for pending in state.pending for handle in pending.states]
+    amounts += [int_term(state.now), int_term(state.next_id) - 1, int_term(state.plan.timeout) - 1]
     if type(event) is Advance:
-        times = times and event.ms >= 0
+        amounts.append(int_term(event.ms))
     if type(event) is AcknowledgeMessage:
-        handles = handles and event.handle >= 0
-    return handles and times and state.next_id >= 1
+        amounts.append(int_term(event.handle))
+    return tuple(amount >= 0 for amount in amounts)
 
 
 def all_cases(*, channels: int = 4) -> Iterator[Case]:

@@ -25,8 +25,8 @@ class Case(NamedTuple):
     state: Any
     event: Event
     step: Callable[[Any, Event], Step[Any]]
-    environment: Callable[[Any, Event], object]
-    """A predicate: what the environment promises about this event in this state."""
+    promise: tuple[z3.BoolRef, ...]
+    """What the environment promises about this event in this state."""
 
 
 class Refutation(NamedTuple):
@@ -63,11 +63,10 @@ def prove(cases: Iterable[Case], properties: tuple[Property, ...], *, stop_at_fi
         shape = f"{case.component} {case.state!r}"
         if shape not in invariants:
             invariants[shape] = assume_invariants(case.state, known)
-        promise = formula(lambda case=case: case.environment(case.state, case.event))  # type: ignore[misc]
-        solver = solver_with(*invariants[shape], promise)
+        solver = solver_with(*invariants[shape], *case.promise)
         for path in paths(lambda case=case: case.step(case.state, case.event), solver):  # type: ignore[misc]
             path_count += 1
-            here = solver_with(*invariants[shape], promise, *path.condition)
+            here = solver_with(*invariants[shape], *case.promise, *path.condition)
             for found in known:
                 check_count += 1
                 asked.add(found.rule)
@@ -118,8 +117,7 @@ def refute(case: Case, step: Step[Any], found: Property, solver: z3.Solver) -> R
 def step_paths(case: Case, properties: tuple[Property, ...]) -> Iterator[tuple[Any, Event, Step[Any]]]:
     """One concrete (state, event, step) for every path of the case: a directed test of each path."""
     known = tuple(found for found in properties if found.component == case.component)
-    promise = formula(lambda: case.environment(case.state, case.event))
-    solver = solver_with(*assume_invariants(case.state, known), promise)
+    solver = solver_with(*assume_invariants(case.state, known), *case.promise)
     for path in paths(lambda: case.step(case.state, case.event), solver):
         if solver.check(*path.condition) != z3.sat:
             raise RuntimeError(f"{case.label}: a followed path has no solution; report this as our fault")
