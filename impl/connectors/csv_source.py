@@ -46,6 +46,11 @@ class CsvSource:
     not be inferred from the first rows. `member`: which file of a zip; its only one if left out.
     """
 
+    _reader: pacsv.CSVStreamingReader
+    _row: int
+    _offset: int
+    _buffer: pa.RecordBatch
+
     def __init__(
         self,
         path: Path | str,
@@ -115,7 +120,7 @@ class CsvSource:
     def _begin_at(self, reader: pacsv.CSVStreamingReader, offset: int) -> None:
         """Take `reader`, which stands at the first row, and skip what was read before."""
         self._reader = reader
-        self._row = 0  # of the whole file, the first one of the next block
+        self._row = 0  # the first row of the next block, counted over the whole file
         self._offset = 0
         self._buffer = pa.RecordBatch.from_pylist([], schema=reader.schema)
         while self._offset < offset:
