@@ -1,0 +1,218 @@
+"""Frames: how requests and answers become lines of JSON and back.
+
+Reading is strict where the frame is concerned (size, JSON, `seq`, the fields of the op) and leaves events,
+effects and states to the component. Whatever is wrong raises `FrameError`, which says what was expected,
+what came and what to do.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import orjson
+
+from conformance.adapters.protocol import (
+    PROTOCOL,
+    Applied,
+    Errored,
+    Hello,
+    Made,
+    Offer,
+    Unsupported,
+    Wire,
+)
+
+FRAME_LIMIT = 4 * 1024 * 1024
+"""The greatest frame in bytes, its newline left out."""
+
+OPS = ("hello", "new", "apply", "bye")
+
+
+class FrameError(ValueError):
+    """A line that is no valid frame; `seq` is the number it carries, if one could be read."""
+
+    def __init__(self, what: str, seq: int | None = None) -> None:
+        super().__init__(what)
+        self.seq = seq
+
+
+class Request(NamedTuple):
+    """One request: its number, its op and the fields of the op."""
+
+    seq: int
+    op: str
+    component: str = ""
+    config: Wire = MappingProxyType({})
+    events: Sequence[Wire] = ()
+
+
+# ---------------------------------------------------------------- requests
+
+
+def encode_hello(seq: int) -> bytes:
+    """Ask who is there."""
+    return _line({"seq": seq, "op": "hello", "protocol": PROTOCOL})
+
+
+def encode_new(seq: int, component: str, config: Wire) -> bytes:
+    """Ask for a fresh instance."""
+    return _line({"seq": seq, "op": "new", "component": component, "config": config})
+
+
+def encode_apply(seq: int, events: Sequence[Wire]) -> bytes:
+    """Hand over a batch of events."""
+    return _line({"seq": seq, "op": "apply", "events": events})
+
+
+def encode_bye(seq: int) -> bytes:
+    """Say farewell."""
+    return _line({"seq": seq, "op": "bye"})
+
+
+def parse_request(line: bytes, limit: int = FRAME_LIMIT) -> Request:
+    """Read a request; raises FrameError."""
+    frame = _object(line, limit)
+    seq = _seq(frame)
+    op = frame.get("op")
+    if op == "hello":
+        if frame.get("protocol") != PROTOCOL:
+            raise FrameError(f"protocol: expected {PROTOCOL}, got {frame.get('protocol')!r}; use that", seq)
+        return Request(seq, op)
+    if op == "new":
+        component, config = frame.get("component"), frame.get("config")
+        if not isinstance(component, str):
+            raise FrameError(f"component: expected a name, got {component!r}", seq)
+        if not isinstance(config, dict):
+            raise FrameError(f"config: expected an object, got {config!r}", seq)
+        return Request(seq, op, component=component, config=config)
+    if op == "apply":
+        events = frame.get("events")
+        if not isinstance(events, list) or not events or not all(type(event) is dict for event in events):
+            raise FrameError("events: expected a list with at least one object; send events in a list", seq)
+        return Request(seq, op, events=events)
+    if op == "bye":
+        return Request(seq, op)
+    raise FrameError(f"op: expected one of {', '.join(OPS)}, got {op!r}", seq)
+
+
+# ---------------------------------------------------------------- answers
+
+
+def encode_answer(seq: int | None, answer: Hello | Made | Applied | Unsupported | Errored) -> bytes:
+    """One answer as a line; `seq` is None only where the request's number could not be read."""
+    frame: dict[str, Any]
+    if isinstance(answer, Applied):
+        frame = {"seq": seq, "effects": answer.effects, "state": answer.state}
+    elif isinstance(answer, Hello):
+        components = {name: offer._asdict() for name, offer in answer.components.items()}
+        frame = {"seq": seq, "protocol": PROTOCOL, **answer._asdict(), "components": components}
+    elif isinstance(answer, Made):
+        frame = {"seq": seq, "ok": True}
+    elif isinstance(answer, Unsupported):
+        frame = {"seq": seq, "unsupported": answer.why}
+    else:
+        frame = {"seq": seq, "error": answer.what}
+        if answer.at is not None:
+            frame["at"] = answer.at
+    return _line(frame)
+
+
+def parse_answer(
+    line: bytes, seq: int, op: str, events: int = 0, limit: int = FRAME_LIMIT
+) -> Hello | Made | Applied | Unsupported | Errored:
+    """Read the answer to request `seq`, an `op` with so many events; raises FrameError."""
+    frame = _object(line, limit)
+    if _seq(frame) != seq:
+        raise FrameError(f"seq: expected {seq}, got {frame['seq']}; answer each request once, in order", seq)
+    if "unsupported" in frame:
+        return Unsupported(_text(frame, "unsupported", seq))
+    if "error" in frame:
+        at = frame.get("at")
+        if at is not None and (type(at) is not int or not 0 <= at < max(events, 1)):
+            raise FrameError(f"at: expected a position in the batch of {events}, got {at!r}", seq)
+        return Errored(_text(frame, "error", seq), at)
+    if op == "hello":
+        return _hello(frame, seq)
+    if op == "apply":
+        return _applied(frame, seq, events)
+    if frame.get("ok") is not True:
+        raise FrameError(f"ok: expected true in the answer to {op!r}, got {_shown(line)}", seq)
+    return Made()
+
+
+def _hello(frame: Mapping[str, Any], seq: int) -> Hello:
+    if frame.get("protocol") != PROTOCOL:
+        raise FrameError(f"protocol: expected {PROTOCOL}, got {frame.get('protocol')!r}", seq)
+    offered = frame.get("components")
+    if not isinstance(offered, dict):
+        raise FrameError(f"components: expected an object of names, got {offered!r}", seq)
+    components = {}
+    for name, offer in offered.items():
+        if not isinstance(offer, dict):
+            raise FrameError(f"components.{name}: expected an object, got {offer!r}", seq)
+        components[name] = Offer(
+            *(_texts(offer, key, f"components.{name}", seq) for key in ("modes", "profiles", "capabilities"))
+        )
+    implementation, version, language = (
+        _text(frame, key, seq) for key in ("implementation", "version", "language")
+    )
+    return Hello(implementation, version, language, components)
+
+
+def _applied(frame: Mapping[str, Any], seq: int, events: int) -> Applied:
+    effects, state = frame.get("effects"), frame.get("state")
+    if type(effects) is not list or len(effects) != events:
+        came = len(effects) if isinstance(effects, list) else repr(effects)
+        raise FrameError(f"effects: expected a list of {events} lists, one for each event, got {came}", seq)
+    for at, of_event in enumerate(effects):
+        if type(of_event) is not list or not all(type(effect) is dict for effect in of_event):
+            raise FrameError(f"effects[{at}]: expected a list of objects, got {of_event!r}", seq)
+    if type(state) is not dict:
+        raise FrameError(f"state: expected an object, got {state!r}", seq)
+    return Applied(effects, state)
+
+
+# ---------------------------------------------------------------- lines
+
+
+def _line(frame: Mapping[str, Any]) -> bytes:
+    return orjson.dumps(frame, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _object(line: bytes, limit: int) -> dict[str, Any]:
+    if len(line) > limit + 1:
+        raise FrameError(f"a frame has at most {limit} bytes, got {len(line)}; send smaller batches")
+    try:
+        frame = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise FrameError(f"expected one JSON object a line, got {_shown(line)}: {error}") from error
+    if type(frame) is not dict:
+        raise FrameError(f"expected a JSON object, got {_shown(line)}")
+    return frame
+
+
+def _seq(frame: Mapping[str, Any]) -> int:
+    seq = frame.get("seq")
+    if type(seq) is not int:
+        raise FrameError(f"seq: expected an int, got {seq!r}; every frame carries its number")
+    return seq
+
+
+def _text(frame: Mapping[str, Any], name: str, seq: int) -> str:
+    value = frame.get(name)
+    if not isinstance(value, str):
+        raise FrameError(f"{name}: expected a string, got {value!r}", seq)
+    return value
+
+
+def _texts(offer: Mapping[str, Any], name: str, where: str, seq: int) -> tuple[str, ...]:
+    values = offer.get(name)
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise FrameError(f"{where}.{name}: expected a list of strings, got {values!r}", seq)
+    return tuple(values)
+
+
+def _shown(line: bytes) -> str:
+    """The beginning of a line, fit for a message."""
+    text = line[:80].decode(errors="replace").rstrip("\n")
+    return repr(text + "..." if len(line) > 80 else text)

@@ -1,0 +1,160 @@
+"""Adapters for implementations in this process: anything with `apply(event)` and `observe()`.
+
+`InProcess` is generic over a mapping from component names to factories of such objects. `model_adapter`
+plugs in the reference model, which also tells which rules fired.
+"""
+
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from importlib import metadata
+from typing import Any, Protocol
+
+from conformance.adapters.protocol import (
+    Applied,
+    Crashed,
+    Effects,
+    Errored,
+    Failure,
+    Hello,
+    Made,
+    Offer,
+    Unsupported,
+    Wire,
+)
+from model.components import COMPONENTS, Component, WireError
+
+Refusals = tuple[type[Exception], ...]
+
+
+class Instance(Protocol):
+    """A component with state, driven by wire objects."""
+
+    def apply(self, event: Wire) -> Effects:
+        """Take one event and answer its effects."""
+        ...
+
+    def observe(self) -> Wire:
+        """The whole observable state."""
+        ...
+
+
+def own_version() -> str:
+    """The version of this package; `0+source` where it runs from a checkout that is not installed."""
+    try:
+        return metadata.version("barrierspec")
+    except metadata.PackageNotFoundError:
+        return "0+source"
+
+
+def offer_of(component: str) -> Offer:
+    """What version 1 of the protocol knows of a component."""
+    if component == "gate":
+        return Offer(("exactly-once",), ("flink-1.14",), ("handler", "polled"))
+    return Offer((), () if component == "sink" else ("2.3",), ())
+
+
+class InProcess:
+    """An adapter around factories; what they raise of `refused` is an error, all else a crash."""
+
+    def __init__(
+        self,
+        implementation: str,
+        components: Mapping[str, Callable[[Wire], Instance]],
+        refused: Refusals,
+        unsupported: Refusals = (),
+    ) -> None:
+        self._implementation = implementation
+        self._components = components
+        self._refused = refused
+        self._unsupported = unsupported
+        self._instance: Instance | None = None
+
+    def hello(self) -> Hello:
+        """The name, our version, and all components of the mapping."""
+        offers = {name: offer_of(name) for name in self._components}
+        return Hello(self._implementation, own_version(), "python", offers)
+
+    def new(self, component: str, config: Wire) -> Made | Failure:
+        """Make an instance; the old one is dropped even if that fails."""
+        self._instance = None
+        factory = self._components.get(component)
+        if factory is None:
+            return Unsupported(f"component {component!r}; offered: {', '.join(self._components)}")
+        try:
+            self._instance = factory(config)
+        except self._unsupported as error:
+            return Unsupported(str(error))
+        except self._refused as error:
+            return Errored(str(error))
+        except Exception as error:  # noqa: BLE001 - a crash of the implementation is an answer
+            return _crashed(error)
+        return Made()
+
+    def apply(self, events: Sequence[Wire]) -> Applied | Failure:
+        """Apply the batch; an event that is refused ends it, and those before it stay applied."""
+        instance = self._instance
+        if instance is None:
+            return Errored("there is no instance; send `new` first")
+        effects: list[Effects] = []
+        try:
+            for event in events:
+                effects.append(instance.apply(event))  # noqa: PERF401 - the length tells where it failed
+            return Applied(effects, instance.observe())
+        except self._refused as error:
+            return Errored(str(error), len(effects))
+        except Exception as error:  # noqa: BLE001 - a crash of the implementation is an answer
+            self._instance = None
+            return _crashed(error)
+
+    def bye(self) -> None:
+        """Drop the instance."""
+        self._instance = None
+
+
+def _crashed(error: Exception) -> Crashed:
+    return Crashed(f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))
+
+
+class ModelInstance:
+    """The state of one component of the model, stepped forward."""
+
+    def __init__(self, component: Component, config: Wire) -> None:
+        self._component = component
+        self._state: Any = component.new(config)
+        self.fired: list[tuple[str, ...]] = []
+        """The rules that fired, one tuple for each event so far."""
+
+    def apply(self, event: Wire) -> Effects:
+        """Take one event; raises WireError, and nothing happens."""
+        self._state, effects, rules = self._component.apply(self._state, event)
+        self.fired.append(rules)
+        return effects
+
+    def observe(self) -> Wire:
+        """The observable state."""
+        return self._component.observe(self._state)
+
+
+class ModelAdapter(InProcess):
+    """The reference model; its answers carry the rules that fired at each event."""
+
+    def __init__(self, components: Mapping[str, Component]) -> None:
+        def factory(component: Component) -> Callable[[Wire], Instance]:
+            return lambda config: ModelInstance(component, config)
+
+        instances = {name: factory(component) for name, component in components.items()}
+        super().__init__("barrierspec-model", instances, (WireError,))
+
+    def apply(self, events: Sequence[Wire]) -> Applied | Failure:
+        """As every adapter, with the rules."""
+        answer = super().apply(events)
+        if isinstance(answer, Applied) and isinstance(self._instance, ModelInstance):
+            fired = self._instance.fired
+            answer = answer._replace(rules=tuple(fired))
+            fired.clear()
+        return answer
+
+
+def model_adapter(components: Mapping[str, Component] = COMPONENTS) -> ModelAdapter:
+    """The reference model, or any other mapping of the same kind, as an adapter."""
+    return ModelAdapter(components)

@@ -1,0 +1,213 @@
+"""The adapter of an implementation that runs as a process of its own: JSON lines over its pipes.
+
+Every answer has a time limit. A process that exits, hangs, or answers something that is no valid frame is
+ended, its outcome is told with the tail of its stderr, and the next `new` starts a fresh one.
+"""
+
+import contextlib
+import os
+import selectors
+import shlex
+import subprocess
+import time
+from collections.abc import Sequence
+from typing import IO, TypeVar
+
+from conformance.adapters import frames
+from conformance.adapters.frames import FRAME_LIMIT, FrameError
+from conformance.adapters.protocol import (
+    Applied,
+    Crashed,
+    Errored,
+    Failure,
+    Hello,
+    Hung,
+    Made,
+    Malformed,
+    Unsupported,
+    Wire,
+)
+
+ANSWER_LIMIT_SECONDS = 10.0
+STDERR_TAIL = 4096
+"""How many bytes of stderr are kept for the report."""
+_CHUNK = 65536
+Result = TypeVar("Result", Hello, Made, Applied)
+_GRACE_SECONDS = 2.0
+
+
+class ProcessAdapter:
+    """One implementation behind a command. `command` is split as a shell would, without a shell.
+
+    `seconds` is the time limit of one answer, `frame_limit` the greatest answer in bytes.
+    """
+
+    def __init__(
+        self,
+        command: str | Sequence[str],
+        seconds: float = ANSWER_LIMIT_SECONDS,
+        frame_limit: int = FRAME_LIMIT,
+    ) -> None:
+        self.command = shlex.split(command) if isinstance(command, str) else list(command)
+        self._seconds = seconds
+        self._frame_limit = frame_limit
+        self._process: subprocess.Popen[bytes] | None = None
+        self._seq = 0
+        self._input = b""
+        self._stderr = b""
+        self.starts = 0
+        """How often a process was started."""
+
+    def __enter__(self) -> "ProcessAdapter":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bye()
+
+    def hello(self) -> Hello | Failure:
+        """Who is there; starts the process if none runs."""
+        return self._ask("hello", Hello, frames.encode_hello(self._seq))
+
+    def new(self, component: str, config: Wire) -> Made | Failure:
+        """A fresh instance, in a fresh process if the one before is gone."""
+        return self._ask("new", Made, frames.encode_new(self._seq, component, config))
+
+    def apply(self, events: Sequence[Wire]) -> Applied | Failure:
+        """One batch; without a live process there is no instance, which is an error."""
+        if self._process is None:
+            return Errored("there is no instance; send `new` first")
+        return self._ask("apply", Applied, frames.encode_apply(self._seq, events), len(events))
+
+    def bye(self) -> None:
+        """Ask the process to end, and end it if it does not."""
+        if self._process is None:
+            return
+        answer = self._ask("bye", Made, frames.encode_bye(self._seq))
+        if isinstance(answer, Made) and self._process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):  # still there: ended below
+                self._process.wait(_GRACE_SECONDS)
+        self._end()
+
+    # ------------------------------------------------------------ one request, one answer
+
+    def _ask(self, op: str, expected: type[Result], request: bytes, events: int = 0) -> Result | Failure:
+        if self._process is None and (failed := self._start()) is not None:
+            return failed
+        seq, self._seq = self._seq, self._seq + 1
+        line = self._exchange(request)
+        if not isinstance(line, bytes):
+            return line
+        try:
+            answer = frames.parse_answer(line, seq, op, events, self._frame_limit)
+        except FrameError as error:
+            return self._malformed(str(error))
+        assert isinstance(answer, expected | Unsupported | Errored)  # parse_answer reads by the op
+        return answer
+
+    def _exchange(self, request: bytes) -> bytes | Crashed | Hung | Malformed:
+        """Write the request and read one line, both within the time limit."""
+        process = self._process
+        assert process is not None
+        stdin, stdout, stderr = _pipes(process)
+        deadline = time.monotonic() + self._seconds
+        unsent = memoryview(request)
+        with selectors.DefaultSelector() as ready:
+            ready.register(stdin, selectors.EVENT_WRITE)
+            ready.register(stdout, selectors.EVENT_READ)
+            ready.register(stderr, selectors.EVENT_READ)
+            while True:
+                if b"\n" in self._input and not unsent:
+                    line, self._input = self._input.split(b"\n", 1)
+                    return line
+                if len(self._input) > self._frame_limit:
+                    return self._malformed(f"an answer of more than {self._frame_limit} bytes")
+                for key, _ in ready.select(max(0.0, deadline - time.monotonic())):
+                    if key.fileobj is stdin:
+                        unsent = _write(stdin, unsent)
+                        if not unsent:
+                            ready.unregister(stdin)
+                        continue
+                    chunk = os.read(key.fd, _CHUNK)
+                    if key.fileobj is stderr:
+                        self._stderr = (self._stderr + chunk)[-STDERR_TAIL:]
+                        if not chunk:
+                            ready.unregister(stderr)
+                    elif chunk:
+                        self._input += chunk
+                    else:
+                        return self._crashed()
+                if time.monotonic() >= deadline and not (b"\n" in self._input and not unsent):
+                    stderr_tail = self._end()
+                    return Hung(self._seconds, stderr_tail)
+
+    # ------------------------------------------------------------ the process
+
+    def _start(self) -> Crashed | None:
+        self._input = self._stderr = b""
+        self.starts += 1
+        try:
+            self._process = subprocess.Popen(
+                self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
+        except OSError as error:
+            return Crashed(f"cannot start {shlex.join(self.command)}: {error}", "")
+        for pipe in _pipes(self._process):
+            os.set_blocking(pipe.fileno(), False)
+        return None
+
+    def _crashed(self) -> Crashed:
+        """The process closed its stdout: by its end, or it will never answer again."""
+        process = self._process
+        assert process is not None
+        try:
+            code = process.wait(_GRACE_SECONDS)
+            how = f"exit code {code}" if code >= 0 else f"killed by signal {-code}"
+        except subprocess.TimeoutExpired:
+            how = "closed its stdout"
+        return Crashed(how, self._end())
+
+    def _malformed(self, what: str) -> Malformed:
+        return Malformed(what, self._end())
+
+    def _end(self) -> str:
+        """End the process, close its pipes, and give the tail of its stderr."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            stdin, stdout, stderr = _pipes(process)
+            self._stderr = (self._stderr + _rest(stderr))[-STDERR_TAIL:]
+            for pipe in (stdin, stdout, stderr):
+                try:
+                    pipe.close()
+                except BrokenPipeError:
+                    continue  # what the dead process did not read is of no use to anybody
+        return self._stderr.decode(errors="replace")
+
+
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    return process.stdin, process.stdout, process.stderr
+
+
+def _write(pipe: IO[bytes], unsent: memoryview) -> memoryview:
+    """Write what the pipe takes now; a reader that is gone shows on its stdout."""
+    try:
+        return unsent[os.write(pipe.fileno(), unsent) :]
+    except BlockingIOError:
+        return unsent
+    except BrokenPipeError:
+        return unsent[len(unsent) :]
+
+
+def _rest(pipe: IO[bytes]) -> bytes:
+    """What still stands in a non-blocking pipe, as far as the tail is concerned."""
+    rest = b""
+    try:
+        while chunk := os.read(pipe.fileno(), _CHUNK):
+            rest = (rest + chunk)[-STDERR_TAIL:]
+    except BlockingIOError:
+        return rest  # a child of the process holds the pipe open
+    return rest

@@ -1,0 +1,125 @@
+"""What the suite asks of an implementation under test, and every answer that it can get.
+
+`Adapter` is the in-process twin of the wire (docs/adapter-protocol.md): `hello`, `new`, `apply`, `bye`.
+An adapter never raises for what the implementation does; each outcome has a type of its own, so that
+a crash or a skip cannot be taken for a pass.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+Wire = Mapping[str, Any]
+"""A configuration, an event, an effect or a state in wire form."""
+Effects = Sequence[Wire]
+"""What one event brought about, in order."""
+
+PROTOCOL = 1
+"""The version of the wire that this suite speaks."""
+
+
+class Offer(NamedTuple):
+    """What an implementation offers of one component."""
+
+    modes: tuple[str, ...]
+    profiles: tuple[str, ...]
+    capabilities: tuple[str, ...]
+
+
+class Hello(NamedTuple):
+    """Who answers, and which components it has."""
+
+    implementation: str
+    version: str
+    language: str
+    components: Mapping[str, Offer]
+
+
+class Made(NamedTuple):
+    """A fresh instance stands ready."""
+
+
+class Applied(NamedTuple):
+    """A batch was taken: the effects of each event, and the state after the last one."""
+
+    effects: Sequence[Effects]
+    state: Wire
+    rules: Sequence[tuple[str, ...]] = ()
+    """The rules that fired at each event; only the model knows them."""
+
+
+class Unsupported(NamedTuple):
+    """The implementation does not offer this: a skip, never a pass."""
+
+    why: str
+
+    def describe(self) -> str:
+        """One line."""
+        return f"unsupported: {self.why}"
+
+
+class Errored(NamedTuple):
+    """The implementation refused the event at position `at` of the batch (None: the whole request)."""
+
+    what: str
+    at: int | None = None
+
+    def describe(self) -> str:
+        """One line."""
+        return f"error: {self.what}"
+
+
+class Crashed(NamedTuple):
+    """The implementation is gone, or threw what no protocol knows."""
+
+    how: str
+    stderr: str
+
+    def describe(self) -> str:
+        """One line, without what stood on stderr."""
+        return f"crashed: {self.how}"
+
+
+class Hung(NamedTuple):
+    """No answer came within the time limit, in seconds."""
+
+    seconds: float
+    stderr: str
+
+    def describe(self) -> str:
+        """One line."""
+        return f"hung: no answer within {self.seconds:g} s"
+
+
+class Malformed(NamedTuple):
+    """What came is no valid answer."""
+
+    what: str
+    stderr: str
+
+    def describe(self) -> str:
+        """One line."""
+        return f"malformed: {self.what}"
+
+
+Failure = Unsupported | Errored | Crashed | Hung | Malformed
+FAILURES = (Unsupported, Errored, Crashed, Hung, Malformed)
+
+
+class Adapter(Protocol):
+    """One implementation under test. Between `new` and the next `new` it holds one instance."""
+
+    def hello(self) -> Hello | Failure:
+        """Who is there."""
+        ...
+
+    def new(self, component: str, config: Wire) -> Made | Failure:
+        """Make a fresh instance; the one before is dropped. A dead implementation is started anew."""
+        ...
+
+    def apply(self, events: Sequence[Wire]) -> Applied | Failure:
+        """Give the instance a batch of at least one event, in order."""
+        ...
+
+    def bye(self) -> None:
+        """Let go of the implementation and of all it holds; harmless when repeated."""
+        ...

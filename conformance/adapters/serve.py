@@ -1,0 +1,84 @@
+"""Answer frames over stdin and stdout, so that the model or our implementation can stand in for another.
+
+The loop ends with `bye` or the end of the input and with nothing else: a bad frame, an unknown component
+and an oversized frame are answered with `error`.
+"""
+
+from typing import BinaryIO
+
+from conformance.adapters import frames
+from conformance.adapters.frames import FRAME_LIMIT, FrameError, Request
+from conformance.adapters.protocol import (
+    Adapter,
+    Applied,
+    Crashed,
+    Errored,
+    Hello,
+    Made,
+    Unsupported,
+)
+
+SERVED = ("model", "impl")
+
+
+def adapter_of(name: str) -> Adapter:
+    """The adapter behind one of the names in SERVED."""
+    if name == "model":
+        from conformance.adapters.in_process import model_adapter
+
+        return model_adapter()
+    if name == "impl":
+        from conformance.adapters.bundled import bundled_adapter
+
+        return bundled_adapter()
+    raise ValueError(f"expected one of {', '.join(SERVED)}, got {name!r}")
+
+
+def serve(adapter: Adapter, lines: BinaryIO, answers: BinaryIO, limit: int = FRAME_LIMIT) -> None:
+    """Answer every line until `bye` or the end of the input."""
+    while line := lines.readline(limit + 2):
+        if len(line) > limit + 1:
+            _skip_to_newline(line, lines, limit)
+            error = Errored(f"a frame has at most {limit} bytes; send smaller batches")
+            answers.write(frames.encode_answer(None, error))
+            answers.flush()
+            continue
+        try:
+            request = frames.parse_request(line, limit)
+        except FrameError as refused:
+            answers.write(frames.encode_answer(refused.seq, Errored(str(refused))))
+            answers.flush()
+            continue
+        answers.write(frames.encode_answer(request.seq, _answer(adapter, request)))
+        answers.flush()
+        if request.op == "bye":
+            return
+
+
+def _answer(adapter: Adapter, request: Request) -> Hello | Made | Applied | Unsupported | Errored:
+    if request.op == "bye":
+        adapter.bye()
+        return Made()
+    if request.op == "hello":
+        answer = adapter.hello()
+    elif request.op == "new":
+        hello = adapter.hello()
+        if isinstance(hello, Hello) and request.component not in hello.components:
+            known = ", ".join(hello.components)
+            return Errored(f"component: expected one of {known}, got {request.component!r}")
+        made = adapter.new(request.component, request.config)
+        return made if isinstance(made, Made | Unsupported | Errored) else Errored(made.describe())
+    else:
+        applied = adapter.apply(request.events)
+        if isinstance(applied, Crashed):  # the next `new` starts afresh; the frames go on
+            return Errored(f"{applied.describe()}; the instance is lost, send `new`")
+        return (
+            applied if isinstance(applied, Applied | Unsupported | Errored) else Errored(applied.describe())
+        )
+    return answer if isinstance(answer, Hello) else Errored(answer.describe())
+
+
+def _skip_to_newline(line: bytes, lines: BinaryIO, limit: int) -> None:
+    """Read away the rest of an oversized line, never holding more than a frame of it."""
+    while line and not line.endswith(b"\n"):
+        line = lines.readline(limit + 1)

@@ -1,0 +1,268 @@
+"""Events for walks: what is legal and telling in a state, drawn with a seeded random.
+
+A chooser is asked for the next event, given what is observable of the model's state; so it can aim at the
+alignment that waits for one more channel or at the checkpoint that misses one acknowledgement. Mostly it
+draws legal events; a stray one outside the protocol comes now and then, to see it refused.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+from random import Random
+
+from conformance.adapters.protocol import Wire
+from conformance.drive.generate_coordinator import coordinator_chooser
+
+Chooser = Callable[[Wire], Wire]
+"""The next event, given the observable state."""
+
+STRAY = 0.02
+"""How often an event is one that must be refused."""
+
+
+def configs(component: str) -> list[Wire]:
+    """The configurations that walks go through, in turn."""
+    return _CONFIGS[component]
+
+
+def chooser(component: str, config: Wire, rng: Random) -> Chooser:
+    """A fresh source of events for one instance."""
+    return _CHOOSERS[component](config, rng)
+
+
+def cases(component: str, seed: int) -> Iterator[tuple[Wire, Random]]:
+    """Endless cases: a configuration and the random of its own; case k of a seed is always the same."""
+    number = 0
+    while True:
+        for config in configs(component):
+            yield config, Random(f"{seed}/{component}/{number}")
+            number += 1
+
+
+# ---------------------------------------------------------------- gate
+
+
+def gate_chooser(config: Wire, rng: Random) -> Chooser:
+    """Barriers around the current id, cancellations, ends; half of the cases aim at completions."""
+    channels = config["channels"]
+    polled = config.get("level", "polled") == "polled"
+    aims = rng.random() < 0.5
+    draw = rng.random
+    ends = 0.004 if aims else 0.02
+    ended: set[int] = set()
+    sent = 0
+
+    def choose(observed: Wire) -> Wire:
+        nonlocal sent
+        current = observed["current"]
+        channel = int(draw() * channels)
+        luck = draw()
+        if luck < STRAY:
+            return _stray_at_gate(draw(), channels, ended, polled)
+        if channel in ended:
+            channel = next((other for other in range(channels) if other not in ended), -1)
+            if channel < 0:
+                return {"kind": "barrier", "channel": 0, "checkpoint": current + 1}  # refused: all ended
+        luck = draw()
+        if luck < ends:
+            ended.add(channel)
+            return {"kind": "end_of_partition", "channel": channel}
+        if polled and luck < 0.3:
+            sent = (sent + 1) % 10
+            return {"kind": "record", "channel": channel, "value": sent}
+        if luck < (0.33 if aims else 0.42):
+            distance = int(draw() * 4) - 1
+            return {"kind": "cancel", "channel": channel, "checkpoint": max(0, current + distance)}
+        if aims and observed["pending"]:
+            return {"kind": "barrier", "channel": channel, "checkpoint": current}
+        distance = _DISTANCES[int(draw() * len(_DISTANCES))]
+        return {"kind": "barrier", "channel": channel, "checkpoint": max(0, current + distance)}
+
+    return choose
+
+
+_DISTANCES = (-3, -1, -1, 0, 0, 0, 0, 0, 0, 1, 1, 2)
+"""How far a barrier's id is from the current one: late, of the pending checkpoint, next, with a gap."""
+
+
+def _stray_at_gate(luck: float, channels: int, ended: set[int], polled: bool) -> Wire:
+    if luck < 0.3:
+        return {"kind": "barrier", "channel": channels, "checkpoint": 1}
+    if luck < 0.5 and not polled:
+        return {"kind": "record", "channel": 0, "value": 1}
+    if luck < 0.8 and ended:
+        return {"kind": "cancel", "channel": min(ended), "checkpoint": 1}
+    return {"kind": "no_such_event", "channel": 0}
+
+
+# ---------------------------------------------------------------- subtask
+
+
+def subtask_chooser(config: Wire, rng: Random) -> Chooser:
+    """Triggers, aborts before and after them, notifications, ends of the asynchronous part."""
+    draw = rng.random
+
+    def near(observed: Wire) -> int:
+        return max(0, int(observed["last"]) + int(draw() * 5) - 1)
+
+    def known(observed: Wire) -> int:
+        running = observed["running"]
+        return running[int(draw() * len(running))] if running and draw() < 0.8 else near(observed)
+
+    def choose(observed: Wire) -> Wire:
+        luck = draw()
+        if not observed["running_task"] and luck < 0.5:
+            return {"kind": "status", "running": True}
+        luck = draw()
+        if luck < 0.3:
+            aborted = observed["aborted"]
+            again = aborted[0] if aborted and draw() < 0.5 else near(observed)
+            return {"kind": "checkpoint", "checkpoint": again}
+        if luck < 0.5:
+            completed = int(observed["completed"]) + int(draw() * 3) - 1
+            checkpoint = known(observed) if draw() < 0.3 else near(observed)
+            return {
+                "kind": "abort_notification",
+                "checkpoint": checkpoint,
+                "completed": max(-1, completed),
+            }
+        if luck < 0.6:
+            reason = _REASONS[int(draw() * len(_REASONS))]
+            return {"kind": "abort_on_barrier", "checkpoint": near(observed), "reason": reason}
+        if luck < 0.7:
+            completed = max(0, int(observed["completed"]) + int(draw() * 4) - 1)
+            return {"kind": "complete_notification", "checkpoint": completed}
+        if luck < 0.83:
+            return {"kind": "async_done", "checkpoint": known(observed)}
+        if luck < 0.95:
+            return {"kind": "async_failed", "checkpoint": known(observed)}
+        if luck < 0.98:
+            return {"kind": "status", "running": draw() < 0.5}
+        return {"kind": "checkpoint", "checkpoint": -1} if luck < 0.99 else {"kind": "no_such_event"}
+
+    return choose
+
+
+_REASONS = ("SUBSUMED", "ON_CANCELLATION_BARRIER", "INPUT_END_OF_STREAM")
+
+
+# ---------------------------------------------------------------- store
+
+
+def store_chooser(config: Wire, rng: Random) -> Chooser:
+    """Additions of all three types, mostly in order; now and then an id twice."""
+    draw = rng.random
+    highest = 0
+    checkpoints = 0.5 + draw() * 0.45
+
+    def choose(observed: Wire) -> Wire:
+        nonlocal highest
+        luck = draw()
+        if luck < 0.1:
+            return {"kind": "latest"}
+        if luck < 0.115:
+            return {"kind": "shutdown", "discard": draw() < 0.7}
+        if luck < 0.115 + STRAY:
+            return {"kind": "no_such_event"}
+        kind = draw()
+        added = "checkpoint" if kind < checkpoints else "savepoint" if kind < 0.96 else "stop"
+        if draw() < 0.1:  # an older one: unseen, dropped before, or held and refused
+            return {"kind": "add", "checkpoint": int(draw() * (highest + 1)), "type": added}
+        highest += 1 + int(draw() * 2)
+        return {"kind": "add", "checkpoint": highest, "type": added}
+
+    return choose
+
+
+# ---------------------------------------------------------------- sink
+
+
+def sink_chooser(config: Wire, rng: Random) -> Chooser:
+    """Writes, snapshots, notifications in any order, crashes with restores from what was snapshotted."""
+    draw = rng.random
+    snapshots: list[int] = []
+    taken_in_run = 0
+
+    def choose(observed: Wire) -> Wire:
+        nonlocal snapshots, taken_in_run
+        newest = snapshots[-1] if snapshots else 0
+        luck = draw()
+        if luck < STRAY:
+            return _stray_at_sink(draw(), newest, taken_in_run)
+        if not observed["running"]:
+            taken_in_run = 0
+            if not snapshots or draw() < 0.15:
+                snapshots = []
+                return {"kind": "restore", "checkpoint": None}
+            chosen = snapshots[int(draw() ** 0.5 * len(snapshots))]
+            snapshots = [taken for taken in snapshots if taken <= chosen]
+            return {"kind": "restore", "checkpoint": chosen}
+        luck = draw()
+        if luck < 0.3:
+            return {"kind": "write", "value": int(draw() * 10)}  # refused once the sink has finished
+        if luck < 0.6:
+            taken_in_run = newest + 1 + int(draw() * 2)
+            snapshots.append(taken_in_run)
+            return {"kind": "snapshot", "checkpoint": snapshots[-1]}
+        if luck < 0.8:
+            return {"kind": "notify_complete", "checkpoint": max(0, newest + int(draw() * 5) - 3)}
+        if luck < 0.87:
+            return {"kind": "notify_abort", "checkpoint": max(0, newest - int(draw() * 3))}
+        if luck < 0.97:
+            return {"kind": "crash"}
+        return {"kind": "finish"}
+
+    return choose
+
+
+def _stray_at_sink(luck: float, newest: int, taken_in_run: int) -> Wire:
+    if luck < 0.4 and taken_in_run:
+        return {"kind": "snapshot", "checkpoint": taken_in_run}
+    if luck < 0.8:
+        return {"kind": "restore", "checkpoint": newest + 100}
+    return {"kind": "no_such_event"}
+
+
+# ---------------------------------------------------------------- tables
+
+_CHOOSERS: Mapping[str, Callable[[Wire, Random], Chooser]] = {
+    "gate": gate_chooser,
+    "subtask": subtask_chooser,
+    "coordinator": coordinator_chooser,
+    "store": store_chooser,
+    "sink": sink_chooser,
+}
+
+_TASKS: tuple[list[Wire], ...] = (
+    [{"id": "src-0", "source": True}, {"id": "map-0", "source": False}],
+    [{"id": "src-0", "source": True}],
+    [{"id": "src-0", "source": True}, {"id": "src-1", "source": True}, {"id": "sink-0", "source": False}],
+)
+
+_CONFIGS: Mapping[str, list[Wire]] = {
+    "gate": [
+        {
+            "channels": channels,
+            "mode": "exactly-once",
+            "profile": "flink-1.14",
+            "checkpoints_after_tasks_finish": after_finish,
+            "level": level,
+        }
+        for channels, level, after_finish in product((2, 3, 1, 4), ("handler", "polled"), (True, False))
+    ],
+    "subtask": [{"profile": "2.3", "max_concurrent": bound} for bound in (1, 2, 3)],
+    "coordinator": [
+        {
+            "tasks": tasks,
+            "profile": "2.3",
+            "timeout_ms": 1000,
+            "max_concurrent": max_concurrent,
+            "retain": retain,
+        }
+        for tasks, max_concurrent, retain in product(_TASKS, (2, 1, 3), (1, 2))
+    ],
+    "store": [{"retain": retain, "profile": "2.3"} for retain in (1, 2, 3)],
+    "sink": [{}],
+}
+
+COMPONENTS = tuple(_CHOOSERS)
+"""The components that the suite can drive, in the order of reports."""

@@ -1,0 +1,213 @@
+"""Lock-step: the model and an implementation take the same events, and every answer is compared.
+
+Effects are compared exactly and in order, the state field by field; a field that the implementation
+leaves out is not compared, and the result says which. In a batch the effects of each event and the state
+after the last one are compared; where a batch differs, the case is repeated event by event, so that the
+divergence names the first step that differs.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from conformance.adapters.protocol import (
+    FAILURES,
+    Adapter,
+    Applied,
+    Effects,
+    Errored,
+    Failure,
+    Hung,
+    Unsupported,
+    Wire,
+)
+from conformance.drive.generate import Chooser
+from conformance.drive.oracle import Edge, Node, Oracle, canonical
+
+
+class Answer(NamedTuple):
+    """Effects of one event and the state after it, or why the event was refused (`refused`)."""
+
+    effects: Effects
+    state: Wire
+    refused: str | None = None
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """The first step at which an implementation departs from the model."""
+
+    component: str
+    config: Wire
+    events: tuple[Wire, ...]
+    """All events up to and with the one that shows it."""
+    expected: Answer
+    got: Answer | Failure
+    rules: tuple[str, ...]
+    """The rules that fired in the model at this step; the first is the primary one."""
+
+    @property
+    def step(self) -> int:
+        """The number of the step, from 1."""
+        return len(self.events)
+
+    @property
+    def event(self) -> Wire:
+        """The event that shows it."""
+        return self.events[-1]
+
+    @property
+    def rule(self) -> str | None:
+        """The primary rule; None where the model expects that no rule fires."""
+        return self.rules[0] if self.rules else None
+
+
+@dataclass
+class Played:
+    """What came of one case or of many: counts, fired rules, and the divergence if there is one."""
+
+    steps: int = 0
+    cases: int = 0
+    fired: Counter[str] = field(default_factory=Counter)
+    unseen: set[str] = field(default_factory=set)
+    """State fields that the implementation left out at some point."""
+    divergence: Divergence | None = None
+    stopped: Failure | None = None
+    """The case ended early, and no verdict about it is possible: a skip, a hang, an instance not made."""
+    unrepeatable: Divergence | None = None
+    """It differed once, and not when the same events were given again."""
+
+    def add(self, other: "Played") -> None:
+        """Take the counts of another case, and its outcome."""
+        self.steps += other.steps
+        self.cases += other.cases
+        self.fired.update(other.fired)
+        self.unseen |= other.unseen
+        self.divergence = self.divergence or other.divergence
+        self.stopped = self.stopped or other.stopped
+        self.unrepeatable = self.unrepeatable or other.unrepeatable
+
+
+def walk(oracle: Oracle, adapter: Adapter, choose: Chooser, length: int, batch: int = 1) -> Played:
+    """One case of `length` events that `choose` draws, in batches of at most `batch`."""
+    played = Played(cases=1)
+    made = adapter.new(oracle.component, oracle.config)
+    if isinstance(made, FAILURES):
+        played.stopped = made
+        return played
+    node = oracle.start
+    events: list[Wire] = []
+    fired: list[str] = []
+    while len(events) < length and played.divergence is None and played.stopped is None:
+        edges: list[Edge] = []
+        first = len(events)
+        while len(edges) < batch and len(events) < length:
+            event = choose(node.observed)
+            edge = oracle.step(node, event)
+            if edge.refused is not None and edges:  # sent alone: an error ends a batch
+                _send(played, oracle, adapter, events, first, edges)
+                edges, first = [], len(events)
+            events.append(event)
+            edges.append(edge)
+            fired += edge.rules
+            node = edge.after
+            if edge.refused is not None or played.divergence is not None or played.stopped is not None:
+                break
+        if played.divergence is None and played.stopped is None:
+            _send(played, oracle, adapter, events, first, edges)
+    played.steps = len(events)
+    played.fired.update(fired)
+    if batch > 1 and played.divergence is not None:
+        return _step_by_step(oracle, adapter, played)
+    return played
+
+
+def replay(oracle: Oracle, adapter: Adapter, events: Iterable[Wire]) -> Played:
+    """One case of given events, one at a time; ends at the first that differs."""
+    given = iter(events)
+    known = list(given)
+    position = iter(known)
+    return walk(oracle, adapter, lambda _: next(position), len(known))
+
+
+def compare(
+    oracle: Oracle, before: Node, events: Sequence[Wire], edge: Edge, answer: Applied | Failure
+) -> Divergence | None:
+    """The answer to one event, the last of `events`, against what is expected of it."""
+    played = Played()
+    _judge(played, oracle, list(events), len(events) - 1, [edge], answer)
+    return played.divergence
+
+
+def _send(
+    played: Played, oracle: Oracle, adapter: Adapter, events: list[Wire], first: int, edges: list[Edge]
+) -> None:
+    answer = adapter.apply(events[first:])
+    if type(answer) is Applied and edges[-1].refused is None:
+        state = answer.state
+        after = edges[-1].after
+        if canonical(state) == after.spelled and all(
+            canonical(came) == edge.spelled for came, edge in zip(answer.effects, edges, strict=True)
+        ):
+            return
+    _judge(played, oracle, events, first, edges, answer)
+
+
+def _judge(
+    played: Played,
+    oracle: Oracle,
+    events: list[Wire],
+    first: int,
+    edges: list[Edge],
+    answer: Applied | Failure,
+) -> None:
+    """Find out where a batch differs, and how."""
+    if isinstance(answer, Hung | Unsupported):
+        played.stopped = answer
+        return
+    at = len(edges) - 1
+    got: Answer | Failure
+    if isinstance(answer, Applied):
+        if edges[-1].refused is None:
+            at = next(
+                (
+                    position
+                    for position, (came, edge) in enumerate(zip(answer.effects, edges, strict=True))
+                    if canonical(came) != edge.spelled
+                ),
+                at,
+            )
+            missing = [name for name in edges[-1].after.observed if name not in answer.state]
+            played.unseen.update(missing)
+            same = canonical(answer.effects[at]) == edges[at].spelled
+            if same and _agrees(answer.state, edges[-1].after.observed):
+                return
+        got = Answer(answer.effects[at], answer.state)
+    elif isinstance(answer, Errored) and edges[-1].refused is not None:
+        return
+    else:
+        at = answer.at if isinstance(answer, Errored) and answer.at is not None else at
+        got = answer
+    edge = edges[at]
+    expected = Answer(edge.effects, edge.after.observed, edge.refused)
+    played.divergence = Divergence(
+        oracle.component, oracle.config, tuple(events[: first + at + 1]), expected, got, edge.rules
+    )
+
+
+def _agrees(came: Wire, expected: Wire) -> bool:
+    """Every field that came and is known has the expected value; fields of later versions may be there."""
+    return all(canonical(came[name]) == canonical(expected[name]) for name in expected if name in came)
+
+
+def _step_by_step(oracle: Oracle, adapter: Adapter, played: Played) -> Played:
+    """Repeat a case that differed in a batch event by event."""
+    assert played.divergence is not None
+    again = replay(oracle, adapter, played.divergence.events)
+    if again.divergence is None:
+        played.unrepeatable, played.divergence = played.divergence, None
+        played.stopped = again.stopped
+    else:
+        played.divergence = again.divergence
+    return played

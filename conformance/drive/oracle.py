@@ -1,0 +1,107 @@
+"""What the model expects: one component of the model, asked event by event.
+
+The model is pure, so its answer to an event in a state never changes. The oracle keeps the part of its
+state graph that was walked already and asks the model only at edges that are new; seeded walks return to
+the same situations so often that this is several times faster than asking each time.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from conformance.adapters.protocol import Effects, Wire
+from model.components import COMPONENTS, Component, WireError
+
+NODES_KEPT = 100_000
+"""So many states are remembered; then the oracle forgets all of them and goes on."""
+
+
+def canonical(wire: object) -> bytes:
+    """One spelling for each JSON value: 1, 1.0 and true differ, the order of keys does not."""
+    return orjson.dumps(wire, option=orjson.OPT_SORT_KEYS)
+
+
+class Node:
+    """One state of the model: what is observable of it, and the edges walked so far."""
+
+    __slots__ = ("edges", "observed", "spelled", "state")
+
+    def __init__(self, state: Any, observed: Wire) -> None:  # noqa: ANN401 - the model's own state
+        self.state = state
+        self.observed = observed
+        self.spelled = canonical(observed)
+        self.edges: dict[bytes, Edge] = {}
+
+
+class Edge:
+    """What the model expects of one event in one state.
+
+    `refused` is None, or why the protocol does not allow the event here: then the implementation has to
+    answer with an error, and `after` is the state before.
+    """
+
+    __slots__ = ("after", "effects", "refused", "rules", "spelled")
+
+    def __init__(self, effects: Effects, rules: tuple[str, ...], after: Node, refused: str | None) -> None:
+        self.effects = effects
+        self.spelled = canonical(effects)
+        self.rules = rules
+        self.after = after
+        self.refused = refused
+
+
+class Oracle:
+    """The model of one component under one configuration."""
+
+    def __init__(self, component: str, config: Wire, models: "Models | None" = None) -> None:
+        """Raises WireError if the configuration is outside the protocol."""
+        self.component = component
+        self.config = config
+        self._model: Component = (models or COMPONENTS)[component]
+        self._nodes: dict[str, Node] = {}
+        self.start = self._node(self._model.new(config))
+
+    def step(self, node: Node, event: Wire) -> Edge:
+        """What is expected of `event` in `node`."""
+        key = orjson.dumps(event)
+        edge = node.edges.get(key)
+        if edge is None:
+            edge = node.edges[key] = self._ask(node, event)
+        return edge
+
+    def transcript(self, events: Sequence[Wire]) -> list[Edge]:
+        """What is expected of each event of a sequence."""
+        node, edges = self.start, []
+        for event in events:
+            edge = self.step(node, event)
+            edges.append(edge)
+            node = edge.after
+        return edges
+
+    def _ask(self, node: Node, event: Wire) -> Edge:
+        try:
+            state, effects, rules = self._model.apply(node.state, event)
+        except WireError as refused:
+            return Edge((), (), node, str(refused))
+        return Edge(effects, rules, self._node(state), None)
+
+    def _node(self, state: Any) -> Node:  # noqa: ANN401 - the model's own state
+        key = repr(state)  # not the state itself: it may hold values that equal each other, as 1 and true
+        node = self._nodes.get(key)
+        if node is None:
+            if len(self._nodes) >= NODES_KEPT:
+                self.forget()
+            node = self._nodes[key] = Node(state, self._model.observe(state))
+        return node
+
+    def forget(self) -> None:
+        """Drop what was remembered; walks under way keep their own node."""
+        self._nodes.clear()
+        if hasattr(self, "start"):
+            self.start.edges.clear()
+            self._nodes[repr(self.start.state)] = self.start
+
+
+Models = dict[str, Component]
+"""Components of the model by name, where not all or other ones are wanted."""

@@ -1,0 +1,73 @@
+"""Seeded walks: many short random cases, each with a fresh instance, until one diverges or all are done."""
+
+from collections.abc import Callable, Mapping
+from itertools import islice
+
+from conformance.adapters.protocol import Adapter, Unsupported, Wire
+from conformance.drive import generate
+from conformance.drive.lockstep import Played, walk
+from conformance.drive.oracle import Oracle, canonical
+
+LENGTH = 60
+"""Events of one case: long enough for several checkpoints, short enough to be read before shrinking."""
+STOPS_ALLOWED = 3
+"""After so many cases that hung or could not begin the walks end: each may cost a whole time limit."""
+
+
+class Oracles:
+    """One oracle for each configuration, kept over cases for what it remembers."""
+
+    def __init__(self, component: str) -> None:
+        self._component = component
+        self._by_config: dict[bytes, Oracle] = {}
+
+    def of(self, config: Wire) -> Oracle:
+        """The oracle of a configuration."""
+        key = canonical(config)
+        oracle = self._by_config.get(key)
+        if oracle is None:
+            oracle = self._by_config[key] = Oracle(self._component, config)
+        return oracle
+
+
+def walks(
+    component: str,
+    adapter: Adapter,
+    seed: int,
+    cases: int,
+    *,
+    length: int = LENGTH,
+    batch: int = 1,
+    pinned: Mapping[str, object] | None = None,
+    may_go_on: Callable[[], bool] = lambda: True,
+) -> tuple[Played, list[str]]:
+    """So many cases; what came of them, and why cases were skipped (each reason once).
+
+    `pinned` keeps the configurations that have these values. `may_go_on` is asked before each case. The
+    walks end at the first divergence.
+    """
+    oracles = Oracles(component)
+    total = Played()
+    skipped: list[str] = []
+    stops = 0
+    wanted = (pinned or {}).items()
+    fitting = (
+        case for case in generate.cases(component, seed) if all(case[0].get(k) == v for k, v in wanted)
+    )
+    if not any(all(config.get(k) == v for k, v in wanted) for config in generate.configs(component)):
+        return total, [f"no configuration of {component} has {dict(wanted)}"]
+    for config, rng in islice(fitting, cases):
+        if not may_go_on():
+            break
+        played = walk(oracles.of(config), adapter, generate.chooser(component, config, rng), length, batch)
+        stopped = played.stopped
+        if isinstance(stopped, Unsupported):
+            played.stopped = None
+            played.cases = 0
+            if stopped.why not in skipped:
+                skipped.append(stopped.why)
+        total.add(played)
+        stops += stopped is not None and not isinstance(stopped, Unsupported)
+        if total.divergence is not None or stops >= STOPS_ALLOWED:
+            break
+    return total, skipped
