@@ -257,3 +257,23 @@ def network_world(channels: int, ids: int, waiting: int) -> World:
         inner.allows,
         step_of("network"),
     )
+
+
+def small_worlds() -> tuple[World, ...]:
+    """The closed models that are explored, toured and mutated: every rule of a component fires in one."""
+    gates = tuple(
+        gate_world(channels, ids, counts_as_aligned=counts_as_aligned, polled=polled)
+        for channels, ids in ((1, 3), (2, 3), (3, 2))
+        for counts_as_aligned in (True, False)
+        for polled in (True, False)
+    )
+    return (
+        *gates,
+        network_world(2, 2, 2),
+        subtask_world(3, 2),
+        coordinator_world(2, 3, max_concurrent=2, retain=1),
+        coordinator_world(2, 2, max_concurrent=1, retain=2),
+        store_world(1, 4),
+        store_world(2, 4),
+        sink_world(3, 2),
+    )

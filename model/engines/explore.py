@@ -25,10 +25,11 @@ class Transition(NamedTuple):
 
 
 class Violation(NamedTuple):
-    """A property that does not hold, and the shortest run that shows it."""
+    """Properties that do not hold, and the shortest run that shows it."""
 
-    rule: str
-    property: str
+    rules: tuple[str, ...]
+    """The rules that the last event breaks, in the order of the index."""
+    properties: tuple[str, ...]
     run: tuple[Event, ...]
     state: object
     """The component before the last event, or the state itself for a state property."""
@@ -74,14 +75,14 @@ def explore(
     count = depth = 0
     frontier = [0]
     allows, moves_of = world.allows, search.moves
-    broken = search.broken_state(world.state)
-    if broken is not None:
-        return search.graph(nodes, (), 0, 0, Violation(*broken, (), world.state))
+    broken = search.broken_states(world.state)
+    if broken:
+        return search.graph(nodes, (), 0, 0, violation(broken, (), world.state))
     while frontier:
         found: list[int] = []
         for source in frontier:
             state, environment = nodes[source]
-            for action, event, step, fault in moves_of(state):
+            for action, event, step, broken in moves_of(state):
                 after = allows(environment, event)
                 if after is None:
                     continue
@@ -96,9 +97,10 @@ def explore(
                     found.append(target)
                 if keep_transitions:
                     transitions.append(Transition(source, action, event, step, target))
-                if fault is not None:
+                if broken:
                     run = (*run_to(parents, source), event)
-                    return search.graph(nodes, transitions, count, depth + 1, Violation(*fault, run, state))
+                    shown = violation(broken, run, state)
+                    return search.graph(nodes, transitions, count, depth + 1, shown)
         if len(nodes) > limit:
             raise TooManyStatesError(f"{world.name}: more than {limit} states; use smaller bounds")
         frontier = found
@@ -115,7 +117,13 @@ def run_to(parents: list[tuple[int, Event]], node: int) -> tuple[Event, ...]:
     return tuple(reversed(events))
 
 
-Move = tuple[str, Event, Step[Any], tuple[str, str] | None]
+def violation(broken: tuple[Property, ...], run: tuple[Event, ...], state: object) -> Violation:
+    """The broken properties with the run that breaks them."""
+    rules = tuple(dict.fromkeys(known.rule for known in broken))
+    return Violation(rules, tuple(known.name for known in broken), run, state)
+
+
+Move = tuple[str, Event, Step[Any], tuple[Property, ...]]
 
 
 class _Search:
@@ -129,7 +137,7 @@ class _Search:
         self.rules: set[str] = set()
 
     def moves(self, state: Any) -> tuple[Move, ...]:  # noqa: ANN401 - any component's state
-        """What the component may do next, with the property that each move breaks, if any."""
+        """What the component may do next, with the properties that each move breaks."""
         moves = self.known.get(state)
         if moves is None:
             moves = tuple(self._move(state, action, event) for action, event in self.world.offers(state))
@@ -139,17 +147,14 @@ class _Search:
     def _move(self, state: Any, action: str, event: Event) -> Move:  # noqa: ANN401
         step = self.world.step(state, event)
         self.rules.update(step.rules)
-        for known in self.over_steps:
-            if not known.holds(state, event, step.effects, step.state):
-                return action, event, step, (known.rule, known.name)
-        return action, event, step, self.broken_state(step.state)
+        broken = tuple(
+            known for known in self.over_steps if not known.holds(state, event, step.effects, step.state)
+        )
+        return action, event, step, (*broken, *self.broken_states(step.state))
 
-    def broken_state(self, state: Any) -> tuple[str, str] | None:  # noqa: ANN401
-        """The first state property that does not hold."""
-        for known in self.over_states:
-            if not known.holds(state):
-                return known.rule, known.name
-        return None
+    def broken_states(self, state: Any) -> tuple[Property, ...]:  # noqa: ANN401
+        """The state properties that do not hold."""
+        return tuple(known for known in self.over_states if not known.holds(state))
 
     def graph(
         self,

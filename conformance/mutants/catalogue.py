@@ -1,0 +1,60 @@
+"""The catalogue of mutants: broken variants of the specification, the model and the implementation.
+
+Each entry of catalogue.toml names the rule that it breaks. In the model and the implementation a mutant
+is one edit of one module (`source_edit`); in the specification it is a model of spec/manifest.toml that
+overrides an operator and is expected to be refuted.
+"""
+
+import tomllib
+from importlib.resources import files
+from typing import NamedTuple
+
+LAYERS = ("spec", "model", "impl")
+
+
+class CatalogueError(ValueError):
+    """An entry of the catalogue is not as described here."""
+
+
+class Mutant(NamedTuple):
+    """One broken variant."""
+
+    id: str
+    layer: str
+    """`spec`, `model` or `impl`."""
+    rule: str
+    """The rule that must be charged for it."""
+    story: str
+    """What goes wrong, in one sentence."""
+    component: str = ""
+    """Of model and impl: which component is driven."""
+    module: str = ""
+    find: str = ""
+    replace: str = ""
+    model: str = ""
+    """Of spec: the model in spec/manifest.toml."""
+
+
+def load_catalogue() -> tuple[Mutant, ...]:
+    """Every mutant, in the order of the file. Raises CatalogueError."""
+    text = files("conformance.mutants").joinpath("catalogue.toml").read_text(encoding="utf-8")
+    mutants = tuple(_mutant(entry) for entry in tomllib.loads(text)["mutant"])
+    names = [mutant.id for mutant in mutants]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise CatalogueError(f"these ids stand more than once: {', '.join(sorted(twice))}")
+    return mutants
+
+
+def _mutant(entry: dict[str, str]) -> Mutant:
+    unknown = set(entry) - set(Mutant._fields)
+    if unknown:
+        raise CatalogueError(f"{entry.get('id')}: unknown fields {', '.join(sorted(unknown))}")
+    mutant = Mutant(**entry)
+    if mutant.layer not in LAYERS:
+        raise CatalogueError(f"{mutant.id}: layer is one of {', '.join(LAYERS)}, got {mutant.layer!r}")
+    needed = ("model",) if mutant.layer == "spec" else ("component", "module", "find")
+    missing = [name for name in needed if not getattr(mutant, name)]
+    if missing:
+        raise CatalogueError(f"{mutant.id}: a mutant of {mutant.layer} needs {', '.join(missing)}")
+    return mutant

@@ -1,0 +1,63 @@
+"""A mutant as a declared edit of one module's source, applied while that module is loaded.
+
+The protocol rooms carry no switch for being wrong. In a fresh process a finder in front of all others
+takes the mutated module, replaces one expression that stands in it exactly once, and lets Python load
+the rest as it is.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import ModuleType
+
+
+class EditError(ValueError):
+    """The edit does not fit the source: its expression is gone, or stands there more than once."""
+
+
+class _EditedLoader(SourceFileLoader):
+    def __init__(self, name: str, path: str, find: str, replace: str) -> None:
+        super().__init__(name, path)
+        self._find = find
+        self._replace = replace
+
+    def get_code(self, fullname: str):  # type: ignore[no-untyped-def]
+        path = self.get_filename(fullname)
+        return compile(edited(self.get_source(fullname) or "", self._find, self._replace), path, "exec")
+
+
+class _Finder(MetaPathFinder):
+    def __init__(self, module: str, find: str, replace: str) -> None:
+        self._module = module
+        self._find = find
+        self._replace = replace
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != self._module:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is None or spec.origin is None:
+            return spec
+        spec.loader = _EditedLoader(fullname, spec.origin, self._find, self._replace)
+        return spec
+
+
+def edited(source: str, find: str, replace: str) -> str:
+    """The source with the one place where `find` stands replaced.
+
+    Raises EditError if it does not stand there exactly once.
+    """
+    count = source.count(find)
+    if count != 1:
+        raise EditError(f"expected to find once, found {count} times: {find!r}; mend the mutant's entry")
+    return source.replace(find, replace)
+
+
+def install(module: str, find: str, replace: str) -> None:
+    """From now on `module` is loaded with the edit; it must not have been loaded yet."""
+    if module in sys.modules:
+        raise EditError(f"{module} is loaded already; a mutant needs a fresh process")
+    sys.meta_path.insert(0, _Finder(module, find, replace))

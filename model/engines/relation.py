@@ -1,0 +1,123 @@
+"""The transition relation as z3 holds it, evaluated on concrete states.
+
+The paths of a step function (see `symbolic`) are z3 terms. Here these terms, not the function they
+were read from, are compiled to Python expressions, so that the relation can be compared with a state
+graph edge for edge: for each state and event exactly one path must be enabled.
+"""
+
+from collections.abc import Callable, Mapping
+from types import CodeType
+from typing import Any, NamedTuple
+
+import z3
+
+from model.engines.prove import Case
+from model.engines.symbolic import SymbolicBool, SymbolicInt, paths, solver_with
+from model.events import Effects, Event
+
+Values = dict[str, int | bool]
+
+_INFIX = {
+    z3.Z3_OP_EQ: "==",
+    z3.Z3_OP_DISTINCT: "!=",
+    z3.Z3_OP_LE: "<=",
+    z3.Z3_OP_GE: ">=",
+    z3.Z3_OP_LT: "<",
+    z3.Z3_OP_GT: ">",
+    z3.Z3_OP_ADD: "+",
+    z3.Z3_OP_SUB: "-",
+    z3.Z3_OP_MUL: "*",
+    z3.Z3_OP_AND: " and ",
+    z3.Z3_OP_OR: " or ",
+}
+
+
+class NotDeterministicError(RuntimeError):
+    """For one state and event no path of the relation is enabled, or more than one is."""
+
+
+class UnknownOperatorError(RuntimeError):
+    """A term uses an operator of z3 that no step function has needed so far; add it to `source`."""
+
+
+class CompiledPath(NamedTuple):
+    """One path of a step function: its guard, and the result in terms of the symbols."""
+
+    guard: CodeType
+    after: Callable[[Values], Any]
+    effects: Callable[[Values], Effects]
+
+
+class Relation:
+    """The transition relation of one case."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self._paths: list[CompiledPath] = []
+        for path in paths(lambda: case.step(case.state, case.event), solver_with(*case.promise)):
+            guard = compile(source(z3.And(*path.condition)), "<guard>", "eval")
+            step = path.result
+            self._paths.append(CompiledPath(guard, template(step.state), template(step.effects)))
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def step(self, state: Any, event: Event) -> tuple[Any, Effects]:  # noqa: ANN401 - any component's state
+        """Where the relation leads from a concrete state with a concrete event."""
+        values: Values = {}
+        bind(self.case.state, state, values)
+        bind(self.case.event, event, values)
+        enabled = [path for path in self._paths if evaluate(path.guard, values)]
+        if len(enabled) != 1:
+            raise NotDeterministicError(f"{len(enabled)} paths are enabled for {event} in {state}")
+        return enabled[0].after(values), enabled[0].effects(values)
+
+
+def source(term: z3.ExprRef) -> str:
+    """A z3 term over ints and booleans as a Python expression over a mapping `v`."""
+    if z3.is_true(term) or z3.is_false(term):
+        return str(z3.is_true(term))
+    if z3.is_int_value(term):
+        return f"({term.as_long()})"
+    if z3.is_const(term):
+        return f"v[{term.decl().name()!r}]"
+    kind = term.decl().kind()
+    parts = [source(child) for child in term.children()]
+    if kind in _INFIX:
+        if not parts:
+            return str(kind == z3.Z3_OP_AND)
+        return "(" + _INFIX[kind].join(parts) + ")"
+    if kind == z3.Z3_OP_NOT:
+        return f"(not {parts[0]})"
+    if kind == z3.Z3_OP_UMINUS:
+        return f"(-{parts[0]})"
+    if kind == z3.Z3_OP_ITE:
+        return f"({parts[1]} if {parts[0]} else {parts[2]})"
+    raise UnknownOperatorError(f"no Python is known for the z3 operator {term.decl().name()} in {term}")
+
+
+def evaluate(code: CodeType, values: Mapping[str, int | bool]) -> Any:  # noqa: ANN401 - an int or a bool
+    """The value of a compiled term."""
+    return eval(code, {"__builtins__": {}}, {"v": values})
+
+
+def template(value: Any) -> Callable[[Values], Any]:  # noqa: ANN401 - any record of the model
+    """A record with symbols in it as a function from the symbols' values to the concrete record."""
+    if isinstance(value, SymbolicBool | SymbolicInt):
+        code = compile(source(value.term), "<term>", "eval")
+        return lambda values: evaluate(code, values)
+    if isinstance(value, tuple):
+        parts = [template(part) for part in value]
+        if hasattr(value, "_fields"):
+            return lambda values: type(value)(*[part(values) for part in parts])
+        return lambda values: tuple(part(values) for part in parts)
+    return lambda _values: value
+
+
+def bind(symbolic: Any, concrete: Any, values: Values) -> None:  # noqa: ANN401 - records of one shape
+    """Remember the value of each symbol of one record, as another of the same shape has it."""
+    if isinstance(symbolic, SymbolicBool | SymbolicInt):
+        values[symbolic.term.decl().name()] = concrete
+    elif isinstance(symbolic, tuple):
+        for part, value in zip(symbolic, concrete, strict=True):
+            bind(part, value, values)
