@@ -1,0 +1,77 @@
+--------------------------- MODULE CheckpointStore ---------------------------
+(***************************************************************************)
+(* The store of completed checkpoints: what is kept, what goes, what is    *)
+(* read after a failure.                                                   *)
+(*                                                                         *)
+(* A checkpoint that completes is added at the end. Then the oldest ones   *)
+(* go, as far as they may, while more than Retain are kept. Three things   *)
+(* never go: the element just added; the newest checkpoint, because a      *)
+(* savepoint behind it belongs to a user, who may delete it; and whatever  *)
+(* is not surplus. A job stopped with a savepoint needs only that one.     *)
+(*                                                                         *)
+(* Functions only: models/StoreModel.tla puts a store into an environment  *)
+(* and states rules SUB-06 to SUB-09.                                      *)
+(*                                                                         *)
+(* Source: Apache Flink, DefaultCompletedCheckpointStore and               *)
+(* CheckpointSubsumeHelper, 1.15 and later.                                *)
+(***************************************************************************)
+EXTENDS Integers, Sequences, FiniteSets, Order
+
+CONSTANT
+    Retain          \* how many completed checkpoints to keep
+
+ASSUME Retain \in Nat \ {0}
+
+Types == {"checkpoint", "savepoint", "stop"}
+
+EntryType == [id : Nat, type : Types]
+
+EmptyStore == <<>>
+
+(* The id that a restore reads; 0 stands for the beginning.                  *)
+LatestId(store) == IF store = <<>> THEN 0 ELSE store[Len(store)].id
+
+Holds(store, n) == \E i \in DOMAIN store : store[i].id = n
+
+------------------------------------------------------------------------------
+(* What may go. Operators of their own, so that a model can replace them.    *)
+
+IsLast(store, i) == i = Len(store)
+
+IsNewestCheckpoint(store, i) ==
+    /\ store[i].type = "checkpoint"
+    /\ \A j \in i + 1 .. Len(store) : store[j].type # "checkpoint"
+
+Stopped(store) == store[Len(store)].type = "stop"
+
+(* SUB-06 protects the last element, SUB-08 the newest checkpoint.           *)
+MayGo(store, i) ==
+    /\ ~IsLast(store, i)
+    /\ Stopped(store) \/ ~IsNewestCheckpoint(store, i)
+
+Surplus(store) == Len(store) - Retain
+
+(* SUB-07: from the oldest on, as many of those that may go as are surplus.  *)
+Goes(store, i) ==
+    /\ MayGo(store, i)
+    /\ Cardinality({j \in 1 .. i - 1 : MayGo(store, j)}) < Surplus(store)
+
+(* SUB-09: a dropped savepoint is not deleted, a user owns it.               *)
+IsDeleted(entry) == entry.type = "checkpoint"
+
+------------------------------------------------------------------------------
+(* The elements at a set of positions, in their order.                       *)
+At(store, positions) ==
+    LET order == InOrder(positions)
+    IN  [k \in 1 .. Len(order) |-> store[order[k]]]
+
+(* Entry (n, type) is added: [store, out].                                   *)
+OnAdd(store, n, type) ==
+    LET grown == Append(store, [id |-> n, type |-> type])
+        gone == {i \in DOMAIN grown : Goes(grown, i)}
+        deleted == {i \in gone : IsDeleted(grown[i])}
+        discards == [k \in 1 .. Cardinality(deleted) |-> <<"discard", At(grown, deleted)[k].id>>]
+        highest == Greatest({grown[i].id : i \in deleted})
+    IN  [store |-> At(grown, DOMAIN grown \ gone),
+         out   |-> IF deleted = {} THEN <<>> ELSE Append(discards, <<"subsumed", highest>>)]
+==============================================================================

@@ -1,0 +1,198 @@
+------------------------------ MODULE GateModel ------------------------------
+(***************************************************************************)
+(* One input gate in its environment: channels that deliver barriers and   *)
+(* cancellations with ids that never fall, and that end. The Python        *)
+(* reference model describes the same closed system; both graphs are       *)
+(* compared state for state and edge for edge.                             *)
+(*                                                                         *)
+(* Rules ALIGN-01 to ALIGN-16, ALIGN-18, ALIGN-19 and SUB-01 are stated    *)
+(* here over one step: `gate` before and after, the event and the effects  *)
+(* in out'. ALIGN-17 is about records and stands in Dataflow.tla.          *)
+(***************************************************************************)
+EXTENDS Alignment
+
+CONSTANTS
+    M,              \* checkpoint ids are 1 .. M
+    Polled          \* a blocked channel delivers nothing; else all is handed on at once
+
+VARIABLES
+    gate,           \* the gate, see GateType
+    last,           \* by channel: the highest id it delivered, 0 at first
+    out             \* the last event, then the effects that it had
+
+vars == <<gate, last, out>>
+Ids == 1 .. M
+
+Reasons == {"SUBSUMED", "ON_CANCELLATION_BARRIER", "INPUT_END_OF_STREAM"}
+
+EventType ==
+    ({"barrier", "cancel"} \X Channels \X Ids) \cup ({"end_of_partition"} \X Channels)
+EffectType ==
+    ({"block", "resume"} \X Channels) \cup ({"trigger"} \X Ids) \cup ({"abort"} \X Ids \X Reasons)
+
+TypeOK ==
+    /\ gate \in GateType
+    /\ last \in [Channels -> 0 .. M]
+    /\ out = <<>> \/ (Head(out) \in EventType /\ Tail(out) \in Seq(EffectType))
+
+Init ==
+    /\ gate = NewGate(Channels)
+    /\ last = [c \in Channels |-> 0]
+    /\ out = <<>>
+
+------------------------------------------------------------------------------
+(* System: the gate takes the event. *)
+
+Take(event, step) == gate' = step.gate /\ out' = <<event>> \o step.out
+
+(* Environment: what a channel may deliver. *)
+
+Delivers(c) == c \notin gate.closed /\ (Polled => c \notin gate.blocked)
+
+Barrier(c, n) ==
+    /\ Delivers(c) /\ n >= last[c]
+    /\ last' = [last EXCEPT ![c] = n]
+    /\ Take(<<"barrier", c, n>>, OnBarrier(gate, c, n))
+
+Cancel(c, n) ==
+    /\ Delivers(c) /\ n >= last[c]
+    /\ last' = [last EXCEPT ![c] = n]
+    /\ Take(<<"cancel", c, n>>, OnCancel(gate, n))
+
+EndOfPartition(c) ==
+    /\ Delivers(c)
+    /\ last' = last
+    /\ Take(<<"end_of_partition", c>>, OnEndOfPartition(gate, c))
+
+Next ==
+    \E c \in Channels :
+        \/ \E n \in Ids : Barrier(c, n) \/ Cancel(c, n)
+        \/ EndOfPartition(c)
+
+Spec == Init /\ [][Next]_vars
+
+------------------------------------------------------------------------------
+(* Words for the rules. The event came on channel Where with id Which; Said *)
+(* are its effects.                                                         *)
+
+Comes(kind) == out'[1][1] = kind
+Where == out'[1][2]
+Which == out'[1][3]
+Said == Tail(out')
+Silent == Said = <<>> /\ gate' = gate
+Saying(kind) == SelectSeq(Said, LAMBDA e : e[1] = kind)
+OpenNow == OpenChannels(gate)
+Obsolete(n) == n < gate.current \/ (n = gate.current /\ ~gate.pending)
+
+(* The channels that the checkpoint of this barrier has heard from. *)
+Heard == {Where} \cup IF Which = gate.current THEN gate.blocked ELSE {}
+
+(* Every id that can be triggered or aborted no more. *)
+Ended(g) == {n \in Ids : n < g.current \/ (n = g.current /\ ~g.pending)}
+
+ALIGN_01 == [][(Comes("barrier") /\ ~gate.pending /\ Which > gate.current) =>
+    /\ gate'.current = Which
+    /\ Head(Said) = <<"block", Where>>
+    /\ OpenNow # {Where} => gate'.pending /\ gate'.blocked = {Where}]_vars
+
+ALIGN_02 == [][(Comes("barrier") /\ gate.pending /\ Which = gate.current /\ ~(OpenNow \subseteq Heard)) =>
+    /\ gate' = [gate EXCEPT !.blocked = Heard]
+    /\ Said = <<<<"block", Where>>>>]_vars
+
+ALIGN_03 == [][(Comes("barrier") /\ gate.pending /\ Which > gate.current) =>
+    /\ IsPrefixOf(Resumes(gate.blocked)
+                    \o <<<<"abort", gate.current, "SUBSUMED">>, <<"block", Where>>>>, Said)
+    /\ Len(Saying("abort")) = 1
+    /\ gate'.current = Which
+    /\ OpenNow # {Where} => gate'.pending /\ gate'.blocked = {Where}]_vars
+
+ALIGN_04 == [][(Comes("barrier") /\ Obsolete(Which)) =>
+    gate' = gate /\ Said = <<<<"resume", Where>>>>]_vars
+
+Completes ==
+    \/ Comes("barrier") /\ ~Obsolete(Which) /\ OpenNow \subseteq Heard
+    \/ Comes("end_of_partition") /\ AfterFinish /\ gate.pending /\ OpenNow \ {Where} \subseteq gate.blocked
+
+ALIGN_05 == [][Saying("trigger") = IF Completes THEN <<<<"trigger", gate'.current>>>> ELSE <<>>]_vars
+
+ALIGN_06 == [][Saying("trigger") # <<>> =>
+    LET at == CHOOSE i \in DOMAIN Said : Said[i][1] = "trigger"
+        released == IF Comes("barrier") THEN Heard ELSE gate.blocked \ {Where}
+    IN  /\ \A i \in 1 .. at : Said[i][1] # "resume"
+        /\ SubSeq(Said, at + 1, Len(Said)) = Resumes(released)
+        /\ gate'.blocked = {}]_vars
+
+ALIGN_07 == [][(Comes("barrier") /\ OpenNow = {Where} /\ Which > gate.current) =>
+    Saying("trigger") = <<<<"trigger", Which>>>>]_vars
+
+(* Seen without its number, a barrier has the same effect as every other one *)
+(* on the same side of the current id.                                       *)
+Unnumbered(step, n) ==
+    [gate |-> [step.gate EXCEPT !.current = IF @ = n THEN "its own" ELSE @],
+     out  |-> [i \in DOMAIN step.out |->
+                 IF step.out[i] = <<"trigger", n>> THEN <<"trigger">> ELSE step.out[i]]]
+
+ALIGN_08 == \A c \in OpenNow : \A m, n \in Ids \ {gate.current} :
+    (m > gate.current) = (n > gate.current) =>
+        Unnumbered(OnBarrier(gate, c, m), m) = Unnumbered(OnBarrier(gate, c, n), n)
+
+CancelsAlignment ==
+    /\ Said = Append(Resumes(gate.blocked), <<"abort", Which, "ON_CANCELLATION_BARRIER">>)
+    /\ gate' = [gate EXCEPT !.current = Which, !.pending = FALSE, !.blocked = {}]
+
+ALIGN_09 == [][(Comes("cancel") /\ gate.pending /\ Which = gate.current) => CancelsAlignment]_vars
+
+ALIGN_10 == [][(Comes("cancel") /\ ~gate.pending /\ Which > gate.current) => CancelsAlignment]_vars
+
+ALIGN_11 == [][(Comes("cancel") /\ gate.pending /\ Which > gate.current) => CancelsAlignment]_vars
+
+ALIGN_12 == [][(Comes("cancel") /\ Obsolete(Which)) => Silent]_vars
+
+ALIGN_13 == [][(Comes("end_of_partition") /\ ~gate.pending) =>
+    Said = <<>> /\ gate' = [gate EXCEPT !.closed = @ \cup {Where}]]_vars
+
+ALIGN_14 == [][(Comes("end_of_partition") /\ gate.pending /\ ~AfterFinish) =>
+    /\ Said = Append(Resumes(gate.blocked), <<"abort", gate.current, "INPUT_END_OF_STREAM">>)
+    /\ gate' = [gate EXCEPT !.closed = @ \cup {Where}, !.pending = FALSE, !.blocked = {}]]_vars
+
+ALIGN_15 == [][(Comes("end_of_partition") /\ gate.pending /\ AfterFinish) =>
+    /\ gate'.current = gate.current
+    /\ gate'.closed = gate.closed \cup {Where}
+    /\ gate'.pending = (Awaited(gate) # {Where})
+    /\ gate'.blocked = IF gate'.pending THEN gate.blocked \ {Where} ELSE {}
+    /\ Saying("abort") = <<>>]_vars
+
+ALIGN_16 == [][(Comes("barrier") /\ gate.pending /\ Which = gate.current /\ Where \in gate.blocked) =>
+    gate' = gate /\ Said = <<<<"block", Where>>>>]_vars
+
+ALIGN_18 == [][
+    LET ends == SelectSeq(Said, LAMBDA e : e[1] \in {"trigger", "abort"})
+    IN  /\ \A i \in DOMAIN ends : ends[i][2] \in Ended(gate') \ Ended(gate)
+        /\ \A i, j \in DOMAIN ends : i < j => ends[i][2] < ends[j][2]
+        /\ Ended(gate) \subseteq Ended(gate')]_vars
+
+(* Where a gate is told of ends behind a blocked channel (~Polled), the only *)
+(* blocked channel may end, and the alignment go on with none.               *)
+ALIGN_19 ==
+    /\ gate.pending => Awaited(gate) # {} /\ (Polled => gate.blocked # {})
+    /\ ~gate.pending => gate.blocked = {}
+    /\ gate.blocked \cap gate.closed = {}
+
+(* The gate's half of the rule; the coordinator's is in CoordinatorModel.    *)
+SUB_01 == [][\A n \in Ids :
+    LET ended == SelectSeq(Said, LAMBDA e : e = <<"abort", n, "SUBSUMED">>)
+    IN  ended # <<>> => Len(ended) = 1 /\ gate.pending /\ gate.current = n /\ gate'.current > n]_vars
+
+------------------------------------------------------------------------------
+(* Replacements: each is put in the place of the operator in its comment by  *)
+(* a model that must fail.                                                   *)
+
+NotOlder(n, current) == n >= current                            \* IsNewer
+OnlyTheNext(n, current) == n > current /\ (current = -1 \/ n = current + 1)  \* IsNewer
+AbortsNothing(g) == <<>>                                        \* AbortSubsumed
+LateReleasesAll(g, c) == [gate |-> Idle(g), out |-> <<<<"resume", c>>>>]    \* Late
+NeverCancels(g, n) == FALSE                                     \* Cancels
+CancelsEverything(g, n) == TRUE                                 \* Cancels
+OneIsEnough(g) == g.blocked # {}                                \* IsAligned
+ReleasesFirst(g) == Append(Resumes(g.blocked), <<"trigger", g.current>>)    \* Completion
+==============================================================================

@@ -1,0 +1,103 @@
+----------------------------- MODULE StoreModel ------------------------------
+(***************************************************************************)
+(* The store of completed checkpoints in its environment: every id from 1  *)
+(* to M is added once, in any order, as any type. (Ids out of order stand  *)
+(* for a restored savepoint, which is added whatever its id.) The Python   *)
+(* reference model describes the same closed system; both graphs are       *)
+(* compared state for state and edge for edge.                             *)
+(*                                                                         *)
+(* Rules SUB-06 to SUB-09 are stated here over one addition: `store`       *)
+(* before and after, the event and the effects in out'.                    *)
+(***************************************************************************)
+EXTENDS CheckpointStore
+
+CONSTANT
+    M               \* checkpoint ids are 1 .. M
+
+VARIABLES
+    store,          \* the completed checkpoints, in the order of adding
+    added,          \* the ids that were added
+    out             \* the last event, then the effects that it had
+
+vars == <<store, added, out>>
+Ids == 1 .. M
+
+TypeOK ==
+    /\ store \in Seq(EntryType)
+    /\ added \subseteq Ids
+    /\ {store[i].id : i \in DOMAIN store} \subseteq added
+    /\ \/ out = <<>>
+       \/ Head(out) \in {"add"} \X Ids \X Types /\ Tail(out) \in Seq({"discard", "subsumed"} \X Ids)
+
+Init == store = EmptyStore /\ added = {} /\ out = <<>>
+
+------------------------------------------------------------------------------
+(* System and environment in one: somebody adds, the store drops.            *)
+
+Add(n, type) ==
+    /\ n \notin added
+    /\ added' = added \cup {n}
+    /\ LET step == OnAdd(store, n, type)
+       IN  store' = step.store /\ out' = <<<<"add", n, type>>>> \o step.out
+
+Next == \E n \in Ids, type \in Types : Add(n, type)
+
+Spec == Init /\ [][Next]_vars
+
+------------------------------------------------------------------------------
+(* Words for the rules. *)
+
+Which == out'[1][2]
+Type == out'[1][3]
+New == [id |-> Which, type |-> Type]
+Grown == Append(store, New)
+Dropped == Range(Grown) \ Range(store')
+Kept == Range(store')
+Deleted == {e.id : e \in {e \in Dropped : e.type = "checkpoint"}}
+Said == Tail(out')
+
+(* Positions of the elements kept grow: what remains has its old order.      *)
+IsInOrderOfAdding ==
+    /\ Kept \subseteq Range(Grown)
+    /\ store' = SelectSeq(Grown, LAMBDA e : e \in Kept)
+
+SUB_06 == [][IsInOrderOfAdding /\ store' # <<>> /\ LatestId(store') = Which]_vars
+
+(* The newest checkpoint, as long as the job goes on; none is protected when *)
+(* the job was stopped.                                                      *)
+Protected ==
+    {New} \cup
+    IF Type = "stop" THEN {}
+    ELSE {Grown[i] : i \in {i \in DOMAIN Grown : IsNewestCheckpoint(Grown, i)}}
+
+OldestFirst ==
+    \A i, j \in DOMAIN Grown :
+        (i < j /\ Grown[j] \in Dropped /\ Grown[i] \notin Protected) => Grown[i] \in Dropped
+
+SUB_07 == [][
+    /\ Len(store') <= Retain \/ Kept = Protected
+    /\ Len(Grown) <= Retain => Dropped = {}
+    /\ Len(store') < Len(Grown) => Len(store') >= Retain
+    /\ OldestFirst]_vars
+
+SUB_08 == [][Type # "stop" =>
+    \A i \in DOMAIN Grown :
+        (/\ Grown[i].type = "checkpoint"
+         /\ \A j \in i + 1 .. Len(Grown) : Grown[j].type # "checkpoint") => Grown[i] \in Kept]_vars
+
+SUB_09 == [][
+    IF Deleted = {} THEN Said = <<>>
+    ELSE /\ Said[Len(Said)] = <<"subsumed", Greatest(Deleted)>>
+         /\ SubSeq(Said, 1, Len(Said) - 1) =
+                LET order == SelectSeq(Grown, LAMBDA e : e \in Dropped /\ e.type = "checkpoint")
+                IN  [i \in DOMAIN order |-> <<"discard", order[i].id>>]]_vars
+
+------------------------------------------------------------------------------
+(* Replacements: each is put in the place of the operator in its comment by  *)
+(* a model that must fail.                                                   *)
+
+HighestIsLast(s, i) == s[i].id = Greatest({s[j].id : j \in DOMAIN s})     \* IsLast
+NothingIsNewest(s, i) == FALSE                                          \* IsNewestCheckpoint
+OneMore(s) == Len(s) - Retain - 1                                       \* Surplus
+DeletesEverything(entry) == TRUE                                        \* IsDeleted
+==============================================================================
