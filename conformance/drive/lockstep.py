@@ -23,7 +23,7 @@ from conformance.adapters.protocol import (
     Wire,
 )
 from conformance.drive.generate import Chooser
-from conformance.drive.oracle import Edge, Node, Oracle, canonical
+from conformance.drive.oracle import Edge, Oracle, canonical
 
 
 class Answer(NamedTuple):
@@ -125,19 +125,16 @@ def walk(oracle: Oracle, adapter: Adapter, choose: Chooser, length: int, batch: 
 
 def replay(oracle: Oracle, adapter: Adapter, events: Iterable[Wire]) -> Played:
     """One case of given events, one at a time; ends at the first that differs."""
-    given = iter(events)
-    known = list(given)
+    known = list(events)
     position = iter(known)
     return walk(oracle, adapter, lambda _: next(position), len(known))
 
 
-def compare(
-    oracle: Oracle, before: Node, events: Sequence[Wire], edge: Edge, answer: Applied | Failure
-) -> Divergence | None:
+def compare(oracle: Oracle, events: Sequence[Wire], edge: Edge, answer: Applied | Failure) -> Played:
     """The answer to one event, the last of `events`, against what is expected of it."""
     played = Played()
     _judge(played, oracle, list(events), len(events) - 1, [edge], answer)
-    return played.divergence
+    return played
 
 
 def _send(

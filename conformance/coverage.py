@@ -1,0 +1,64 @@
+"""Rule coverage: which rules of a component did a run exercise?
+
+The rules that can fire are read off the model's own source: every rule ID that stands there as a value.
+Rules of the index that never fire are properties over many steps, and are checked elsewhere.
+"""
+
+import ast
+import re
+from collections.abc import Collection, Mapping
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+RULE_ID = re.compile(r"[A-Z]+-\d\d")
+
+_ROOMS: Mapping[str, tuple[str, ...]] = {
+    "gate": ("alignment.py", "network.py"),
+    "subtask": ("subtask.py",),
+    "coordinator": ("coordinator.py", "pending.py", "store.py"),
+    "store": ("store.py",),
+    "sink": ("transactions.py",),
+}
+"""The model's rooms that a component runs."""
+
+
+class Coverage(NamedTuple):
+    """Of the rules that can fire, those that did and those that did not; both sorted."""
+
+    fired: tuple[str, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def is_full(self) -> bool:
+        """Every rule that can fire has fired."""
+        return not self.missing
+
+    def describe(self) -> str:
+        """`16 of 18 rules, not ALIGN-14, ALIGN-15`."""
+        count = f"{len(self.fired)} of {len(self.fired) + len(self.missing)} rules"
+        return f"{count}, not {', '.join(self.missing)}" if self.missing else count
+
+
+def coverage(component: str, fired: Collection[str]) -> Coverage:
+    """What a run of a component covered."""
+    known = rules_that_fire(component)
+    return Coverage(
+        tuple(rule for rule in known if rule in fired), tuple(rule for rule in known if rule not in fired)
+    )
+
+
+@cache
+def rules_that_fire(component: str) -> tuple[str, ...]:
+    """The rules that the model of a component can fire, sorted."""
+    found: set[str] = set()
+    for room in _ROOMS[component]:
+        tree = ast.parse(resources.files("model").joinpath(room).read_text(encoding="utf-8"))
+        found |= {
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and RULE_ID.fullmatch(node.value)
+        }
+    return tuple(sorted(found))

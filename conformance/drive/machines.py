@@ -1,0 +1,408 @@
+"""Hypothesis state machines in lock-step: one machine a component, failing runs shrunk by Hypothesis.
+
+Where walks are fast and broad, a machine is stubborn: Hypothesis varies the numbers, keeps what reaches
+new ground, and shrinks. Every event is drawn relative to the observable state, so that small draws mean
+telling events. A run is decided by its seed alone; there is no example database.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, Verbosity, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Flaky
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from conformance.adapters.protocol import FAILURES, Adapter, Failure, Unsupported, Wire
+from conformance.drive import generate
+from conformance.drive.lockstep import Divergence, Played, compare
+from conformance.drive.oracle import Oracle
+from conformance.drive.walks import Oracles
+
+STEPS = 40
+"""Events of one example at most."""
+
+Draw = Callable[[st.DataObject, Wire, Wire], Wire]
+"""An event, given the draws, the configuration and the observable state."""
+
+
+class DivergenceFound(AssertionError):  # noqa: N818 - a finding of a test, not an error of this program
+    """A machine's step differed from the model."""
+
+    def __init__(self, divergence: Divergence) -> None:
+        super().__init__(f"{divergence.rule or 'no rule'} at {dict(divergence.event)}")
+        self.divergence = divergence
+
+
+class NotDetermined(Exception):  # noqa: N818 - neither a divergence nor a fault: a part could not run
+    """A machine's case could not be played to its end."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.describe())
+        self.failure = failure
+
+
+# ---------------------------------------------------------------- events, drawn relative to the state
+
+
+def _near(data: st.DataObject, around: int) -> int:
+    return max(0, around + data.draw(st.integers(-2, 3), "distance"))
+
+
+def _one_of(data: st.DataObject, values: list[Any]) -> Any:  # noqa: ANN401 - whatever the list holds
+    return values[data.draw(st.integers(0, len(values) - 1), "position")]
+
+
+def _channel(data: st.DataObject, config: Wire) -> int:
+    return data.draw(st.integers(0, config["channels"] - 1), "channel")
+
+
+def _at_gate(kind: str) -> Draw:
+    def draw(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+        channel = _channel(data, config)
+        return {"kind": kind, "channel": channel, "checkpoint": _near(data, seen["current"])}
+
+    return draw
+
+
+def _awaited(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    channels = [c for c in range(config["channels"]) if c not in seen["blocked"] and c not in seen["closed"]]
+    channel = _one_of(data, channels or [0])
+    return {"kind": "barrier", "channel": channel, "checkpoint": seen["current"] + (not seen["pending"])}
+
+
+def _record(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    value = data.draw(st.integers(0, 9), "value")
+    return {"kind": "record", "channel": _channel(data, config), "value": value}
+
+
+def _end(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    return {"kind": "end_of_partition", "channel": _channel(data, config)}
+
+
+def _of_subtask(kind: str) -> Draw:
+    def draw(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+        if seen["running"] and data.draw(st.booleans(), "running"):
+            return {"kind": kind, "checkpoint": _one_of(data, seen["running"])}
+        return {"kind": kind, "checkpoint": _near(data, seen["last"])}
+
+    return draw
+
+
+def _trigger(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    ids = [*seen["aborted"], *(max(0, seen["last"] + distance) for distance in (1, 2, 0, -1))]
+    return {"kind": "checkpoint", "checkpoint": _one_of(data, ids)}
+
+
+def _abort_on_barrier(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    reason = _one_of(data, ["SUBSUMED", "ON_CANCELLATION_BARRIER", "INPUT_END_OF_STREAM"])
+    return {"kind": "abort_on_barrier", "checkpoint": _near(data, seen["last"]), "reason": reason}
+
+
+def _abort_notification(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    ids = [max(0, seen["last"] + 1), *seen["running"], _near(data, seen["last"])]
+    completed = max(-1, seen["completed"] + data.draw(st.integers(-1, 2), "completed"))
+    return {"kind": "abort_notification", "checkpoint": _one_of(data, ids), "completed": completed}
+
+
+def _complete_notification(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    return {"kind": "complete_notification", "checkpoint": _near(data, seen["completed"])}
+
+
+def _status(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    return {"kind": "status", "running": not data.draw(st.booleans(), "stops")}
+
+
+def _task(data: st.DataObject, config: Wire) -> str:
+    return str(_one_of(data, [task["id"] for task in config["tasks"]]))
+
+
+def _all_run(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    return {"kind": "task_status", "task": _task(data, config), "status": "RUNNING"}
+
+
+def _task_stops(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    return {"kind": "task_status", "task": _task(data, config), "status": "FINISHED"}
+
+
+def _job_status(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    return {"kind": "job_status", "status": _one_of(data, ["RUNNING", "RUNNING", "RESTARTING", "FAILING"])}
+
+
+def _request(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    return {"kind": "trigger", "type": _one_of(data, ["checkpoint", "checkpoint", "savepoint"])}
+
+
+def _pending(data: st.DataObject, seen: Wire) -> int:
+    return int(_one_of(data, [*seen["pending"], seen["next_id"], max(1, seen["next_id"] - 1)]))
+
+
+def _acknowledge(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    checkpoint = _pending(data, seen)
+    missing = seen["pending"].get(str(checkpoint), [])
+    task = _one_of(data, [*missing, _task(data, config), "stranger-0"])
+    event: dict[str, object] = {"kind": "acknowledge", "task": task, "checkpoint": checkpoint}
+    if data.draw(st.booleans(), "state"):
+        event["state"] = f"{task}/{checkpoint}"
+    return event
+
+
+def _decline(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    checkpoint, task = _pending(data, seen), _task(data, config)
+    return {"kind": "decline", "task": task, "checkpoint": checkpoint, "reason": "ASYNC_EXCEPTION"}
+
+
+def _advance(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    return {"kind": "advance", "ms": data.draw(st.integers(0, config["timeout_ms"] + 1), "ms")}
+
+
+def _fail(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    return {"kind": "fail_tasks", "tasks": [_task(data, config)]}
+
+
+def _restore_job(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    return {"kind": "restore"}  # refused while the job runs
+
+
+def _add(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    kind = _one_of(data, ["checkpoint", "checkpoint", "savepoint", "stop"])
+    return {"kind": "add", "checkpoint": _near(data, max(seen["completed"], default=0)), "type": kind}
+
+
+def _latest(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    return {"kind": "latest"}
+
+
+def _shutdown(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    return {"kind": "shutdown", "discard": data.draw(st.booleans(), "discard")}
+
+
+def _write(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    return {"kind": "write", "value": data.draw(st.integers(0, 9), "value")}
+
+
+def _of_sink(kind: str) -> Draw:
+    def draw(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+        newest = max((checkpoint for checkpoint, _ in seen["pending"]), default=0)
+        return {"kind": kind, "checkpoint": _near(data, newest)}
+
+    return draw
+
+
+def _snapshot(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    newest = max((checkpoint for checkpoint, _ in seen["pending"]), default=0)
+    return {"kind": "snapshot", "checkpoint": newest + data.draw(st.integers(1, 3), "distance")}
+
+
+def _plain(kind: str) -> Draw:
+    return lambda data, config, seen: {"kind": kind}
+
+
+def _restore_sink(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    return {"kind": "restore", "checkpoint": data.draw(st.integers(1, 6) | st.none(), "checkpoint")}
+
+
+DRAWS: Mapping[str, Mapping[str, Draw]] = {
+    "gate": {
+        "awaited_barrier": _awaited,
+        "barrier": _at_gate("barrier"),
+        "cancel": _at_gate("cancel"),
+        "record": _record,
+        "end_of_partition": _end,
+    },
+    "subtask": {
+        "checkpoint": _trigger,
+        "abort_on_barrier": _abort_on_barrier,
+        "abort_notification": _abort_notification,
+        "complete_notification": _complete_notification,
+        "async_done": _of_subtask("async_done"),
+        "async_failed": _of_subtask("async_failed"),
+        "status": _status,
+    },
+    "coordinator": {
+        "task_runs": _all_run,
+        "job_status": _job_status,
+        "trigger": _request,
+        "acknowledge": _acknowledge,
+        "acknowledge_more": _acknowledge,
+        "decline": _decline,
+        "advance": _advance,
+        "task_stops": _task_stops,
+        "fail_tasks": _fail,
+        "restore": _restore_job,
+    },
+    "store": {"add": _add, "latest": _latest, "shutdown": _shutdown},
+    "sink": {
+        "write": _write,
+        "snapshot": _snapshot,
+        "notify_complete": _of_sink("notify_complete"),
+        "notify_abort": _of_sink("notify_abort"),
+        "finish": _plain("finish"),
+        "crash": _plain("crash"),
+        "restore": _restore_sink,
+    },
+}
+"""For each component its machine's rules: how the event of a rule is drawn."""
+
+POSSIBLE: Mapping[str, Callable[[Wire, Wire], bool]] = {
+    "sink.crash": lambda config, seen: bool(seen["running"]),
+    "sink.restore": lambda config, seen: not seen["running"],
+    **{
+        f"sink.{name}": lambda config, seen: bool(seen["running"])
+        for name in ("write", "snapshot", "notify_complete", "notify_abort", "finish")
+    },
+    "gate.record": lambda config, seen: config["level"] == "polled",
+    "subtask.status": lambda config, seen: not seen["running_task"] or seen["last"] > 0,
+    "coordinator.restore": lambda config, seen: seen["status"] != "RUNNING",
+    "coordinator.task_runs": lambda config, seen: not seen["pending"],
+    "coordinator.acknowledge_more": lambda config, seen: bool(seen["pending"]),
+}
+"""When a machine's rule makes sense; the walks try what must be refused."""
+
+
+# ---------------------------------------------------------------- the machine
+
+
+@dataclass
+class _Bench:
+    """What all examples of a run share."""
+
+    component: str
+    adapter: Adapter
+    oracles: Oracles
+    configs: list[Wire]
+    played: Played
+
+
+class LockStepMachine(RuleBasedStateMachine):
+    """One example: a fresh instance beside the model; subclasses add the rules of their component."""
+
+    bench: _Bench
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.oracle: Oracle
+        self.events: list[Wire] = []
+
+    @initialize(data=st.data())
+    def begin(self, data: st.DataObject) -> None:
+        """Choose a configuration and make the instance."""
+        bench = self.bench
+        self.oracle = bench.oracles.of(_one_of(data, bench.configs))
+        self.node = self.oracle.start
+        made = bench.adapter.new(bench.component, self.oracle.config)
+        if isinstance(made, FAILURES):
+            raise NotDetermined(made)
+        bench.played.cases += 1
+        if bench.component == "coordinator" and data.draw(st.integers(0, 3), "starts by hand") < 3:
+            self.take({"kind": "job_status", "status": "RUNNING"})
+            for task in self.oracle.config["tasks"]:
+                self.take({"kind": "task_status", "task": task["id"], "status": "RUNNING"})
+
+    def take(self, event: Wire) -> None:
+        """Give one event to both sides; raises DivergenceFound."""
+        bench = self.bench
+        edge = self.oracle.step(self.node, event)
+        self.events.append(event)
+        answer = bench.adapter.apply([event])
+        bench.played.steps += 1
+        bench.played.fired.update(edge.rules)
+        judged = compare(self.oracle, self.events, edge, answer)
+        bench.played.unseen |= judged.unseen
+        if judged.stopped is not None:
+            raise NotDetermined(judged.stopped)
+        if judged.divergence is not None:
+            raise DivergenceFound(judged.divergence)
+        self.node = edge.after
+
+
+def machine(component: str) -> type[LockStepMachine]:
+    """The state machine of a component; set its `bench` before it is run."""
+    body = {name: _rule_of(component, name, draw) for name, draw in DRAWS[component].items()}
+    return type(f"{component.capitalize()}Machine", (LockStepMachine,), body)
+
+
+def _rule_of(component: str, name: str, draw: Draw) -> Any:  # noqa: ANN401 - Hypothesis' own wrapper
+    def step(self: LockStepMachine, data: st.DataObject) -> None:
+        self.take(draw(data, self.oracle.config, self.node.observed))
+
+    step.__name__ = name
+    made = rule(data=st.data())(step)
+    possible = POSSIBLE.get(f"{component}.{name}")
+    if possible is None:
+        return made
+    return precondition(lambda self: possible(self.oracle.config, self.node.observed))(made)
+
+
+class Run(NamedTuple):
+    """What the examples of one machine came to."""
+
+    played: Played
+    skipped: list[str]
+
+
+def run_machine(
+    component: str,
+    adapter: Adapter,
+    seed: int,
+    examples: int,
+    *,
+    steps: int = STEPS,
+    pinned: Mapping[str, object] | None = None,
+) -> Run:
+    """So many examples; the divergence, if there is one, is as Hypothesis shrank it."""
+    wanted = (pinned or {}).items()
+    configs = [c for c in generate.configs(component) if all(c.get(key) == value for key, value in wanted)]
+    if not configs:
+        return Run(Played(), [f"no configuration of {component} has {dict(wanted)}"])
+    played = Played()
+    kind = machine(component)
+    kind.bench = _Bench(component, adapter, Oracles(component), configs, played)
+    seeded = hypothesis.seed(seed)(kind)
+    try:
+        run_state_machine_as_test(
+            seeded,
+            settings=settings(
+                max_examples=examples,
+                stateful_step_count=steps,
+                database=None,
+                deadline=None,
+                verbosity=Verbosity.quiet,
+                phases=(Phase.generate, Phase.shrink),
+                suppress_health_check=list(HealthCheck),
+                report_multiple_bugs=False,
+                print_blob=False,
+            ),
+        )
+    except DivergenceFound as found:
+        played.divergence = found.divergence
+    except NotDetermined as ended:
+        if isinstance(ended.failure, Unsupported):
+            return Run(played, [ended.failure.why])
+        played.stopped = ended.failure
+    except Flaky as flaky:
+        cause = _found_in(flaky)
+        if cause is None:
+            raise
+        played.unrepeatable = cause
+    return Run(played, [])
+
+
+def _found_in(flaky: BaseException) -> Divergence | None:
+    """The divergence that Hypothesis saw once and not again."""
+    seen: list[BaseException] = [flaky]
+    while seen:
+        error = seen.pop()
+        if isinstance(error, DivergenceFound):
+            return error.divergence
+        seen += list(getattr(error, "exceptions", ()))
+        seen += [linked for linked in (error.__cause__, error.__context__) if linked is not None]
+    return None

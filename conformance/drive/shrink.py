@@ -1,0 +1,92 @@
+"""Shrinking: from a case that diverges to one from which no event can be left out.
+
+Deterministic: first larger runs of events are left out, then single ones, over and over until every
+single removal makes the divergence vanish or charges another primary rule; in between, checkpoint ids and
+channels are made small. Only candidates that still charge the same primary rule are kept, so that what is
+shown at the end is the divergence that was found.
+"""
+
+from collections.abc import Callable, Sequence
+
+from conformance.adapters.protocol import Adapter, Wire
+from conformance.drive.lockstep import Divergence, replay
+from conformance.drive.oracle import Oracle
+
+Trial = Callable[[Sequence[Wire]], Divergence | None]
+"""Play these events from the beginning and tell the divergence."""
+
+
+def shrink(divergence: Divergence, adapter: Adapter) -> Divergence:
+    """The same divergence from the fewest events, and with the fewest channels if it is a gate's."""
+    smallest = fewest_events(divergence, _trial(divergence.config, adapter, divergence.component))
+    for config in _smaller(smallest):
+        trial = _trial(config, adapter, divergence.component)
+        found = trial(smallest.events)
+        if found is not None and found.rule == divergence.rule:
+            return fewest_events(found, trial)
+    return smallest
+
+
+def fewest_events(divergence: Divergence, trial: Trial) -> Divergence:
+    """Leave out events, and make ids small, until nothing more can go."""
+    changed = True
+    while changed:
+        shorter = _leave_out(divergence, trial)
+        lower = _kept(_dense_ids(shorter.events), shorter, trial) if _ids_are_free(shorter) else None
+        changed = len(shorter.events) < len(divergence.events) or lower is not None
+        divergence = lower or shorter
+    return divergence
+
+
+def _leave_out(divergence: Divergence, trial: Trial) -> Divergence:
+    run = max(1, len(divergence.events) // 2)
+    while True:
+        position, removed = 0, False
+        while position < len(divergence.events):
+            events = divergence.events
+            found = _kept((*events[:position], *events[position + run :]), divergence, trial)
+            if found is None:
+                position += run
+            else:
+                divergence, removed = found, True
+        if run == 1 and not removed:
+            return divergence
+        run = max(1, run // 2)
+
+
+def _kept(events: Sequence[Wire], divergence: Divergence, trial: Trial) -> Divergence | None:
+    """The divergence of these events, if they are others and it is the same one."""
+    if not events or tuple(events) == divergence.events:
+        return None
+    found = trial(events)
+    return found if found is not None and found.rule == divergence.rule else None
+
+
+def _ids_are_free(divergence: Divergence) -> bool:
+    """The coordinator draws its ids itself; everywhere else the events choose them."""
+    return divergence.component != "coordinator"
+
+
+def _dense_ids(events: Sequence[Wire]) -> list[Wire]:
+    """The same order of checkpoint ids, without gaps, from 1 on."""
+    ids = sorted({event["checkpoint"] for event in events if type(event.get("checkpoint")) is int})
+    dense = {checkpoint: position for position, checkpoint in enumerate(ids, start=1)}
+    return [
+        {**event, "checkpoint": dense[event["checkpoint"]]} if type(event.get("checkpoint")) is int else event
+        for event in events
+    ]
+
+
+def _smaller(divergence: Divergence) -> list[Wire]:
+    """Configurations with fewer channels that still have every channel that the events name."""
+    channels = divergence.config.get("channels")
+    if type(channels) is not int:
+        return []
+    named = [event["channel"] for event in divergence.events if type(event.get("channel")) is int]
+    least = max(named, default=0) + 1
+    return [{**divergence.config, "channels": fewer} for fewer in range(max(1, least), channels)]
+
+
+def _trial(config: Wire, adapter: Adapter, component: str) -> Trial:
+    oracle = Oracle(component, config)
+    return lambda events: replay(oracle, adapter, events).divergence

@@ -1,0 +1,107 @@
+"""Tours: runs that together take every transition of a state graph, as few as a greedy search finds.
+
+A run starts in the initial node. It takes transitions not yet taken as long as there is one to take,
+and then the shortest way to the next; it ends where none can be reached any more. Parallel edges count
+each for itself. Deterministic: the order of `edges` decides between equals.
+"""
+
+from collections import deque
+from collections.abc import Hashable, Iterable
+from typing import NamedTuple, TypeVar
+
+import networkx as nx
+
+Node = TypeVar("Node", bound=Hashable)
+Event = TypeVar("Event")
+
+LONGEST = 10_000
+"""Events of one run at most; then a new one starts."""
+
+
+class UnreachableError(ValueError):
+    """Some transitions cannot be taken from the initial node; the graph is not what it should be."""
+
+
+class _Edge(NamedTuple):
+    number: int
+    after: Hashable
+
+
+def tours(
+    initial: Node, edges: Iterable[tuple[Node, Event, Node]], longest: int = LONGEST
+) -> list[list[Event]]:
+    """Runs from `initial`, each a list of events, that take every one of `edges` at least once.
+
+    Raises UnreachableError if an edge starts in a node that cannot be reached.
+    """
+    listed = list(edges)
+    graph: nx.DiGraph[Hashable] = nx.DiGraph()
+    graph.add_node(initial)
+    graph.add_edges_from((source, target) for source, _, target in listed)
+    ways = nx.single_source_shortest_path(graph, initial)
+    lost = [source for source, _, _ in listed if source not in ways]
+    if lost:
+        raise UnreachableError(f"{len(lost)} transitions start in nodes beyond reach, such as {lost[0]!r}")
+
+    heights = _heights(graph)
+    untaken: dict[Hashable, deque[_Edge]] = {}
+    known: dict[tuple[Hashable, Hashable], int] = {}  # one edge for each pair of neighbours, to get along
+    by_height = sorted(enumerate(listed), key=lambda edge: -heights[edge[1][2]])
+    for number, (source, _, target) in by_height:  # first where the most can still follow
+        untaken.setdefault(source, deque()).append(_Edge(number, target))
+        known.setdefault((source, target), number)
+    exhausted: set[Hashable] = set()  # from here no untaken transition can be reached, now or later
+
+    runs: list[list[Event]] = []
+    for start in ways:  # nearest first
+        while untaken.get(start):
+            run = [known[step] for step in nx.utils.pairwise(ways[start])]
+            at: Hashable = start
+            while len(run) < longest:
+                if untaken.get(at):
+                    edge = untaken[at].popleft()
+                    run.append(edge.number)
+                    at = edge.after
+                    continue
+                way = _nearest(graph, at, untaken, exhausted)
+                if way is None:
+                    break
+                run += [known[step] for step in nx.utils.pairwise(way)]
+                at = way[-1]
+            runs.append([listed[number][1] for number in run])
+    return runs
+
+
+def _heights(graph: "nx.DiGraph[Hashable]") -> dict[Hashable, int]:
+    """For each node how many groups of nodes that reach each other can still be passed through."""
+    groups = nx.condensation(graph)
+    heights: dict[int, int] = {}
+    for group in reversed(list(nx.topological_sort(groups))):
+        heights[group] = 1 + max((heights[after] for after in groups.successors(group)), default=0)
+    return {node: heights[group] for node, group in groups.graph["mapping"].items()}
+
+
+def _nearest(
+    graph: "nx.DiGraph[Hashable]",
+    start: Hashable,
+    untaken: dict[Hashable, deque[_Edge]],
+    exhausted: set[Hashable],
+) -> list[Hashable] | None:
+    """The shortest way to an untaken transition; None, and never asked again, if there is none."""
+    came: dict[Hashable, Hashable | None] = {start: None}
+    queue = deque([start])
+    while queue:
+        node = queue.popleft()
+        if untaken.get(node):
+            way: list[Hashable] = []
+            step: Hashable | None = node
+            while step is not None:
+                way.append(step)
+                step = came[step]
+            return way[::-1]
+        for after in graph.successors(node):
+            if after not in came and after not in exhausted:
+                came[after] = node
+                queue.append(after)
+    exhausted.update(came)
+    return None
