@@ -1,0 +1,61 @@
+"""Transcripts: an event a line, its effects indented below it, in the words of the wire.
+
+    barrier channel=0 checkpoint=5
+      block channel=0
+
+A transcript is replayed by sending each event and writing down what was answered; it must come out as it
+stands in the test. An event that is refused is answered `refused`.
+"""
+
+import json
+
+import pytest
+
+from impl.core import Component, ProtocolError
+
+
+def _value(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _event(line: str) -> dict[str, object]:
+    kind, *fields = line.split()
+    return {"kind": kind} | {name: _value(text) for name, text in (field.split("=", 1) for field in fields)}
+
+
+def _line(effect: dict[str, object]) -> str:
+    fields = [
+        f"{name}={value if isinstance(value, str) else json.dumps(value, separators=(',', ':'))}"
+        for name, value in effect.items()
+        if name != "kind"
+    ]
+    return " ".join([str(effect["kind"]), *fields])
+
+
+def _replay(component: Component, transcript: str) -> str:
+    said: list[str] = []
+    for line in transcript.splitlines():
+        if not line.strip() or line.startswith(" "):
+            continue
+        said.append(line)
+        before = component.observe()
+        try:
+            said += [f"  {_line(effect)}" for effect in component.apply(_event(line))]
+        except ProtocolError:
+            said.append("  refused")
+            assert component.observe() == before, f"{line} was refused and changed something"
+    return "\n".join(said)
+
+
+@pytest.fixture
+def check():
+    """Replay a transcript and compare: `check(component, transcript)`."""
+
+    def compare(component: Component, transcript: str) -> None:
+        expected = "\n".join(line for line in transcript.splitlines() if line.strip())
+        assert _replay(component, transcript) == expected
+
+    return compare

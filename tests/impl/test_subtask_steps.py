@@ -1,0 +1,211 @@
+"""The snapshot steps of one subtask."""
+
+import pytest
+
+from impl.core import COMPONENTS
+
+
+def subtask(max_concurrent: int = 1):
+    return COMPONENTS["subtask"]({"max_concurrent": max_concurrent})
+
+
+def state(last=-1, aborted=(), running=(), completed=-1, running_task=True):
+    return {
+        "running_task": running_task,
+        "last": last,
+        "aborted": list(aborted),
+        "running": list(running),
+        "completed": completed,
+    }
+
+
+@pytest.mark.rule("TASK-01")
+@pytest.mark.rule("TASK-07")
+def test_the_barrier_leaves_before_the_snapshot_which_is_acknowledged_once(check):
+    it = subtask()
+    check(
+        it,
+        """
+checkpoint checkpoint=3
+  broadcast_barrier checkpoint=3
+  snapshot checkpoint=3
+async_done checkpoint=3
+  acknowledge checkpoint=3
+async_done checkpoint=3
+async_failed checkpoint=3
+""",
+    )
+    assert it.observe() == state(last=3)
+
+
+@pytest.mark.rule("TASK-02")
+def test_an_out_of_order_trigger_is_ignored_and_its_abort_forgotten(check):
+    it = subtask()
+    check(
+        it,
+        """
+abort_notification checkpoint=2 completed=-1
+  notify_abort checkpoint=2
+abort_on_barrier checkpoint=2 reason=SUBSUMED
+  decline checkpoint=2 reason=SUBSUMED
+  broadcast_cancel checkpoint=2
+""",
+    )
+    assert it.observe() == state(last=2, aborted=(2,))
+    check(it, "checkpoint checkpoint=2")
+    assert it.observe() == state(last=2)
+
+
+@pytest.mark.rule("TASK-03")
+def test_a_trigger_of_an_aborted_checkpoint_cancels_downstream(check):
+    it = subtask()
+    check(
+        it,
+        """
+abort_notification checkpoint=1 completed=-1
+  notify_abort checkpoint=1
+checkpoint checkpoint=1
+  broadcast_cancel checkpoint=1
+checkpoint checkpoint=1
+""",
+    )
+    assert it.observe() == state(last=1)
+
+
+@pytest.mark.rule("TASK-04")
+def test_an_abort_at_the_gate_declines_then_cancels_and_prunes_from_the_oldest(check):
+    it = subtask(max_concurrent=4)
+    check(
+        it,
+        """
+abort_notification checkpoint=2 completed=-1
+  notify_abort checkpoint=2
+abort_notification checkpoint=6 completed=-1
+  notify_abort checkpoint=6
+abort_notification checkpoint=3 completed=-1
+  notify_abort checkpoint=3
+abort_on_barrier checkpoint=4 reason=ON_CANCELLATION_BARRIER
+  decline checkpoint=4 reason=ON_CANCELLATION_BARRIER
+  broadcast_cancel checkpoint=4
+abort_on_barrier checkpoint=1 reason=SUBSUMED
+  decline checkpoint=1 reason=SUBSUMED
+  broadcast_cancel checkpoint=1
+""",
+    )
+    assert it.observe() == state(last=4, aborted=(6, 3))
+
+
+@pytest.mark.rule("TASK-05")
+def test_an_abort_notification_stops_what_runs_and_remembers_what_is_to_come(check):
+    it = subtask(max_concurrent=2)
+    check(
+        it,
+        """
+checkpoint checkpoint=2
+  broadcast_barrier checkpoint=2
+  snapshot checkpoint=2
+abort_notification checkpoint=2 completed=-1
+  cancel_async checkpoint=2
+  notify_abort checkpoint=2
+async_done checkpoint=2
+abort_notification checkpoint=1 completed=-1
+  notify_abort checkpoint=1
+abort_notification checkpoint=4 completed=-1
+  notify_abort checkpoint=4
+abort_notification checkpoint=4 completed=-1
+  notify_abort checkpoint=4
+""",
+    )
+    assert it.observe() == state(last=2, aborted=(4,))
+
+
+@pytest.mark.rule("TASK-06")
+def test_completions_are_told_in_ascending_order_only(check):
+    it = subtask()
+    check(
+        it,
+        """
+complete_notification checkpoint=3
+  notify_complete checkpoint=3
+complete_notification checkpoint=2
+complete_notification checkpoint=3
+abort_notification checkpoint=6 completed=5
+  notify_complete checkpoint=5
+  notify_abort checkpoint=6
+abort_notification checkpoint=7 completed=5
+  notify_abort checkpoint=7
+""",
+    )
+    assert it.observe() == state(aborted=(7,), completed=5)
+
+
+@pytest.mark.rule("TASK-08")
+def test_a_failed_snapshot_is_declined_once(check):
+    it = subtask()
+    check(
+        it,
+        """
+checkpoint checkpoint=1
+  broadcast_barrier checkpoint=1
+  snapshot checkpoint=1
+async_failed checkpoint=1
+  decline checkpoint=1 reason=ASYNC_EXCEPTION
+async_failed checkpoint=1
+async_done checkpoint=1
+""",
+    )
+    assert it.observe() == state(last=1)
+
+
+@pytest.mark.rule("TASK-09")
+def test_one_abort_too_many_forgets_the_one_remembered_first(check):
+    it = subtask(max_concurrent=2)
+    check(
+        it,
+        """
+abort_notification checkpoint=9 completed=-1
+  notify_abort checkpoint=9
+abort_notification checkpoint=4 completed=-1
+  notify_abort checkpoint=4
+abort_notification checkpoint=5 completed=-1
+  notify_abort checkpoint=5
+""",
+    )
+    assert it.observe() == state(aborted=(4, 5))
+
+
+@pytest.mark.rule("TASK-10")
+def test_a_task_that_does_not_run_declines_and_keeps_its_state(check):
+    it = subtask()
+    check(
+        it,
+        """
+status running=false
+checkpoint checkpoint=4
+  broadcast_cancel checkpoint=4
+  decline checkpoint=4 reason=TASK_NOT_READY
+abort_notification checkpoint=5 completed=3
+complete_notification checkpoint=3
+""",
+    )
+    assert it.observe() == state(running_task=False)
+
+
+def test_events_outside_the_protocol_change_nothing(check):
+    it = subtask()
+    check(
+        it,
+        """
+checkpoint checkpoint=-1
+  refused
+abort_notification checkpoint=1
+  refused
+abort_notification checkpoint=1 completed=-2
+  refused
+status running=1
+  refused
+snapshot checkpoint=1
+  refused
+""",
+    )
+    assert it.observe() == state()

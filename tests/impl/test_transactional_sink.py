@@ -1,0 +1,199 @@
+"""The transactional sink."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from impl.core import COMPONENTS, Filed, ProtocolError, SinkSnapshot, TransactionalSink
+from impl.core.effects import AbortTransaction, Begin, Commit, PreCommit
+
+
+@pytest.fixture
+def sink():
+    return COMPONENTS["sink"]({})
+
+
+def state(open_, pending=(), committed=(), running=True):
+    return {
+        "open": open_,
+        "pending": [list(one) for one in pending],
+        "committed": list(committed),
+        "running": running,
+    }
+
+
+@pytest.mark.rule("SINK-01")
+@pytest.mark.rule("SINK-02")
+def test_a_snapshot_files_the_open_transaction_and_opens_the_next(sink, check):
+    check(
+        sink,
+        """
+write value=a
+  write transaction=1 value=a
+snapshot checkpoint=4
+  pre_commit transaction=1
+  begin transaction=2
+write value=b
+  write transaction=2 value=b
+snapshot checkpoint=4
+  refused
+snapshot checkpoint=3
+  refused
+""",
+    )
+    assert sink.observe() == state(2, pending=[(4, 1)])
+
+
+@pytest.mark.rule("SINK-03")
+@pytest.mark.rule("SINK-04")
+@pytest.mark.rule("SINK-05")
+def test_a_completion_commits_all_that_is_filed_up_to_it(sink, check):
+    check(
+        sink,
+        """
+snapshot checkpoint=1
+  pre_commit transaction=1
+  begin transaction=2
+snapshot checkpoint=2
+  pre_commit transaction=2
+  begin transaction=3
+snapshot checkpoint=3
+  pre_commit transaction=3
+  begin transaction=4
+notify_abort checkpoint=1
+notify_complete checkpoint=2
+  commit transaction=1
+  commit transaction=2
+notify_complete checkpoint=2
+notify_complete checkpoint=1
+""",
+    )
+    assert sink.observe() == state(4, pending=[(3, 3)], committed=[1, 2])
+
+
+@pytest.mark.rule("SINK-06")
+def test_a_restore_commits_again_and_aborts_what_was_open(sink, check):
+    check(
+        sink,
+        """
+snapshot checkpoint=1
+  pre_commit transaction=1
+  begin transaction=2
+notify_complete checkpoint=1
+  commit transaction=1
+snapshot checkpoint=2
+  pre_commit transaction=2
+  begin transaction=3
+restore checkpoint=1
+  refused
+crash
+write value=a
+  refused
+crash
+  refused
+restore checkpoint=9
+  refused
+""",
+    )
+    assert sink.observe() == state(None, committed=[1], running=False)
+    check(
+        sink,
+        """
+restore checkpoint=2
+  commit transaction=2
+  abort_transaction transaction=3
+  begin transaction=4
+""",
+    )
+    assert sink.observe() == state(4, committed=[1, 2])
+
+
+@pytest.mark.rule("SINK-06")
+@pytest.mark.rule("SINK-08")
+def test_from_the_beginning_only_a_new_transaction_begins(sink, check):
+    check(
+        sink,
+        """
+snapshot checkpoint=1
+  pre_commit transaction=1
+  begin transaction=2
+crash
+restore checkpoint=null
+  begin transaction=3
+crash
+restore checkpoint=1
+  refused
+""",
+    )
+    assert sink.observe() == state(None, running=False)
+
+
+@pytest.mark.rule("SINK-07")
+def test_a_finished_sink_opens_nothing_until_it_is_restored(sink, check):
+    check(
+        sink,
+        """
+finish
+write value=a
+  refused
+snapshot checkpoint=1
+  pre_commit transaction=1
+snapshot checkpoint=2
+notify_complete checkpoint=2
+  commit transaction=1
+""",
+    )
+    assert sink.observe() == state(None, committed=[1])
+    check(
+        sink,
+        "crash\nrestore checkpoint=1\n  commit transaction=1\n  begin transaction=2\nwrite value=a\n"
+        "  write transaction=2 value=a",
+    )
+    assert sink.observe() == state(2, committed=[1])
+
+
+@pytest.mark.rule("SINK-06")
+def test_a_new_process_continues_from_the_durable_snapshot():
+    snapshot = SinkSnapshot(open=6, pending=(Filed(3, 4), Filed(4, 5)))
+    it, effects = TransactionalSink.continuing(snapshot, next_transaction=7)
+    assert effects == (Commit(4), Commit(5), AbortTransaction(6), Begin(7))
+    assert it.observe() == state(7, committed=[4, 5])
+    with pytest.raises(ProtocolError, match="next_transaction has to be above 6, came 6"):
+        TransactionalSink.continuing(snapshot, next_transaction=6)
+
+
+steps = st.lists(st.sampled_from(["snapshot", "complete", "abort", "crash"]), max_size=30)
+
+
+@pytest.mark.rule("SINK-08")
+@pytest.mark.rule("SINK-03")
+@given(steps, st.data())
+def test_committed_for_good_whatever_crashes(story, data):
+    it = TransactionalSink()
+    next_checkpoint, completed, taken = 1, 0, set()
+    begun, pre_committed, aborted = {1}, set(), set()
+    for step in story:
+        if step == "snapshot":
+            effects = it.snapshot(next_checkpoint)
+            taken.add(next_checkpoint)
+            next_checkpoint += 1
+        elif step == "complete" and taken:
+            completed = max(completed, data.draw(st.sampled_from(sorted(taken))))
+            effects = it.notify_complete(completed)
+        elif step == "crash":
+            it.crash()
+            effects = it.restore(completed or None)
+            taken = {one for one in taken if one <= completed}
+        else:
+            effects = it.notify_abort(next_checkpoint)
+        for effect in effects:
+            if isinstance(effect, Begin):
+                assert effect.transaction not in begun
+                begun.add(effect.transaction)
+            elif isinstance(effect, PreCommit):
+                pre_committed.add(effect.transaction)
+            elif isinstance(effect, AbortTransaction):
+                aborted.add(effect.transaction)
+            elif isinstance(effect, Commit):
+                assert effect.transaction in pre_committed
+        assert not aborted & set(it.observe()["committed"])

@@ -1,0 +1,63 @@
+"""Words on the wire: what is written is read back, and nothing else is read."""
+
+import json
+
+import pytest
+
+from impl.core import effects, events
+from impl.core.events import Acknowledge, AddCheckpoint, Barrier, CheckpointType, FailTasks, RestoreSink
+from impl.core.words import Word
+
+SAMPLES = {
+    int: 7,
+    bool: True,
+    str: "seven",
+    object: ["any", "thing"],
+    int | None: None,
+    tuple[str, ...]: ("a", "b"),
+    CheckpointType: CheckpointType.SAVEPOINT,
+    effects.AcknowledgeResult: effects.AcknowledgeResult.DUPLICATE,
+}
+
+
+def words(module) -> list[type[Word]]:
+    found = [one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Word)]
+    return [one for one in found if "kind" in vars(one)]
+
+
+@pytest.mark.parametrize("word", [*words(events), *words(effects)], ids=lambda word: word.__name__)
+def test_every_word_survives_the_wire(word):
+    it = word(*(SAMPLES[declared] for declared in word._declared.values()))
+    wire = json.loads(json.dumps(it.wire()))
+    assert wire["kind"] == word.kind
+    assert word.from_wire(wire) == it
+    with pytest.raises(Exception, match="unknown fields"):
+        word.from_wire(wire | {"colour": "red"})
+
+
+def test_a_field_with_a_default_is_left_out():
+    assert Acknowledge("a", 3).wire() == {"kind": "acknowledge", "task": "a", "checkpoint": 3}
+    assert Acknowledge("a", 3, "s").wire()["state"] == "s"
+    assert Acknowledge.from_wire({"kind": "acknowledge", "task": "a", "checkpoint": 3}).state is None
+
+
+@pytest.mark.parametrize(
+    ("word", "wire", "says"),
+    [
+        (Barrier, {"channel": 0}, "came without checkpoint"),
+        (Barrier, {"channel": 0, "checkpoint": "5"}, "checkpoint has to be int, came '5'"),
+        (Barrier, {"channel": True, "checkpoint": 5}, "channel has to be int, came True"),
+        (RestoreSink, {"checkpoint": "x"}, "checkpoint has to be NoneType or int, came 'x'"),
+        (FailTasks, {"tasks": [1]}, "tasks has to be a list of strings"),
+        (AddCheckpoint, {"checkpoint": 1, "type": "backup"}, "type has to be one of"),
+        (AddCheckpoint, {"checkpoint": 1, "type": ["stop"]}, "type has to be one of"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_the_reason(word, wire, says):
+    with pytest.raises(Exception, match=says):
+        word.from_wire({"kind": word.kind, **wire})
+
+
+def test_a_word_cannot_be_changed():
+    with pytest.raises(AttributeError):
+        Barrier(0, 5).checkpoint = 6
