@@ -128,7 +128,7 @@ ALIGN_07 == [][(Comes("barrier") /\ OpenNow = {Where} /\ Which > gate.current) =
 (* Seen without its number, a barrier has the same effect as every other one *)
 (* on the same side of the current id.                                       *)
 Unnumbered(step, n) ==
-    [gate |-> [step.gate EXCEPT !.current = IF @ = n THEN "its own" ELSE @],
+    [gate |-> [step.gate EXCEPT !.current = IF @ = n THEN -2 ELSE @],
      out  |-> [i \in DOMAIN step.out |->
                  IF step.out[i] = <<"trigger", n>> THEN <<"trigger">> ELSE step.out[i]]]
 

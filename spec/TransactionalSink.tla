@@ -1,0 +1,92 @@
+-------------------------- MODULE TransactionalSink --------------------------
+(***************************************************************************)
+(* A sink that commits in two phases, with its durable snapshots and the   *)
+(* external system that holds the transactions.                            *)
+(*                                                                         *)
+(* Every write goes to the one open transaction. A snapshot pre-commits it *)
+(* under the checkpoint's id and opens the next one; it is committed when  *)
+(* that checkpoint, or a later one, is known to be complete. The news may  *)
+(* be lost, so a restore commits again whatever the restored snapshot      *)
+(* holds as pre-committed.                                                 *)
+(*                                                                         *)
+(* Functions only: models/SinkModel.tla puts a sink into an environment    *)
+(* and states rules SINK-01 to SINK-08.                                    *)
+(*                                                                         *)
+(* Source: Apache Flink, TwoPhaseCommitSinkFunction, 1.14 and later.       *)
+(***************************************************************************)
+EXTENDS Integers, Sequences, FiniteSets, Order
+
+SinkType ==
+    [running   : BOOLEAN,               \* not crashed
+     finished  : BOOLEAN,               \* the input has ended
+     open      : Nat,                   \* the open transaction; 0: none
+     pending   : Seq(Nat \X Nat),       \* <<checkpoint, transaction>>, in the order of filing
+     next      : Nat,                   \* id of the next transaction; never falls
+     committed : SUBSET Nat]            \* in the external system: committed transactions
+
+NewSink ==
+    [running |-> TRUE, finished |-> FALSE, open |-> 1, pending |-> <<>>, next |-> 2, committed |-> {}]
+
+(* What a snapshot of the sink holds. *)
+Held(s) == [open |-> s.open, pending |-> s.pending]
+NothingHeld == [open |-> 0, pending |-> <<>>]
+
+SinkStep(s, said) == [sink |-> s, out |-> said]
+
+------------------------------------------------------------------------------
+(* Phases. Operators of their own, so that a model can replace them.        *)
+
+(* SINK-02: out of the writers' reach, filed, not yet visible.              *)
+PreCommit(s, n) ==
+    SinkStep([s EXCEPT !.pending = Append(@, <<n, s.open>>), !.open = 0],
+             <<<<"pre_commit", s.open>>>>)
+
+OpensNext(s) == ~s.finished             \* SINK-07
+
+BeginTransaction(s) ==
+    SinkStep([s EXCEPT !.open = s.next, !.next = @ + 1], <<<<"begin", s.next>>>>)
+
+(* SINK-03: filed under the completed id or a smaller one.                  *)
+IsCovered(filed, n) == filed[1] <= n
+
+Covered(s, n) == SelectSeq(s.pending, LAMBDA filed : IsCovered(filed, n))
+
+Commits(filed) == [i \in 1 .. Len(filed) |-> <<"commit", filed[i][2]>>]
+
+Transactions(filed) == {filed[i][2] : i \in DOMAIN filed}
+
+(* SINK-05: an aborted checkpoint's transactions wait for the next one.     *)
+AfterAbort(s, n) == SinkStep(s, <<>>)
+
+------------------------------------------------------------------------------
+(* What a sink does.                                                        *)
+
+OnWrite(s, value) == SinkStep(s, <<<<"write", s.open, value>>>>)
+
+OnSnapshot(s, n) ==
+    LET first == IF s.open = 0 THEN SinkStep(s, <<>>) ELSE PreCommit(s, n)
+        then == IF OpensNext(s) THEN BeginTransaction(first.sink) ELSE SinkStep(first.sink, <<>>)
+    IN  SinkStep(then.sink, first.out \o then.out)
+
+(* SINK-03, SINK-04: nothing covered, nothing done.                         *)
+OnNotifyComplete(s, n) ==
+    LET filed == Covered(s, n)
+    IN  SinkStep([s EXCEPT !.committed = @ \cup Transactions(filed),
+                           !.pending = SelectSeq(@, LAMBDA f : f \notin Range(filed))],
+                 Commits(filed))
+
+OnNotifyAbort(s, n) == AfterAbort(s, n)
+
+OnFinish(s) == SinkStep([s EXCEPT !.finished = TRUE], <<>>)
+
+(* Only what is volatile goes.                                              *)
+OnCrash(s) ==
+    SinkStep([s EXCEPT !.running = FALSE, !.finished = FALSE, !.open = 0, !.pending = <<>>], <<>>)
+
+(* SINK-06: `held` is the restored snapshot, NothingHeld from the beginning. *)
+OnRestore(s, held) ==
+    LET aborts == IF held.open = 0 THEN <<>> ELSE <<<<"abort_transaction", held.open>>>>
+        restored == [s EXCEPT !.running = TRUE, !.committed = @ \cup Transactions(held.pending)]
+        begun == BeginTransaction(restored)
+    IN  SinkStep(begun.sink, Commits(held.pending) \o aborts \o begun.out)
+==============================================================================

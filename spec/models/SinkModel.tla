@@ -1,0 +1,175 @@
+------------------------------ MODULE SinkModel ------------------------------
+(***************************************************************************)
+(* One transactional sink in its environment: snapshots with growing ids,  *)
+(* completions of ids that were snapshotted (the news of them may be late, *)
+(* repeated or lost), aborts, an end of the input, crashes, and restores   *)
+(* from the newest completed checkpoint.                                   *)
+(*                                                                         *)
+(* Rules SINK-01 to SINK-08 are stated here over one step: `sink` before   *)
+(* and after, the event and the effects in out'.                           *)
+(***************************************************************************)
+EXTENDS TransactionalSink
+
+CONSTANTS
+    M,              \* checkpoint ids are 1 .. M
+    MaxCrashes
+
+VARIABLES
+    sink,           \* the sink, see SinkType
+    snapshots,      \* durable: by id, what the sink held; a partial function of 1 .. M
+    completed,      \* the newest completed id, 0 before the first
+    crashes,        \* how often it crashed
+    withdrawn,      \* in the external system: the transactions that were aborted
+    out             \* the last event, then the effects that it had
+
+vars == <<sink, snapshots, completed, crashes, withdrawn, out>>
+Ids == 1 .. M
+
+EventType ==
+    ({"snapshot", "notify_complete", "notify_abort", "restore"} \X (Ids \cup {0}))
+    \cup {<<"write", 0>>, <<"finish">>, <<"crash">>, <<"complete">>}
+EffectType ==
+    ({"pre_commit", "begin", "commit", "abort_transaction"} \X Nat) \cup ({"write"} \X Nat \X {0})
+
+TypeOK ==
+    /\ sink \in SinkType
+    /\ DOMAIN snapshots \subseteq Ids
+    /\ completed \in 0 .. M
+    /\ crashes \in 0 .. MaxCrashes
+    /\ withdrawn \subseteq Nat
+    /\ out = <<>> \/ (Head(out) \in EventType /\ Tail(out) \in Seq(EffectType))
+
+Init ==
+    /\ sink = NewSink /\ snapshots = <<>> /\ completed = 0 /\ crashes = 0 /\ withdrawn = {} /\ out = <<>>
+
+------------------------------------------------------------------------------
+(* System: the sink takes the event. *)
+
+Aborted(said) == {said[i][2] : i \in {i \in DOMAIN said : said[i][1] = "abort_transaction"}}
+
+Take(event, step) ==
+    /\ sink' = step.sink
+    /\ out' = <<event>> \o step.out
+    /\ withdrawn' = withdrawn \cup Aborted(step.out)
+
+Unmoved == UNCHANGED <<snapshots, completed, crashes>>
+
+(* Environment. *)
+
+Write ==
+    /\ sink.running /\ ~sink.finished
+    /\ Take(<<"write", 0>>, OnWrite(sink, 0)) /\ Unmoved
+
+Newest == IF DOMAIN snapshots = {} THEN 0 ELSE Greatest(DOMAIN snapshots)
+
+Snapshot(n) ==
+    /\ sink.running /\ n > Newest /\ n > completed
+    /\ LET step == OnSnapshot(sink, n)
+       IN  /\ Take(<<"snapshot", n>>, step)
+           /\ snapshots' = [i \in DOMAIN snapshots \cup {n} |->
+                              IF i = n THEN Held(step.sink) ELSE snapshots[i]]
+    /\ UNCHANGED <<completed, crashes>>
+
+(* The coordinator completes a checkpoint; nobody needs to hear of it. *)
+Complete(n) ==
+    /\ n \in DOMAIN snapshots /\ n > completed
+    /\ completed' = n
+    /\ out' = <<<<"complete">>>>
+    /\ UNCHANGED <<sink, snapshots, crashes, withdrawn>>
+
+NotifyComplete(n) ==
+    /\ sink.running /\ n <= completed
+    /\ Take(<<"notify_complete", n>>, OnNotifyComplete(sink, n)) /\ Unmoved
+
+NotifyAbort(n) ==
+    /\ sink.running
+    /\ Take(<<"notify_abort", n>>, OnNotifyAbort(sink, n)) /\ Unmoved
+
+Finish ==
+    /\ sink.running /\ ~sink.finished
+    /\ Take(<<"finish">>, OnFinish(sink)) /\ Unmoved
+
+Crash ==
+    /\ sink.running /\ crashes < MaxCrashes
+    /\ crashes' = crashes + 1
+    /\ Take(<<"crash">>, OnCrash(sink))
+    /\ UNCHANGED <<snapshots, completed>>
+
+Restored == IF completed = 0 THEN NothingHeld ELSE snapshots[completed]
+
+Restore ==
+    /\ ~sink.running
+    /\ Take(<<"restore", completed>>, OnRestore(sink, Restored))
+    /\ snapshots' = [n \in {n \in DOMAIN snapshots : n <= completed} |-> snapshots[n]]
+    /\ UNCHANGED <<completed, crashes>>
+
+Next ==
+    \/ Write \/ Finish \/ Crash \/ Restore
+    \/ \E n \in Ids : Snapshot(n) \/ Complete(n) \/ NotifyComplete(n) \/ NotifyAbort(n)
+
+Spec == Init /\ [][Next]_vars
+
+------------------------------------------------------------------------------
+(* Words for the rules. *)
+
+Comes(kind) == out'[1][1] = kind
+Which == out'[1][2]
+Said == Tail(out')
+Saying(kind) == SelectSeq(Said, LAMBDA e : e[1] = kind)
+
+SINK_01 == [][
+    /\ (sink'.running /\ ~sink'.finished) => sink'.open \in 1 .. sink'.next - 1
+    /\ Comes("write") => Said = <<<<"write", sink.open, 0>>>> /\ sink' = sink]_vars
+
+SINK_02 == [][Comes("snapshot") =>
+    /\ Saying("pre_commit") = IF sink.open = 0 THEN <<>> ELSE <<<<"pre_commit", sink.open>>>>
+    /\ sink'.pending =
+        IF sink.open = 0 THEN sink.pending ELSE Append(sink.pending, <<Which, sink.open>>)
+    /\ (sink.open # 0 /\ ~sink.finished) => Said = <<<<"pre_commit", sink.open>>, <<"begin", sink'.open>>>>
+    /\ snapshots'[Which] = [open |-> sink'.open, pending |-> sink'.pending]]_vars
+
+OldEnough == SelectSeq(sink.pending, LAMBDA filed : filed[1] <= Which)
+
+SINK_03 == [][
+    /\ Comes("notify_complete") =>
+        /\ Said = [i \in DOMAIN OldEnough |-> <<"commit", OldEnough[i][2]>>]
+        /\ sink'.pending = SelectSeq(sink.pending, LAMBDA filed : filed[1] > Which)
+    /\ sink'.committed # sink.committed => Comes("notify_complete") \/ Comes("restore")]_vars
+
+SINK_04 == [][(Comes("notify_complete") /\ OldEnough = <<>>) => Said = <<>> /\ sink' = sink]_vars
+
+SINK_05 == [][Comes("notify_abort") => Said = <<>> /\ sink' = sink]_vars
+
+SINK_06 == [][Comes("restore") =>
+    LET held == IF Which = 0 THEN NothingHeld ELSE snapshots[Which]
+        again == [i \in DOMAIN held.pending |-> <<"commit", held.pending[i][2]>>]
+        aborts == IF held.open = 0 THEN <<>> ELSE <<<<"abort_transaction", held.open>>>>
+    IN  /\ Said = again \o aborts \o <<<<"begin", sink'.open>>>>
+        /\ sink'.pending = <<>>]_vars
+
+SINK_07 == [][sink.finished => Saying("begin") = <<>> /\ (Comes("snapshot") => sink'.open = 0)]_vars
+
+SINK_08 == [][
+    /\ \A i \in DOMAIN Said : Said[i][1] = "begin" => Said[i][2] = sink.next /\ sink'.next = sink.next + 1
+    /\ sink.next <= sink'.next
+    /\ sink.committed \subseteq sink'.committed
+    /\ sink'.committed \cap withdrawn' = {}
+    /\ sink'.open \notin sink'.committed
+    /\ \A t \in sink'.committed \ sink.committed :
+        \/ \E i \in DOMAIN sink.pending : sink.pending[i][2] = t
+        \/ \E n \in DOMAIN snapshots : t \in Transactions(snapshots[n].pending)]_vars
+
+------------------------------------------------------------------------------
+(* Replacements: each is put in the place of the operator in its comment by  *)
+(* a model that must fail.                                                   *)
+
+CoversAll(filed, n) == TRUE                                             \* IsCovered
+CoversOnlyItsOwn(filed, n) == filed[1] = n                              \* IsCovered
+AlwaysOpens(s) == TRUE                                                  \* OpensNext
+CommitsOnAbort(s, n) == OnNotifyComplete(s, n)                          \* AfterAbort
+ReusesIds(s) ==                                                         \* BeginTransaction
+    LET free == IF s.pending = <<>> THEN 1 ELSE s.next
+    IN  SinkStep([s EXCEPT !.open = free, !.next = free + 1], <<<<"begin", free>>>>)
+CommitsAtOnce(s, n) ==                                                  \* PreCommit
+    SinkStep([s EXCEPT !.committed = @ \cup {s.open}, !.open = 0], <<<<"commit", s.open>>>>)
+==============================================================================
