@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from types import ModuleType
+from types import CodeType, ModuleType
 
 
 class EditError(ValueError):
@@ -22,7 +22,8 @@ class _EditedLoader(SourceFileLoader):
         self._find = find
         self._replace = replace
 
-    def get_code(self, fullname: str):  # type: ignore[no-untyped-def]
+    def get_code(self, fullname: str) -> CodeType:
+        """The module's code, compiled from the edited source and never cached."""
         path = self.get_filename(fullname)
         return compile(edited(self.get_source(fullname) or "", self._find, self._replace), path, "exec")
 

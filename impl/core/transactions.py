@@ -61,7 +61,7 @@ class TransactionalSink(Component):
         self._open: int | None = 1
         self._next = 2
         self._pending: list[Filed] = []
-        self._last_snapshot = -1  # of this run
+        self._last_snapshot = -1
         self._snapshots: dict[int, SinkSnapshot] = {}
         self._committed: set[int] = set()
 
@@ -168,9 +168,11 @@ class TransactionalSink(Component):
             raise ProtocolError("only a crashed sink restores, this one runs; crash it first")
         if checkpoint is None:
             self._snapshots.clear()
+            self._last_snapshot = -1
             return self._restart(SinkSnapshot(None, ()))
         snapshot = self.snapshot_of(checkpoint)
         self._snapshots = {one: held for one, held in self._snapshots.items() if one <= checkpoint}
+        self._last_snapshot = checkpoint
         return self._restart(snapshot)
 
     def observe(self) -> dict[str, Any]:
@@ -185,7 +187,6 @@ class TransactionalSink(Component):
     def _restart(self, snapshot: SinkSnapshot) -> Effects:
         """SINK-06: commit what was filed, oldest first, abort what was open, open a new one."""
         self._phase = SinkPhase.RUNNING
-        self._last_snapshot = -1
         self._pending = []
         committed = self._commit([filed.transaction for filed in snapshot.pending])
         aborted = () if snapshot.open is None else (AbortTransaction(snapshot.open),)

@@ -72,10 +72,13 @@ def coord_02_ids(coordinator: Coordinator) -> bool:
 
 @COORDINATOR.state("COORD-03")
 def coord_03(coordinator: Coordinator) -> bool:
-    """A request waits only while as many are pending as allowed, and never a savepoint."""
+    """No more checkpoints are pending than allowed; only they wait, and only then."""
+    limit = coordinator.plan.max_concurrent
+    if len(tuple(pending for pending in coordinator.pending if not pending.savepoint)) > limit:
+        return False
     if not coordinator.queue:
         return True
-    full = len(coordinator.pending) >= coordinator.plan.max_concurrent
+    full = len(coordinator.pending) >= limit
     return full and not any(coordinator.queue) and coordinator.status == RUNNING
 
 
@@ -140,6 +143,18 @@ def coord_07(before: Coordinator, event: Event, effects: Effects, after: Coordin
     if missing == (event.task,):
         return completed == (event.checkpoint,) and _find(after, event.checkpoint) is None
     return not completed and _find(after, event.checkpoint) is not None
+
+
+@COORDINATOR.state("COORD-12")
+def coord_12_stopped(coordinator: Coordinator) -> bool:
+    """Nothing is pending while the job does not run."""
+    return coordinator.status == RUNNING or not coordinator.pending
+
+
+@COORDINATOR.state("COORD-10")
+def coord_10_deadlines(coordinator: Coordinator) -> bool:
+    """What is pending has not expired."""
+    return all(pending.deadline > coordinator.now for pending in coordinator.pending)
 
 
 @COORDINATOR.state("COORD-07")

@@ -1,0 +1,78 @@
+"""Every mutant of the catalogue, each in a fresh process: it must be killed, and by the rule it names."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+from conformance.mutants.catalogue import Mutant, load_catalogue
+from spec import tlc
+
+SECONDS = 300
+"""The time limit for one mutant."""
+
+
+class MutantFailure(RuntimeError):  # noqa: N818 - a failure of the machinery, not of the mutant
+    """A mutant could not be tried; its process or TLC broke."""
+
+
+class Verdict(NamedTuple):
+    """What became of one mutant."""
+
+    mutant: Mutant
+    rules: tuple[str, ...]
+    """Charged at the first step that fails; empty if it survived."""
+    length: int
+    """Events up to the step that shows it."""
+    where: str
+
+    @property
+    def killed(self) -> bool:
+        """Caught, and by its own rule."""
+        return self.mutant.rule in self.rules
+
+    @property
+    def outcome(self) -> str:
+        """One word."""
+        if self.killed:
+            return "killed"
+        return "wrong killer" if self.rules else "survived"
+
+
+def run_campaign(chosen: Callable[[Mutant], bool] = lambda _: True, *, at_once: int = 2) -> Iterator[Verdict]:
+    """The verdicts in the order of the catalogue, as they come. Raises MutantFailure."""
+    mutants = [mutant for mutant in load_catalogue() if chosen(mutant)]
+    with ThreadPoolExecutor(at_once) as pool:
+        yield from pool.map(judge, mutants)
+
+
+def judge(mutant: Mutant) -> Verdict:
+    """Try one mutant."""
+    return _judge_spec(mutant) if mutant.layer == "spec" else _judge_python(mutant)
+
+
+def _judge_spec(mutant: Mutant) -> Verdict:
+    models = tlc.load_manifest()
+    if mutant.model not in models:
+        raise MutantFailure(f"{mutant.id}: spec/manifest.toml has no model {mutant.model!r}")
+    result = tlc.check(models[mutant.model])
+    violated = (result.violated or "").replace("_", "-")
+    length = max(0, len(result.counterexample) - 1)
+    return Verdict(mutant, (violated,) if violated else (), length, f"TLC, {mutant.model}")
+
+
+def _judge_python(mutant: Mutant) -> Verdict:
+    done = subprocess.run(
+        [sys.executable, "-m", "conformance.mutants.fresh", mutant.id],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    if done.returncode != 0:
+        tail = "\n".join(done.stderr.splitlines()[-5:])
+        raise MutantFailure(f"{mutant.id}: its process ended with {done.returncode}:\n{tail}")
+    found = json.loads(done.stdout)
+    return Verdict(mutant, tuple(found["rules"]), len(found["events"]), found["where"])
