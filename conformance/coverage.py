@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Mapping
 from functools import cache
 from importlib import resources
+from types import MappingProxyType
 from typing import NamedTuple
 
 RULE_ID = re.compile(r"[A-Z]+-\d\d")
@@ -21,6 +22,15 @@ _ROOMS: Mapping[str, tuple[str, ...]] = {
     "sink": ("transactions.py",),
 }
 """The model's rooms that a component runs."""
+
+
+_NEEDS: Mapping[str, tuple[str, object]] = {
+    "ALIGN-14": ("checkpoints_after_tasks_finish", False),
+    "ALIGN-15": ("checkpoints_after_tasks_finish", True),
+    "ALIGN-16": ("level", "handler"),
+    "ALIGN-17": ("level", "polled"),
+}
+"""Rules that fire only under configurations with this value."""
 
 
 class Coverage(NamedTuple):
@@ -40,12 +50,19 @@ class Coverage(NamedTuple):
         return f"{count}, not {', '.join(self.missing)}" if self.missing else count
 
 
-def coverage(component: str, fired: Collection[str]) -> Coverage:
-    """What a run of a component covered."""
-    known = rules_that_fire(component)
+def coverage(
+    component: str, fired: Collection[str], pinned: Mapping[str, object] = MappingProxyType({})
+) -> Coverage:
+    """What a run of a component covered; rules that the `pinned` options rule out do not count."""
+    known = [rule for rule in rules_that_fire(component) if _possible(rule, pinned)]
     return Coverage(
         tuple(rule for rule in known if rule in fired), tuple(rule for rule in known if rule not in fired)
     )
+
+
+def _possible(rule: str, pinned: Mapping[str, object]) -> bool:
+    option, value = _NEEDS.get(rule, ("", None))
+    return option not in pinned or pinned[option] == value
 
 
 @cache

@@ -18,21 +18,6 @@ from conformance.adapters.protocol import (
     Unsupported,
 )
 
-SERVED = ("model", "impl")
-
-
-def adapter_of(name: str) -> Adapter:
-    """The adapter behind one of the names in SERVED."""
-    if name == "model":
-        from conformance.adapters.in_process import model_adapter
-
-        return model_adapter()
-    if name == "impl":
-        from conformance.adapters.bundled import bundled_adapter
-
-        return bundled_adapter()
-    raise ValueError(f"expected one of {', '.join(SERVED)}, got {name!r}")
-
 
 def serve(adapter: Adapter, lines: BinaryIO, answers: BinaryIO, limit: int = FRAME_LIMIT) -> None:
     """Answer every line until `bye` or the end of the input."""

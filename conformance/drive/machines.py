@@ -280,6 +280,8 @@ class _Bench:
     oracles: Oracles
     configs: list[Wire]
     played: Played
+    may_go_on: Callable[[], bool]
+    ended_early: bool = False
 
 
 class LockStepMachine(RuleBasedStateMachine):
@@ -294,10 +296,13 @@ class LockStepMachine(RuleBasedStateMachine):
 
     @initialize(data=st.data())
     def begin(self, data: st.DataObject) -> None:
-        """Choose a configuration and make the instance."""
+        """Choose a configuration and make the instance; once the budget has ended, do nothing any more."""
         bench = self.bench
         self.oracle = bench.oracles.of(_one_of(data, bench.configs))
         self.node = self.oracle.start
+        if bench.ended_early or not bench.may_go_on():
+            bench.ended_early = True
+            return
         made = bench.adapter.new(bench.component, self.oracle.config)
         if isinstance(made, FAILURES):
             raise NotDetermined(made)
@@ -310,6 +315,8 @@ class LockStepMachine(RuleBasedStateMachine):
     def take(self, event: Wire) -> None:
         """Give one event to both sides; raises DivergenceFound."""
         bench = self.bench
+        if bench.ended_early:
+            return
         edge = self.oracle.step(self.node, event)
         self.events.append(event)
         answer = bench.adapter.apply([event])
@@ -347,6 +354,8 @@ class Run(NamedTuple):
 
     played: Played
     skipped: list[str]
+    ended_early: bool = False
+    """The budget ended before the examples did."""
 
 
 def run_machine(
@@ -357,15 +366,19 @@ def run_machine(
     *,
     steps: int = STEPS,
     pinned: Mapping[str, object] | None = None,
+    may_go_on: Callable[[], bool] = lambda: True,
 ) -> Run:
-    """So many examples; the divergence, if there is one, is as Hypothesis shrank it."""
+    """So many examples; the divergence, if there is one, is as Hypothesis shrank it.
+
+    `may_go_on` is asked before each example.
+    """
     wanted = (pinned or {}).items()
     configs = [c for c in generate.configs(component) if all(c.get(key) == value for key, value in wanted)]
     if not configs:
         return Run(Played(), [f"no configuration of {component} has {dict(wanted)}"])
     played = Played()
     kind = machine(component)
-    kind.bench = _Bench(component, adapter, Oracles(component), configs, played)
+    bench = kind.bench = _Bench(component, adapter, Oracles(component), configs, played, may_go_on)
     seeded = hypothesis.seed(seed)(kind)
     try:
         run_state_machine_as_test(
@@ -393,7 +406,7 @@ def run_machine(
         if cause is None:
             raise
         played.unrepeatable = cause
-    return Run(played, [])
+    return Run(played, [], bench.ended_early)
 
 
 def _found_in(flaky: BaseException) -> Divergence | None:

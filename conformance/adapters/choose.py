@@ -1,0 +1,23 @@
+"""From what stands after `--adapter` to an adapter: a command, or `model` or `impl` in this process."""
+
+from conformance.adapters.in_process import InProcess, model_adapter
+from conformance.adapters.process import ANSWER_LIMIT_SECONDS, ProcessAdapter
+
+OURS = ("model", "impl")
+"""What can be served, and driven in this process."""
+
+
+def ours(name: str) -> InProcess:
+    """One of OURS."""
+    if name == "model":
+        return model_adapter()
+    if name == "impl":
+        from conformance.adapters.bundled import bundled_adapter
+
+        return bundled_adapter()
+    raise ValueError(f"expected one of {', '.join(OURS)}, got {name!r}")
+
+
+def open_adapter(command: str, seconds: float = ANSWER_LIMIT_SECONDS) -> InProcess | ProcessAdapter:
+    """The adapter behind a command line; `seconds` is the time limit of one answer."""
+    return ours(command) if command in OURS else ProcessAdapter(command, seconds)

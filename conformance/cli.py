@@ -1,0 +1,71 @@
+"""The command `barrierspec`: it finds the room of a command in `conformance.commands`, parses and calls.
+
+Importing this room imports no engine; a command's room is imported when the command is given. Exit
+codes: 0 conforms, 1 diverges, 2 undetermined, 64 usage, 70 our own fault.
+"""
+
+import pkgutil
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from conformance import commands
+from conformance.verdict import Exit
+
+OWN_FAULT_HINT = "This is a fault of barrierspec itself, not of what it was checking."
+
+
+class Rooms(click.Group):
+    """A group whose commands are the modules of `conformance.commands`, each with a `command`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the rooms."""
+        return sorted(room.name for room in pkgutil.iter_modules(commands.__path__))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a room, or None if there is no such room."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        found = import_module(f"{commands.__name__}.{cmd_name}").command
+        assert isinstance(found, click.Command)
+        return found
+
+
+@click.group(cls=Rooms, context_settings={"help_option_names": ["-h", "--help"]})
+def barrierspec() -> None:
+    """Check implementations of aligned-barrier checkpointing against its specification.
+
+    Exit codes: 0 conforms, 1 diverges, 2 undetermined, 64 usage, 70 our own fault.
+    """
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command with these arguments (left out: those of the process) and give its exit code."""
+    try:
+        code = barrierspec.main(args=arguments, prog_name="barrierspec", standalone_mode=False)
+    except click.Abort:
+        click.echo("stopped", err=True)
+        return 130
+    except click.exceptions.NoArgsIsHelpError as shown:
+        shown.show()
+        return Exit.USAGE
+    except click.ClickException as refused:
+        refused.show()
+        return Exit.USAGE
+    except Exception:  # noqa: BLE001 - whatever was not foreseen must not look like a verdict
+        traceback.print_exc()
+        click.echo(OWN_FAULT_HINT, err=True)
+        return Exit.OWN_FAULT
+    return int(code or 0)
+
+
+def main() -> None:
+    """The entry point of the process."""
+    sys.exit(run())
+
+
+if __name__ == "__main__":
+    main()

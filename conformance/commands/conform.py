@@ -1,0 +1,83 @@
+"""`barrierspec conform`: drive an implementation beside the model and print the verdict."""
+
+import time
+from pathlib import Path
+
+import click
+import orjson
+
+from conformance.verdict import Verdict, together
+
+BATCH = 100
+"""Events of one request to a process."""
+
+
+@click.command()
+@click.option("--adapter", metavar="CMD", help="The implementation: a command, or `model` or `impl`.")
+@click.option("--component", "components", multiple=True, help="Only this one; may be repeated.")
+@click.option("--examples", default=100, show_default=True, type=click.IntRange(1), help="How much is tried.")
+@click.option("--seed", default=0, show_default=True, type=int, help="Decides every case.")
+@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Budget; left out: none.")
+@click.option(
+    "--config", "options", multiple=True, metavar="KEY=VALUE", help="Only configurations with this."
+)
+@click.option("--limit", default=10.0, show_default=True, type=click.FloatRange(0, min_open=True),
+              help="Seconds that one answer may take.")  # fmt: skip
+@click.option("--replay", "replay_file", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="Play a saved divergence again.")  # fmt: skip
+@click.option("--out", default=Path("build/divergences"), show_default=True,
+              type=click.Path(file_okay=False, path_type=Path), help="Where divergences go.")  # fmt: skip
+def command(
+    adapter: str | None,
+    components: tuple[str, ...],
+    examples: int,
+    seed: int,
+    seconds: float | None,
+    options: tuple[str, ...],
+    limit: float,
+    replay_file: Path | None,
+    out: Path,
+) -> int:
+    """Drive an implementation beside the model and compare after every step."""
+    from conformance.adapters.process import ProcessAdapter
+    from conformance.drive import generate
+    from conformance.drive.examine import Plan
+    from conformance.report import conform
+
+    unknown = sorted(set(components) - set(generate.COMPONENTS))
+    if unknown:
+        known = ", ".join(generate.COMPONENTS)
+        raise click.UsageError(f"unknown component {', '.join(unknown)}; expected one of: {known}")
+    if replay_file is not None:
+        return conform.again(replay_file, adapter, limit).exit_code
+    if adapter is None:
+        raise click.UsageError("give --adapter 'CMD ...' (or `model` or `impl`), or --replay FILE")
+    opened = conform.opened(adapter, limit)
+    ends = None if seconds is None else time.monotonic() + seconds
+    plan = Plan(
+        seed=seed,
+        examples=examples,
+        batch=BATCH if isinstance(opened, ProcessAdapter) else 1,
+        pinned=_pinned(options),
+        may_go_on=lambda: ends is None or time.monotonic() < ends,
+    )
+    try:
+        verdicts = conform.report(opened, adapter, components, plan, out)
+    finally:
+        opened.bye()
+    verdict: Verdict = together(verdicts)
+    return verdict.exit_code
+
+
+def _pinned(options: tuple[str, ...]) -> dict[str, object]:
+    """`channels=2` and the like; values are JSON where they can be read so, else text."""
+    pinned: dict[str, object] = {}
+    for option in options:
+        name, equals, value = option.partition("=")
+        if not equals:
+            raise click.UsageError(f"--config: expected KEY=VALUE, got {option!r}")
+        try:
+            pinned[name] = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            pinned[name] = value
+    return pinned

@@ -1,0 +1,33 @@
+"""`barrierspec explain`: one rule, what it says, where it comes from and where it stands."""
+
+import textwrap
+
+import click
+
+from conformance import rule_index
+from conformance.rule_index import UnknownRuleError
+
+
+@click.command()
+@click.argument("rule_id", metavar="ID")
+def command(rule_id: str) -> int:
+    """Say what a rule demands, where it comes from, and where it stands in spec, model and tests."""
+    from conformance.report.places import places
+
+    try:
+        rule = rule_index.rule(rule_id)
+    except UnknownRuleError as error:
+        raise click.UsageError(str(error)) from error
+    click.echo(f"{rule['id']}  {rule['title']}\n")
+    for line in textwrap.wrap(rule["must"], 76):
+        click.echo(f"  {line}")
+    click.echo(f"\n  source    {rule['source']}\n  holds     Flink {rule['holds']}")
+    for field in ("operator", "property", "mutants"):
+        if rule.get(field):
+            value = rule[field]
+            click.echo(f"  {field:<9} {', '.join(value) if isinstance(value, list) else value}")
+    for place, lines in places(rule["id"]).items():
+        click.echo(f"\n  {place}")
+        for line in lines or ["nowhere"]:
+            click.echo(f"    {line}")
+    return 0

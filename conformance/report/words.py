@@ -1,0 +1,88 @@
+"""Events, effects and states in the few words of a story."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from conformance.adapters.protocol import FAILURES, Effects, Failure, Wire
+from conformance.drive.lockstep import Answer
+
+
+def of_event(event: Wire) -> str:
+    """`barrier 5 on 0`, `acknowledge 3 by src-0`, else the kind and the fields."""
+    fields = dict(event)
+    kind = str(fields.pop("kind", "?")).replace("_", " ")
+    parts = [kind]
+    named = ("checkpoint", "value", "type", "status")
+    parts += [_plain(fields.pop(name)) for name in named if name in fields]
+    for name, word in (("channel", "on"), ("task", "by" if kind == "acknowledge" else "of")):
+        if name in fields:
+            parts.append(f"{word} {_plain(fields.pop(name))}")
+    return " ".join(parts) + _rest(fields)
+
+
+def of_effect(effect: Wire) -> str:
+    """`block 0`, `abort 2 (SUBSUMED)`, else the kind and the fields."""
+    fields = dict(effect)
+    parts = [str(fields.pop("kind", "?")).replace("_", " ")]
+    named = ("channel", "checkpoint", "transaction", "value")
+    parts += [_plain(fields.pop(name)) for name in named if name in fields]
+    if "task" in fields:
+        parts.append(f"to {_plain(fields.pop('task'))}")
+    reason = fields.pop("reason", None)
+    return " ".join(parts) + (f" ({reason})" if reason is not None else "") + _rest(fields)
+
+
+def of_effects(effects: Effects) -> str:
+    """In order, or a dash."""
+    return ", ".join(of_effect(effect) for effect in effects) or "-"
+
+
+def of_state(state: Wire, names: Iterable[str]) -> str:
+    """The named fields that are there."""
+    return ", ".join(f"{name}={_value(state[name])}" for name in names if name in state)
+
+
+def of_answer(answer: Answer | Failure) -> str:
+    """What one side said to an event."""
+    if isinstance(answer, FAILURES):
+        return answer.describe()
+    return "refused" if answer.refused is not None else of_effects(answer.effects)
+
+
+def of_config(component: str, config: Wire) -> str:
+    """`gate, exactly-once, 3 channels, level handler`."""
+    parts = [component]
+    for name, value in config.items():
+        if name == "mode":
+            parts.append(str(value))
+        elif name == "channels":
+            parts.append(f"{value} channel{'s' if value != 1 else ''}")
+        elif name == "tasks":
+            parts.append("tasks " + " ".join(str(task["id"]) for task in value))
+        elif name == "checkpoints_after_tasks_finish":
+            parts.append(f"after-finish {'on' if value else 'off'}")
+        elif name != "profile":
+            parts.append(f"{name.replace('_', ' ')} {_plain(value)}")
+    return ", ".join(parts)
+
+
+def _rest(fields: Wire) -> str:
+    return "".join(f", {name} {_plain(value)}" for name, value in fields.items())
+
+
+def _plain(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return " ".join(_plain(one) for one in value)
+    return str(value)
+
+
+def _value(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    if isinstance(value, dict):
+        return "{" + "; ".join(f"{key}: {_plain(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_plain(one) for one in value) + "]"
+    return _plain(value)
