@@ -76,7 +76,8 @@ class Coordinator(Component):
 
     `timeout_ms`: virtual ms until a pending checkpoint expires. `max_concurrent`: how many checkpoints
     may be pending. `retain`: how many completed ones are kept. A coordinator that takes over a job
-    continues with `first_id` and the `completed` ids, oldest first.
+    continues with `first_id` and the `completed` ids, oldest first; of more than `retain` the oldest are
+    dropped, and whoever owns their files deletes what `completed` does not name afterwards.
     """
 
     def __init__(

@@ -3,7 +3,7 @@
 import pytest
 
 from impl.core import COMPONENTS, CheckpointType, ConfigError, Coordinator, Task
-from impl.core.requests import QUEUE_LIMIT
+from impl.core.requests import QUEUE_LIMIT, RequestQueue
 
 RUN = """
 job_status status=RUNNING
@@ -53,6 +53,22 @@ trigger type=savepoint
 """,
     )
     assert it.observe() == state()
+
+
+@pytest.mark.rule("COORD-01")
+def test_a_request_that_would_wait_is_rejected_too_while_a_task_does_not_run(running, check):
+    it = running()
+    check(
+        it,
+        """
+trigger type=checkpoint
+  trigger_task task=a checkpoint=1 type=checkpoint
+task_status task=b status=FINISHED
+trigger type=checkpoint
+  rejected type=checkpoint reason=NOT_ALL_REQUIRED_TASKS_RUNNING
+""",
+    )
+    assert it.observe() == state(next_id=2, pending={"1": ["a", "b"]})
 
 
 @pytest.mark.rule("COORD-02")
@@ -245,6 +261,44 @@ advance ms=100
 """,
     )
     assert it.observe() == state(next_id=4)
+
+
+@pytest.mark.rule("COORD-10")
+@pytest.mark.rule("COORD-11")
+def test_within_a_long_time_each_expires_at_its_own_moment(running, check):
+    it = running(timeout_ms=100)
+    check(
+        it,
+        """
+trigger type=checkpoint
+  trigger_task task=a checkpoint=1 type=checkpoint
+trigger type=checkpoint
+trigger type=checkpoint
+advance ms=250
+  abort checkpoint=1 reason=CHECKPOINT_EXPIRED
+  notify_abort task=a checkpoint=1
+  notify_abort task=b checkpoint=1
+  trigger_task task=a checkpoint=2 type=checkpoint
+  abort checkpoint=2 reason=CHECKPOINT_EXPIRED
+  notify_abort task=a checkpoint=2
+  notify_abort task=b checkpoint=2
+  trigger_task task=a checkpoint=3 type=checkpoint
+""",
+    )
+    assert it.observe() == state(next_id=4, pending={"3": ["a", "b"]})
+    assert (it.now, it.next_deadline) == (250, 300)
+
+
+@pytest.mark.rule("COORD-11")
+def test_savepoints_stand_before_checkpoints_in_the_queue():
+    queue = RequestQueue()
+    for requested in (CheckpointType.CHECKPOINT, CheckpointType.SAVEPOINT, CheckpointType.CHECKPOINT):
+        queue.join(requested)
+    assert queue.waiting == (CheckpointType.SAVEPOINT, CheckpointType.CHECKPOINT, CheckpointType.CHECKPOINT)
+    assert queue.head is CheckpointType.SAVEPOINT
+    queue.leave()
+    assert queue.clear() == (CheckpointType.CHECKPOINT, CheckpointType.CHECKPOINT)
+    assert queue.head is None
 
 
 @pytest.mark.rule("COORD-12")

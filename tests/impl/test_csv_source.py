@@ -36,6 +36,12 @@ def test_row_i_belongs_to_partition_i_modulo_n(flights):
     assert [one.offset for one in partitions] == [9, 8, 8]
 
 
+def test_the_partition_goes_on_across_the_blocks_in_which_the_file_is_read(tmp_path):
+    rows = 500_000  # more than one block of 4 MiB
+    source = CsvSource(write_csv(tmp_path / "long.csv", rows), partition=1, partitions=3)
+    assert ids(source, rows) == list(range(1, rows, 3))
+
+
 def test_a_zip_reads_like_its_file(flights, tmp_path):
     packed = tmp_path / "flights.zip"
     with zipfile.ZipFile(packed, "w") as archive:

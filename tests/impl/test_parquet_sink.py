@@ -135,6 +135,7 @@ def test_readers_may_ask_for_what_came_after_a_checkpoint(out):
         sink.snapshot(checkpoint)
         sink.notify_complete(checkpoint)
     assert read_committed(out, after=1).column("n").to_pylist() == [2, 10]
+    assert [(one.checkpoint, one.rows) for one in list_committed(out)] == [(1, 1), (2, 1), (10, 1)]
 
 
 @pytest.mark.rule("ONCE-06")
@@ -207,6 +208,16 @@ def test_altered_output_is_refused(out, what):
     path.write_bytes(content)
     with pytest.raises(OutputCorruptError, match="restore it from a backup"):
         read_committed(out)
+
+
+def test_a_manifest_that_was_rewritten_is_refused(out):
+    sink = ParquetSink(out, subtask="sink-0", attempt=1)
+    sink.snapshot(1)
+    sink.notify_complete(1)
+    path = out / "manifests" / "sink-0-1.json"
+    path.write_text(path.read_text().replace('"transaction":1', '"transaction":2'))
+    with pytest.raises(OutputCorruptError, match="expected checksum"):
+        list_committed(out)
 
 
 def test_a_manifest_that_is_no_manifest_is_refused(out):

@@ -93,6 +93,15 @@ abort_on_barrier checkpoint=1 reason=SUBSUMED
 """,
     )
     assert it.observe() == state(last=4, aborted=(6, 3))
+    check(
+        it,
+        """
+abort_on_barrier checkpoint=7 reason=SUBSUMED
+  decline checkpoint=7 reason=SUBSUMED
+  broadcast_cancel checkpoint=7
+""",
+    )
+    assert it.observe() == state(last=7)
 
 
 @pytest.mark.rule("TASK-05")

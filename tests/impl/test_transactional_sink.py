@@ -109,6 +109,34 @@ restore checkpoint=2
 
 
 @pytest.mark.rule("SINK-06")
+def test_a_restore_forgets_the_snapshots_of_greater_ids(sink, check):
+    check(
+        sink,
+        """
+snapshot checkpoint=1
+  pre_commit transaction=1
+  begin transaction=2
+snapshot checkpoint=2
+  pre_commit transaction=2
+  begin transaction=3
+crash
+restore checkpoint=1
+  commit transaction=1
+  abort_transaction transaction=2
+  begin transaction=4
+crash
+restore checkpoint=2
+  refused
+restore checkpoint=1
+  commit transaction=1
+  abort_transaction transaction=2
+  begin transaction=5
+""",
+    )
+    assert sink.observe() == state(5, committed=[1])
+
+
+@pytest.mark.rule("SINK-06")
 @pytest.mark.rule("SINK-08")
 def test_from_the_beginning_only_a_new_transaction_begins(sink, check):
     check(
