@@ -1,0 +1,300 @@
+------------------------------ MODULE Dataflow -------------------------------
+(***************************************************************************)
+(* The whole: two replayable sources, one operator that counts, and one    *)
+(* transactional sink, joined by FIFO channels, with a coordinator, a      *)
+(* store, and failures that restart the job.                               *)
+(*                                                                         *)
+(*     source 0 --channel 0--> operator --channel 2--> sink                *)
+(*     source 1 --channel 1-->                                             *)
+(*                                                                         *)
+(* Nothing of the protocol is written here: gates, subtasks, coordinator,  *)
+(* store and sink are those of Alignment, Subtask, Coordinator,            *)
+(* CheckpointStore and TransactionalSink, and this module carries effects  *)
+(* of the one as events to the other. Messages between tasks and the       *)
+(* coordinator are a set: they come in any order, late, or never (which is *)
+(* how a notification is lost). Every message and record carries the       *)
+(* attempt that sent it.                                                   *)
+(*                                                                         *)
+(* It implements ConsistentCut. models/DataflowModel.tla states ALIGN-17   *)
+(* and ONCE-01 to ONCE-06 over it. Source: Carbone et al. 2015; Flink's    *)
+(* documentation of fault tolerance.                                       *)
+(***************************************************************************)
+EXTENDS Alignment, Subtask, Coordinator, TransactionalSink, TLC
+
+CONSTANTS
+    Start,          \* by source: the offset at which it stands when the model begins
+    MaxRecords,     \* how many records each source still sends
+    MaxCheckpoint,  \* checkpoints have ids 1 .. MaxCheckpoint
+    MaxFailures,    \* how often the job fails
+    MaxDeclines,    \* how often the writing of a snapshot fails
+    Slow,           \* tasks whose answers travel; those of the others arrive at once
+    Listening,      \* tasks that notifications of an end may reach
+    Zombies         \* what is in flight when the job fails may still arrive afterwards
+
+Operator == 2
+SinkTask == 3
+ToSink == 2         \* the channel between them
+Ids == 1 .. MaxCheckpoint
+
+ASSUME N = 2 /\ Sources = {0, 1} /\ Tasks = {0, 1, 2, 3}
+
+VARIABLES
+    attempt,        \* number of the execution attempt; how often the job has failed
+    declined,       \* how often a snapshot could not be written
+    coordinator,    \* see CoordinatorType
+    net,            \* messages to and from the coordinator: <<attempt, kind, task, id>>
+    offset,         \* by source: its next record
+    channel,        \* by channel: what is in it, <<attempt, kind, ...>>
+    gate,           \* of the operator
+    sinkGate,       \* of the sink; its channel is 0
+    tasks,          \* by task: its subtask
+    counted,        \* the operator's state: by source, how many records it counted
+    received,       \* by source, how many records reached the sink
+    sink,           \* see SinkType
+    contents,       \* in the external system: by transaction and source, the records written
+    snapshots       \* durable: by checkpoint and task, the state; 0 is the beginning
+
+vars == <<attempt, declined, coordinator, net, offset, channel, gate, sinkGate, tasks, counted,
+          received, sink, contents, snapshots>>
+
+Empty == [s \in Sources |-> <<>>]
+
+Beginning ==
+    (0 :> Start[0]) @@ (1 :> Start[1]) @@ (2 :> Start) @@ (3 :> [received |-> Start, held |-> NothingHeld])
+
+Init ==
+    /\ attempt = 0 /\ declined = 0
+    /\ coordinator = NewCoordinator
+    /\ net = {}
+    /\ offset = Start
+    /\ channel = [c \in 0 .. 2 |-> <<>>]
+    /\ gate = NewGate({0, 1}) /\ sinkGate = NewGate({0})
+    /\ tasks = [t \in Tasks |-> NewSubtask]
+    /\ counted = Start /\ received = Start
+    /\ sink = NewSink /\ contents = <<Empty>>
+    /\ snapshots = [n \in Ids \cup {0} |-> IF n = 0 THEN Beginning ELSE <<>>]
+
+------------------------------------------------------------------------------
+(* Carrying effects to where they are events. *)
+
+(* ONCE-06 *)
+IsCurrent(sent) == sent = attempt
+
+(* What a gate says to its subtask, and what that answers. The asynchronous  *)
+(* part ends at once: a slow one is an answer that travels long.             *)
+RECURSIVE Obey(_, _, _)
+Obey(t, orders, said) ==
+    IF orders = <<>> THEN Answer(t, said)
+    ELSE LET n == Head(orders)[2]
+             step == CASE Head(orders)[1] = "trigger" -> OnCheckpoint(t, n)
+                       [] Head(orders)[1] = "abort" -> OnAbortOnBarrier(t, n, Head(orders)[3])
+                       [] OTHER -> Answer(t, <<>>)
+             done == OnAsyncDone(step.task, n)
+         IN  Obey(done.task, Tail(orders), said \o step.out \o done.out)
+
+Items(said) ==
+    LET sent == SelectSeq(said, LAMBDA e : e[1] \in {"broadcast_barrier", "broadcast_cancel"})
+    IN  [i \in DOMAIN sent |->
+          <<attempt, IF sent[i][1] = "broadcast_barrier" THEN "barrier" ELSE "cancel", sent[i][2]>>]
+
+Answers(t, said) ==
+    LET sent == SelectSeq(said, LAMBDA e : e[1] \in {"acknowledge", "decline"})
+    IN  [i \in DOMAIN sent |-> <<attempt, sent[i][1], t, sent[i][2]>>]
+
+Filed(said, t, state) ==
+    [n \in DOMAIN snapshots |->
+        IF <<"snapshot", n>> \in Range(said)
+        THEN (t :> state) @@ snapshots[n] ELSE snapshots[n]]
+
+(* What the coordinator sends: triggers, and notifications to who listens.   *)
+Sent(said) ==
+    {<<attempt, e[1], e[2], e[3]>> :
+        e \in {e \in Range(said) : \/ e[1] = "trigger_task"
+                                   \/ e[1] \in {"notify_complete", "notify_abort"} /\ e[2] \in Listening}}
+
+Hear(k, message) ==
+    IF message[2] = "acknowledge" THEN OnAcknowledge(k, message[3], message[4])
+    ELSE OnDecline(k, message[4], "DECLINED")
+
+RECURSIVE HearAll(_, _, _)
+HearAll(k, messages, said) ==
+    IF messages = <<>> THEN CoordinatorStep(k, said)
+    ELSE LET step == Hear(k, Head(messages))
+         IN  HearAll(step.coordinator, Tail(messages), said \o step.out)
+
+(* Task t answers the coordinator; the messages in `taken` were read.        *)
+Report(t, said, taken) ==
+    IF t \in Slow
+    THEN coordinator' = coordinator /\ net' = (net \ taken) \cup Range(Answers(t, said))
+    ELSE LET step == HearAll(coordinator, Answers(t, said), <<>>)
+         IN  coordinator' = step.coordinator /\ net' = (net \ taken) \cup Sent(step.out)
+
+------------------------------------------------------------------------------
+(* System: the sources. *)
+
+Emit(s) ==
+    /\ offset[s] < Start[s] + MaxRecords
+    /\ offset' = [offset EXCEPT ![s] = @ + 1]
+    /\ channel' = [channel EXCEPT ![s] = Append(@, <<attempt, "record", s, offset[s]>>)]
+    /\ UNCHANGED <<attempt, declined, coordinator, net, gate, sinkGate, tasks, counted, received, sink,
+                   contents, snapshots>>
+
+SourceTriggered(s) ==
+    \E m \in net :
+        /\ m[2] = "trigger_task" /\ m[3] = s /\ IsCurrent(m[1])
+        /\ LET step == Obey(tasks[s], <<<<"trigger", m[4]>>>>, <<>>)
+           IN  /\ tasks' = [tasks EXCEPT ![s] = step.task]
+               /\ channel' = [channel EXCEPT ![s] = @ \o Items(step.out)]
+               /\ snapshots' = Filed(step.out, s, offset[s])
+               /\ Report(s, step.out, {m})
+    /\ UNCHANGED <<attempt, declined, offset, gate, sinkGate, counted, received, sink, contents>>
+
+(* System: the operator. *)
+
+OperatorCounts(c) ==
+    /\ channel[c] # <<>> /\ Readable(gate, c) /\ Head(channel[c])[2] = "record"
+    /\ IsCurrent(Head(channel[c])[1])
+    /\ counted' = [counted EXCEPT ![c] = @ + 1]
+    /\ channel' = [channel EXCEPT ![c] = Tail(@),
+                                  ![ToSink] = Append(@, <<attempt, "record", c, Head(channel[c])[4]>>)]
+    /\ UNCHANGED <<attempt, declined, coordinator, net, offset, gate, sinkGate, tasks, received, sink,
+                   contents, snapshots>>
+
+GateStep(g, c, item) == IF item[2] = "barrier" THEN OnBarrier(g, c, item[3]) ELSE OnCancel(g, item[3])
+
+OperatorAligns(c) ==
+    /\ channel[c] # <<>> /\ Readable(gate, c) /\ Head(channel[c])[2] # "record"
+    /\ IsCurrent(Head(channel[c])[1])
+    /\ LET aligned == GateStep(gate, c, Head(channel[c]))
+           step == Obey(tasks[Operator], aligned.out, <<>>)
+       IN  /\ gate' = aligned.gate
+           /\ tasks' = [tasks EXCEPT ![Operator] = step.task]
+           /\ channel' = [channel EXCEPT ![c] = Tail(@), ![ToSink] = @ \o Items(step.out)]
+           /\ snapshots' = Filed(step.out, Operator, counted)
+           /\ Report(Operator, step.out, {})
+    /\ UNCHANGED <<attempt, declined, offset, sinkGate, counted, received, sink, contents>>
+
+(* System: the sink. *)
+
+SinkWrites ==
+    /\ channel[ToSink] # <<>> /\ Head(channel[ToSink])[2] = "record" /\ IsCurrent(Head(channel[ToSink])[1])
+    /\ LET s == Head(channel[ToSink])[3]
+       IN  /\ received' = [received EXCEPT ![s] = @ + 1]
+           /\ contents' = [contents EXCEPT ![sink.open][s] = Append(@, Head(channel[ToSink])[4])]
+    /\ channel' = [channel EXCEPT ![ToSink] = Tail(@)]
+    /\ UNCHANGED <<attempt, declined, coordinator, net, offset, gate, sinkGate, tasks, counted, sink,
+                   snapshots>>
+
+SinkSnapshots ==
+    /\ channel[ToSink] # <<>> /\ Head(channel[ToSink])[2] # "record" /\ IsCurrent(Head(channel[ToSink])[1])
+    /\ LET item == Head(channel[ToSink])
+           aligned == GateStep(sinkGate, 0, item)
+           step == Obey(tasks[SinkTask], aligned.out, <<>>)
+           taken == <<"snapshot", item[3]>> \in Range(step.out)
+           after == IF taken THEN OnSnapshot(sink, item[3]).sink ELSE sink
+       IN  /\ sinkGate' = aligned.gate
+           /\ tasks' = [tasks EXCEPT ![SinkTask] = step.task]
+           /\ sink' = after
+           /\ contents' = IF taken THEN Append(contents, Empty) ELSE contents
+           /\ snapshots' = Filed(step.out, SinkTask, [received |-> received, held |-> Held(after)])
+           /\ Report(SinkTask, step.out, {})
+    /\ channel' = [channel EXCEPT ![ToSink] = Tail(@)]
+    /\ UNCHANGED <<attempt, declined, offset, gate, counted, received>>
+
+(* System: messages arrive. *)
+
+TaskHears ==
+    \E m \in net :
+        /\ m[2] \in {"notify_complete", "notify_abort"} /\ IsCurrent(m[1])
+        /\ LET step == IF m[2] = "notify_complete" THEN OnCompleteNotification(tasks[m[3]], m[4])
+                       ELSE OnAbortNotification(tasks[m[3]], m[4], -1)
+           IN  /\ tasks' = [tasks EXCEPT ![m[3]] = step.task]
+               /\ sink' = IF m[3] = SinkTask /\ <<"notify_complete", m[4]>> \in Range(step.out)
+                          THEN OnNotifyComplete(sink, m[4]).sink ELSE sink
+        /\ net' = net \ {m}
+    /\ UNCHANGED <<attempt, declined, coordinator, offset, channel, gate, sinkGate, counted, received,
+                   contents, snapshots>>
+
+CoordinatorHears ==
+    \E m \in net :
+        /\ m[2] \in {"acknowledge", "decline"} /\ IsCurrent(m[1])
+        /\ LET step == Hear(coordinator, m)
+           IN  coordinator' = step.coordinator /\ net' = (net \ {m}) \cup Sent(step.out)
+    /\ UNCHANGED <<attempt, declined, offset, channel, gate, sinkGate, tasks, counted, received, sink,
+                   contents, snapshots>>
+
+(* System: what an ended attempt has sent is thrown away (ONCE-06). *)
+DropStale ==
+    /\ \/ \E c \in DOMAIN channel :
+            /\ channel[c] # <<>> /\ ~IsCurrent(Head(channel[c])[1])
+            /\ channel' = [channel EXCEPT ![c] = Tail(@)] /\ net' = net
+       \/ \E m \in net : ~IsCurrent(m[1]) /\ net' = net \ {m} /\ channel' = channel
+    /\ UNCHANGED <<attempt, declined, coordinator, offset, gate, sinkGate, tasks, counted, received, sink,
+                   contents, snapshots>>
+
+------------------------------------------------------------------------------
+(* Environment: somebody asks for a checkpoint; a snapshot cannot be         *)
+(* written; the job fails.                                                   *)
+
+Request ==
+    /\ coordinator.next <= MaxCheckpoint /\ coordinator.queue = <<>> /\ HasRoom(coordinator)
+    /\ LET step == OnRequest(coordinator, "checkpoint")
+       IN  coordinator' = step.coordinator /\ net' = net \cup Sent(step.out)
+    /\ UNCHANGED <<attempt, declined, offset, channel, gate, sinkGate, tasks, counted, received, sink,
+                   contents, snapshots>>
+
+Decline ==
+    /\ declined < MaxDeclines /\ coordinator.pending # <<>>
+    /\ declined' = declined + 1
+    /\ LET step == OnDecline(coordinator, Head(coordinator.pending).id, "ASYNC_EXCEPTION")
+       IN  coordinator' = step.coordinator /\ net' = net \cup Sent(step.out)
+    /\ UNCHANGED <<attempt, offset, channel, gate, sinkGate, tasks, counted, received, sink, contents,
+                   snapshots>>
+
+(* ONCE-04: the one completed checkpoint that every task reads.              *)
+RestoreFrom(t) == LatestId(coordinator.store)
+
+Fail ==
+    /\ attempt < MaxFailures
+    /\ attempt' = attempt + 1 /\ declined' = declined
+    /\ LET state == [t \in Tasks |-> snapshots[RestoreFrom(t)][t]]
+           restored == OnRestore(OnCrash(sink).sink, state[SinkTask].held).sink
+       IN  /\ offset' = [s \in Sources |-> state[s]]
+           /\ counted' = state[Operator]
+           /\ received' = state[SinkTask].received
+           /\ sink' = restored
+           /\ contents' = [x \in 1 .. restored.next - 1 |->
+                              IF x \in restored.committed THEN contents[x] ELSE Empty]
+    /\ coordinator' = [OnFailTasks(coordinator, Tasks).coordinator EXCEPT !.running = TRUE, !.up = Tasks]
+    /\ snapshots' = [n \in DOMAIN snapshots |->
+                        IF n = 0 \/ Holds(coordinator.store, n) THEN snapshots[n] ELSE <<>>]
+    /\ gate' = NewGate({0, 1}) /\ sinkGate' = NewGate({0})
+    /\ tasks' = [t \in Tasks |-> NewSubtask]
+    /\ net' = IF Zombies THEN net ELSE {}
+    /\ channel' = IF Zombies THEN channel ELSE [c \in DOMAIN channel |-> <<>>]
+
+Next ==
+    \/ \E s \in Sources : Emit(s) \/ SourceTriggered(s) \/ OperatorCounts(s) \/ OperatorAligns(s)
+    \/ SinkWrites \/ SinkSnapshots \/ TaskHears \/ CoordinatorHears \/ DropStale
+    \/ Request \/ Decline \/ Fail
+
+Spec == Init /\ [][Next]_vars
+
+------------------------------------------------------------------------------
+(* The committed output: by source, its records in the order of commitment.  *)
+RECURSIVE Joined(_, _)
+Joined(s, transactions) ==
+    IF transactions = <<>> THEN <<>>
+    ELSE contents[Head(transactions)][s] \o Joined(s, Tail(transactions))
+
+Output == [s \in Sources |-> Joined(s, InOrder(sink.committed))]
+
+Latest == LatestId(coordinator.store)
+
+Cut == INSTANCE ConsistentCut WITH
+    Inputs <- Sources, From <- Start, Upto <- [s \in Sources |-> Start[s] + MaxRecords],
+    cut <- [s \in Sources |-> snapshots[Latest][s]], saved <- snapshots[Latest][Operator],
+    live <- counted, output <- Output
+
+THEOREM Spec => Cut!Spec
+==============================================================================

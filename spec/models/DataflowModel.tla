@@ -1,0 +1,99 @@
+---------------------------- MODULE DataflowModel ----------------------------
+(***************************************************************************)
+(* The dataflow with constants for TLC, and the rules that speak of the    *)
+(* whole: ALIGN-17 and ONCE-01 to ONCE-06.                                 *)
+(*                                                                         *)
+(* State and output are compared with the sources' offsets and nothing     *)
+(* else, so that "exactly once" is a plain equation. Refines checks that   *)
+(* the dataflow implements ConsistentCut.                                  *)
+(***************************************************************************)
+EXTENDS Dataflow
+
+(* Where the sources stand when the model begins. *)
+FromZero == [s \in Sources |-> 0]
+Story == (0 :> 100) @@ (1 :> 105)
+
+Vectors == [Sources -> Nat]
+
+TypeOK ==
+    /\ attempt \in 0 .. MaxFailures
+    /\ declined \in 0 .. MaxDeclines
+    /\ coordinator \in CoordinatorType
+    /\ \A m \in net : m[1] \in 0 .. attempt /\ m[3] \in Tasks /\ m[4] \in Ids
+    /\ offset \in Vectors /\ counted \in Vectors /\ received \in Vectors
+    /\ \A c \in DOMAIN channel : \A i \in DOMAIN channel[c] :
+        channel[c][i][1] \in 0 .. attempt /\ channel[c][i][2] \in {"record", "barrier", "cancel"}
+    /\ gate \in GateType /\ sinkGate \in GateType
+    /\ tasks \in [Tasks -> SubtaskType]
+    /\ sink \in SinkType
+    /\ DOMAIN contents = 1 .. sink.next - 1
+    /\ \A n \in DOMAIN snapshots : DOMAIN snapshots[n] \subseteq Tasks
+
+------------------------------------------------------------------------------
+(* Words for the rules. *)
+
+CompletedIds == {coordinator.store[i].id : i \in DOMAIN coordinator.store} \cup {0}
+
+(* The records of source s between source and operator, sent in this attempt. *)
+InFlight(s) == SelectSeq(channel[s], LAMBDA item : item[1] = attempt /\ item[2] = "record")
+
+(* The first record of source s that the operator has not taken in. *)
+NextDue(s) == IF InFlight(s) = <<>> THEN offset[s] ELSE Head(InFlight(s))[4]
+
+Upwards(from, n) == [i \in 1 .. n |-> from + i - 1]
+
+(* Whether a sequence of records has none twice and none left out. *)
+IsGapless(s, records) == records = Upwards(Start[s], Len(records))
+
+------------------------------------------------------------------------------
+ALIGN_17 == [][attempt' = attempt => \A c \in Sources :
+    /\ c \in gate.blocked => IsPrefixOf(channel[c], channel'[c])
+    /\ counted'[c] # counted[c] => channel'[c] = Tail(channel[c])]_vars
+
+ONCE_01 == \A n \in CompletedIds : \A s \in Sources :
+    /\ snapshots[n][Operator][s] = snapshots[n][s]
+    /\ snapshots[n][SinkTask].received[s] = snapshots[n][s]
+
+ONCE_02 == \A s \in Sources : counted[s] = NextDue(s)
+
+(* The newest checkpoint that was committed is the newest one that the sink  *)
+(* was told of; after a restore it is the restored one.                      *)
+Told == IF tasks[SinkTask].completed > 0 THEN tasks[SinkTask].completed ELSE 0
+
+ONCE_03 == \A s \in Sources :
+    /\ IsGapless(s, Output[s])
+    /\ Told \in CompletedIds => Start[s] + Len(Output[s]) >= snapshots[Told][s]
+
+ONCE_04 == [][attempt' # attempt =>
+    LET n == LatestId(coordinator.store)
+    IN  /\ DOMAIN snapshots[n] = Tasks
+        /\ \A s \in Sources : offset'[s] = snapshots[n][s]
+        /\ counted' = snapshots[n][Operator]
+        /\ received' = snapshots[n][SinkTask].received
+        /\ sink'.committed = sink.committed \cup Transactions(snapshots[n][SinkTask].held.pending)]_vars
+
+ONCE_05 == \A s \in Sources : \A i \in DOMAIN Output[s] : Output[s][i] < snapshots[Latest][s]
+
+StaleIsTaken ==
+    \/ \E c \in DOMAIN channel :
+        channel[c] # <<>> /\ Head(channel[c])[1] # attempt /\ Len(channel'[c]) < Len(channel[c])
+    \/ \E m \in net \ net' : m[1] # attempt
+
+ONCE_06 == [][(attempt' = attempt /\ StaleIsTaken) =>
+    UNCHANGED <<coordinator, offset, gate, sinkGate, tasks, counted, received, sink, contents, snapshots>>]_vars
+
+Refines == Cut!Spec
+
+------------------------------------------------------------------------------
+(* Replacements: each is put in the place of the operator in its comment by  *)
+(* a model that must fail.                                                   *)
+
+NeverWaits(g, c) == TRUE                                        \* Readable
+AnyAttempt(sent) == TRUE                                        \* IsCurrent
+NewestSnapshot(t) == Greatest({n \in DOMAIN snapshots : t \in DOMAIN snapshots[n]})    \* RestoreFrom
+FromTheBeginning(t) == IF t \in Sources THEN 0 ELSE Latest      \* RestoreFrom
+CommitsAtOnce(s, n) ==                                          \* PreCommit
+    SinkStep([s EXCEPT !.committed = @ \cup {s.open}, !.open = 0], <<<<"commit", s.open>>>>)
+CommitsNothing(filed) == {}                                     \* Transactions
+OneMayBeMissing(p) == Cardinality(p.missing) <= 1               \* IsFullyAcknowledged
+==============================================================================
