@@ -1,0 +1,82 @@
+"""How a job checkpoints, restarts and runs: three immutable records, checked when they are made.
+
+Option names are Flink's own, with the unit in the name. A value that cannot work is refused here, before
+Spark is started, with a `ConfigError` that says what was expected and what came.
+"""
+
+from dataclasses import dataclass
+
+EXACTLY_ONCE = "EXACTLY_ONCE"
+
+
+class ConfigError(ValueError):
+    """A setting that cannot work: names the option, what it takes, and what was given."""
+
+
+def _at_least(option: str, value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ConfigError(f"{option} takes an int of at least {least}, not {value!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointConfig:
+    """When checkpoints are taken and what becomes of failed ones.
+
+    `max_concurrent_checkpoints` bounds the pending ones (COORD-03); `num_retained_checkpoints` is what the
+    store keeps (SUB-07) and therefore how many altered ones a restore survives, less one;
+    `tolerable_checkpoint_failure_number` is how many failed checkpoints in a row the job endures.
+    """
+
+    checkpointing_interval_ms: int = 500
+    checkpointing_mode: str = EXACTLY_ONCE
+    checkpoint_timeout_ms: int = 600_000
+    min_pause_between_checkpoints_ms: int = 0
+    max_concurrent_checkpoints: int = 1
+    num_retained_checkpoints: int = 3
+    tolerable_checkpoint_failure_number: int = 0
+
+    def __post_init__(self) -> None:
+        if self.checkpointing_mode != EXACTLY_ONCE:
+            raise ConfigError(f"checkpointing_mode takes {EXACTLY_ONCE!r}, not {self.checkpointing_mode!r}")
+        _at_least("checkpointing_interval_ms", self.checkpointing_interval_ms, 10)
+        _at_least("checkpoint_timeout_ms", self.checkpoint_timeout_ms, 10)
+        _at_least("min_pause_between_checkpoints_ms", self.min_pause_between_checkpoints_ms, 0)
+        _at_least("max_concurrent_checkpoints", self.max_concurrent_checkpoints, 1)
+        _at_least("num_retained_checkpoints", self.num_retained_checkpoints, 1)
+        _at_least("tolerable_checkpoint_failure_number", self.tolerable_checkpoint_failure_number, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class RestartConfig:
+    """How often a failed attempt is followed by another: `attempts` restarts at most."""
+
+    attempts: int = 3
+
+    def __post_init__(self) -> None:
+        _at_least("restart attempts", self.attempts, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionConfig:
+    """The engine's own bounds: nothing here changes a result.
+
+    `batch_rows` rows travel in one frame; `channel_batches` frames wait in a channel's queue before its
+    reader stops (back-pressure); `socket_buffer_bytes` bounds what the kernel holds between two subtasks,
+    or a barrier would wait behind megabytes. A worker silent for `heartbeat_timeout_ms` is taken for hung;
+    an attempt whose workers have not all come within `startup_timeout_ms` has failed.
+    """
+
+    batch_rows: int = 1_000
+    channel_batches: int = 4
+    socket_buffer_bytes: int = 65_536
+    heartbeat_interval_ms: int = 200
+    heartbeat_timeout_ms: int = 5_000
+    startup_timeout_ms: int = 60_000
+
+    def __post_init__(self) -> None:
+        _at_least("batch_rows", self.batch_rows, 1)
+        _at_least("channel_batches", self.channel_batches, 1)
+        _at_least("socket_buffer_bytes", self.socket_buffer_bytes, 4_096)
+        _at_least("heartbeat_interval_ms", self.heartbeat_interval_ms, 10)
+        _at_least("heartbeat_timeout_ms", self.heartbeat_timeout_ms, 3 * self.heartbeat_interval_ms)
+        _at_least("startup_timeout_ms", self.startup_timeout_ms, 100)

@@ -1,0 +1,75 @@
+"""The event log: one JSON line for each protocol event, as the component was given it and answered it.
+
+A log is one file for each task and attempt (`<attempt>-<task>.jsonl`; the coordinator's is
+`coordinator.jsonl`), so that nothing has to be merged while the job runs. A line reaches the file in one
+write before the answer is acted on: what a killed worker did is in its log. Trace validation reads it.
+Without a folder there is no log, and an event costs one comparison more than the component itself.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Protocol
+
+import orjson
+
+Wire = dict[str, object]
+Extras = Callable[[list[Wire]], Mapping[str, object]]
+
+
+class Component(Protocol):
+    """A protocol component: it takes one wire event and answers its effects in order."""
+
+    def apply(self, event: Wire) -> list[Wire]:
+        """Apply `event`."""
+        ...
+
+
+class EventLog:
+    """An append-only file of JSON lines, numbered from 0.
+
+    A coordinator's log goes on over the attempts (`attempt` is set anew for each); a task's has one.
+    """
+
+    def __init__(self, folder: Path, name: str, task: str, attempt: int) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.attempt = attempt
+        self._task = task
+        self._seq = 0
+        self._file = os.open(folder / f"{name}.jsonl", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+
+    def line(self, fields: Mapping[str, object]) -> None:
+        """Append `fields` under this log's attempt, task and next number."""
+        head = {"attempt": self.attempt, "task": self._task, "seq": self._seq}
+        self._seq += 1
+        os.write(self._file, orjson.dumps({**head, **fields}, option=orjson.OPT_APPEND_NEWLINE))
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
+class Recorded:
+    """A component whose every event is recorded with its effects, if there is a log.
+
+    `extras` is asked only then: what it costs to say how many records a barrier followed is not paid
+    by a run without a log.
+    """
+
+    def __init__(self, name: str, component: Component, log: EventLog | None) -> None:
+        self._name = name
+        self._component = component
+        self._log = log
+
+    def apply(self, event: Wire, extras: Extras | None = None) -> list[Wire]:
+        """Apply `event` to the component and answer its effects.
+
+        Raises what the component raises; then nothing is recorded, since nothing happened.
+        """
+        effects = self._component.apply(event)
+        if self._log is not None:
+            more = extras(effects) if extras else {}
+            self._log.line({"component": self._name, "event": event, "effects": effects, **more})
+        return effects

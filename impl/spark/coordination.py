@@ -1,0 +1,304 @@
+"""The checkpoint coordinator of a running job, on the driver: the core's components, wired to the world.
+
+The core decides; this room tells it what happens (each event recorded), carries its effects out, reads
+the clock for it, and keeps the checkpoint folder in step: a checkpoint is published there before its last
+acknowledgement is handed to the coordinator, so that nobody hears of a checkpoint that is not durable.
+
+The end of the input. Flink (FLIP-147) lets a task whose input has ended wait for the first checkpoint
+taken after that, and lets checkpoints go on with the tasks that are left. Here no task leaves early:
+sources that have reached their end go on answering triggers, and when the end of data has passed through
+every task the coordinator takes one last checkpoint of all of them. Its completion commits what is left;
+then the sources end their partitions, and the job is finished. So every checkpoint has every task.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from impl.config import CheckpointConfig
+from impl.core import CheckpointFailureManager, Coordinator, PeriodicTrigger, Task
+from impl.core.failures import FINALIZE_CHECKPOINT_FAILURE
+from impl.eventlog import EventLog, Recorded, Wire
+from impl.faults import COMPLETION_STORED, FaultLedger, Passages
+from impl.plan import Plan, Role
+from impl.spark.errors import AttemptFailedError
+from impl.state import CheckpointStorage, StateHandle, StorageError
+
+Send = Callable[[str, dict[str, Any]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointReport:
+    """A completed checkpoint: in which attempt, and the ms from its trigger to its publication."""
+
+    checkpoint: int
+    attempt: int
+    duration_ms: float
+
+
+class Coordination:
+    """The coordinator of one job over all its attempts. Used by one thread.
+
+    `send` is set anew for each attempt, by `begin_attempt`.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        config: CheckpointConfig,
+        storage: CheckpointStorage,
+        ledger: FaultLedger,
+        log: EventLog | None,
+    ) -> None:
+        self._plan = plan
+        self._tasks = plan.ids()
+        self._config = config
+        self._storage = storage
+        self._ledger = ledger
+        self._passages = Passages(enumerate(ledger.plans))
+        self._log = log
+        self._failures = CheckpointFailureManager(config.tolerable_checkpoint_failure_number)
+        self._periodic = PeriodicTrigger(
+            config.checkpointing_interval_ms,
+            min_pause_ms=config.min_pause_between_checkpoints_ms,
+            initial_delay_ms=config.checkpointing_interval_ms,
+        )
+        self._started = time.monotonic()
+        self._send: Send = _to_nobody
+        self._attempt = 0
+        self._running: set[str] = set()
+        self._ended: set[str] = set()
+        self._final_from: int | None = None
+        self._final_due = False
+        self._failure: str | None = None
+        self._triggered: dict[int, float] = {}
+        self.completions: list[CheckpointReport] = []
+        self.aborted: list[tuple[int, str]] = []
+        self._use(Coordinator(**self._settings(), first_id=storage.next_checkpoint_id()))
+
+    # ------------------------------------------------------------ attempts
+
+    def begin_attempt(self, attempt: int, send: Send) -> tuple[int | None, Mapping[str, StateHandle]]:
+        """Start `attempt`: the checkpoint it restores (None: from the beginning) and its handles, by task.
+
+        A checkpoint that was altered is refused, and the one before it is used (ONCE-04). A checkpoint
+        that an earlier driver has published is taken over.
+        """
+        self._attempt = attempt
+        if self._log:
+            self._log.attempt = attempt
+        self._send = send
+        self._running.clear()
+        self._ended.clear()
+        self._final_from = None
+        self._final_due = False
+        self._failure = None
+        states = self._verified_newest()
+        restored = self._apply({"kind": "restore"})[0]["checkpoint"]
+        assert restored is None or isinstance(restored, int)
+        self._storage.record_restored(attempt, restored)
+        self._line(
+            {
+                "kind": "attempt_started",
+                "restored": restored,
+                "tasks": list(self._tasks),
+                "edges": self._plan.edges(),
+            }
+        )
+        return restored, states
+
+    def fail_attempt(self, reason: str) -> None:
+        """The attempt has failed: every task with it, and every pending checkpoint (COORD-12)."""
+        self._send = _to_nobody
+        self._periodic.stop()
+        self._final_from = None
+        self._line({"kind": "attempt_failed", "reason": reason})
+        self._act({"kind": "fail_tasks", "tasks": list(self._tasks)})
+
+    def finish(self) -> None:
+        """Every task has finished."""
+        self._apply({"kind": "job_status", "status": "FINISHED"})
+        self._line({"kind": "finished"})
+
+    # ------------------------------------------------------------ what tasks say
+
+    def running(self, task: str) -> None:
+        """`task` has restored its state and runs; with the last one the schedule starts."""
+        self._running.add(task)
+        self._apply({"kind": "task_status", "task": task, "status": "RUNNING"})
+        if self.all_running:
+            self._apply({"kind": "job_status", "status": "RUNNING"})
+            self._periodic.start(self._now())
+
+    @property
+    def all_running(self) -> bool:
+        """Whether every task of the attempt runs."""
+        return len(self._running) == len(self._tasks)
+
+    @property
+    def pending(self) -> int | None:
+        """The oldest pending checkpoint, for those who watch."""
+        return next(iter(self._coordinator.pending), None)
+
+    def acknowledge(self, task: str, checkpoint: int, state: dict[str, Any]) -> None:
+        """`task` acknowledges; the last one publishes the checkpoint first, or declines it if that fails."""
+        if self._coordinator.awaiting(checkpoint) == (task,):
+            handles = [*self._coordinator.collected(checkpoint).values(), state]
+            try:
+                self._storage.publish(checkpoint, self._attempt, map(_handle, handles))
+            except StorageError as failed:
+                self._line({"kind": "publication_failed", "checkpoint": checkpoint, "reason": str(failed)})
+                self.decline(task, checkpoint, FINALIZE_CHECKPOINT_FAILURE)
+                return
+        self._act({"kind": "acknowledge", "task": task, "checkpoint": checkpoint, "state": state})
+
+    def decline(self, task: str, checkpoint: int, reason: str) -> None:
+        """`task` declines a checkpoint."""
+        self._act({"kind": "decline", "task": task, "checkpoint": checkpoint, "reason": reason})
+
+    def end_of_data(self, task: str) -> None:
+        """The end of data has passed through `task`; with the last one the final checkpoint is due."""
+        self._ended.add(task)
+        if len(self._ended) == len(self._tasks):
+            self._periodic.stop()
+            self._final_from = self._coordinator.next_id
+            self._final_due = True
+
+    # ------------------------------------------------------------ time
+
+    def tick(self) -> float:
+        """Do what is due by the clock; answers the seconds until something may be due again."""
+        now = self._now()
+        deadline = self._coordinator.next_deadline
+        if deadline is not None and now >= deadline:
+            self._sync()
+        decision = self._periodic.poll(now, waiting=bool(self._coordinator.waiting))
+        if decision.trigger or self._final_due:
+            self._final_due = False
+            self._sync()
+            self._act({"kind": "trigger", "type": "checkpoint"})
+        due = [at for at in (decision.look_again, self._coordinator.next_deadline) if at is not None]
+        return max(min(due, default=now + 200) - self._now(), 0) / 1_000
+
+    def _now(self) -> int:
+        return int((time.monotonic() - self._started) * 1_000)
+
+    def _sync(self) -> None:
+        """Let the coordinator's virtual time catch up with the clock."""
+        passed = self._now() - self._coordinator.now
+        if passed > 0:
+            self._act({"kind": "advance", "ms": passed})
+
+    # ------------------------------------------------------------ events and effects
+
+    def _act(self, event: Wire) -> None:
+        effects = self._apply(event)
+        for effect in effects:
+            self._carry_out(effect)
+        if self._failure is not None:
+            raise AttemptFailedError(self._failure)
+
+    def _apply(self, event: Wire) -> list[Wire]:
+        return self._recorded.apply(event)
+
+    def _carry_out(self, effect: Wire) -> None:
+        match effect:
+            case {"kind": "trigger_task", "task": str(task), "checkpoint": int(checkpoint)}:
+                self._triggered.setdefault(checkpoint, time.monotonic())
+                self._send(task, {"do": "trigger", "checkpoint": checkpoint})
+            case {"kind": "complete", "checkpoint": int(checkpoint)}:
+                self._completed(checkpoint)
+            case {"kind": "abort", "checkpoint": int(checkpoint), "reason": str(reason)}:
+                self._aborted(checkpoint, reason)
+            case {"kind": "discard", "checkpoint": int(checkpoint)}:
+                self._storage.discard(checkpoint)
+            case {"kind": "discard", "state": state}:
+                self._storage.discard_state(_handle(state))
+            case {"kind": "notify_complete", "task": str(task), "checkpoint": int(checkpoint)}:
+                self._send(task, {"do": "complete", "checkpoint": checkpoint})
+                self._end_if_final(task, checkpoint)
+            case {"kind": "notify_abort", "task": str(task), "checkpoint": int(checkpoint)}:
+                completed = self._coordinator.completed
+                newest = completed[-1] if completed else -1
+                self._send(task, {"do": "abort", "checkpoint": checkpoint, "completed": newest})
+
+    def _completed(self, checkpoint: int) -> None:
+        duration = (time.monotonic() - self._triggered.pop(checkpoint)) * 1_000
+        self.completions.append(CheckpointReport(checkpoint, self._attempt, round(duration, 1)))
+        self._failures.completed(checkpoint)
+        self._periodic.completed(self._now())
+        due = self._passages.due(COMPLETION_STORED)
+        if due is not None and self._ledger.claim(due[0]):
+            number, plan = due
+            struck = [one for one in self._tasks if plan.concerns(one)] if plan.task else None
+            self.fault_struck(number, "coordinator")
+            # on each connection this goes before the notification, and is obeyed before that is read
+            for task in struck or self._plan.of_role(Role.SINK):
+                self._send(task, {"do": "strike", "action": plan.action, "point": plan.point})
+
+    def _aborted(self, checkpoint: int, reason: str) -> None:
+        self._triggered.pop(checkpoint, None)
+        self.aborted.append((checkpoint, reason))
+        if self._failures.failed(checkpoint, reason):
+            self._failure = (
+                f"checkpoint {checkpoint} was aborted with {reason}: more failures in a row than the "
+                f"{self._config.tolerable_checkpoint_failure_number} tolerated"
+            )
+        if self._final_from is not None and checkpoint >= self._final_from:
+            self._final_due = True
+
+    def _end_if_final(self, task: str, checkpoint: int) -> None:
+        final = self._final_from is not None and checkpoint >= self._final_from
+        if final and task in self._plan.of_role(Role.SOURCE):
+            self._send(task, {"do": "finish"})
+
+    def fault_struck(self, number: int, task: str) -> None:
+        """Record that fault `number` of the plan has leave to strike `task`."""
+        self._line({"kind": "fault", "struck": task, **self._ledger.plans[number].as_dict()})
+
+    # ------------------------------------------------------------ taking over and restoring
+
+    def _settings(self) -> dict[str, Any]:
+        sources = self._plan.of_role(Role.SOURCE)
+        return {
+            "tasks": [Task(task, task in sources) for task in self._tasks],
+            "timeout_ms": self._config.checkpoint_timeout_ms,
+            "max_concurrent": self._config.max_concurrent_checkpoints,
+            "retain": self._config.num_retained_checkpoints,
+        }
+
+    def _use(self, coordinator: Coordinator) -> None:
+        self._coordinator = coordinator
+        self._recorded = Recorded("coordinator", coordinator, self._log)
+
+    def _take_over(self, completed: tuple[int, ...]) -> None:
+        """A new coordinator over `completed`; ids go on from where they were (COORD-02)."""
+        first = self._coordinator.next_id
+        self._line({"kind": "coordinator_started", "first_id": first, "completed": list(completed)})
+        self._use(Coordinator(**self._settings(), first_id=first, completed=completed))
+
+    def _verified_newest(self) -> Mapping[str, StateHandle]:
+        """The handles of the newest checkpoint that can be read; those that cannot are taken out."""
+        latest = self._storage.latest_completed()
+        for refused in latest.refused:
+            self._line(
+                {"kind": "checkpoint_refused", "checkpoint": refused.checkpoint, "reason": refused.reason}
+            )
+        refused_ids = {refused.checkpoint for refused in latest.refused}
+        published = tuple(one for one in self._storage.completed_ids() if one not in refused_ids)
+        if published != self._coordinator.completed:
+            self._take_over(published)
+        return latest.completed.handles if latest.completed else {}
+
+    def _line(self, fields: Mapping[str, object]) -> None:
+        if self._log:
+            self._log.line(fields)
+
+
+def _to_nobody(task: str, message: dict[str, Any]) -> None:
+    """Between attempts nobody is there to be told."""
+
+
+def _handle(state: Any) -> StateHandle:  # noqa: ANN401 - opaque to the coordinator
+    return StateHandle.from_json(state)

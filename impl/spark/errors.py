@@ -1,0 +1,53 @@
+"""What can go wrong around a job, one type for each: what was expected, what came, what to do."""
+
+
+class SparkRuntimeError(Exception):
+    """Anything the Spark runtime reports."""
+
+
+class JavaNotFoundError(SparkRuntimeError):
+    """No Java runtime was found; Spark needs Java 17 or newer."""
+
+
+class TooFewSlotsError(SparkRuntimeError):
+    """The master runs fewer tasks at once than the job has subtasks; barrier execution needs them all."""
+
+
+class UnsupportedSettingError(SparkRuntimeError):
+    """A Spark setting under which subtasks cannot stay: dynamic allocation or speculation."""
+
+
+class SparkStartError(SparkRuntimeError):
+    """The SparkSession did not start; the message carries the end of Spark's own output."""
+
+
+class HandshakeRefusedError(SparkRuntimeError):
+    """The other side does not hold the job's secret, or belongs to another attempt (ONCE-06)."""
+
+
+class StaleAttemptError(SparkRuntimeError):
+    """A frame or a file carries the id of another attempt (ONCE-06)."""
+
+
+class ConnectionLostError(SparkRuntimeError):
+    """The other side of a connection is gone."""
+
+
+class FrameError(SparkRuntimeError):
+    """Bytes that are no frame of ours: too long, or of an unknown kind."""
+
+
+class InjectedFaultError(SparkRuntimeError):
+    """A fault of the job's plan, with action `error`, has fired here."""
+
+
+class AttemptFailedError(SparkRuntimeError):
+    """An execution attempt has ended before its job; carries the first reason."""
+
+
+class JobFailedError(SparkRuntimeError):
+    """The job gave up: no restart is left, or it failed where no restart helps."""
+
+
+class NoCheckpointError(SparkRuntimeError):
+    """A job was told to go on from a checkpoint folder that holds no checkpoint that can be read."""

@@ -1,0 +1,136 @@
+"""Frames: how two processes of one attempt talk over TCP.
+
+A frame is a header of 13 bytes (length of the payload, kind, attempt id) and the payload. The attempt id
+stands in every frame, so that a process of an ended attempt is noticed at its first word (ONCE-06).
+A connection is read by one thread and may be written by several.
+"""
+
+import contextlib
+import pickle
+import socket
+import struct
+import threading
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any
+
+import orjson
+
+from impl.plan import Row
+from impl.spark.errors import ConnectionLostError, FrameError, StaleAttemptError
+
+_HEADER = struct.Struct(">IBQ")
+_ID = struct.Struct(">Q")
+MAX_PAYLOAD = 64 * 1024 * 1024
+MAX_HANDSHAKE = 4_096
+
+
+class Kind(IntEnum):
+    """What a frame carries."""
+
+    HANDSHAKE = 1
+    CONTROL = 2
+    RECORDS = 3
+    BARRIER = 4
+    CANCEL = 5
+    END_OF_DATA = 6
+    END_OF_PARTITION = 7
+
+
+class Connection:
+    """One TCP connection between two processes of `attempt`."""
+
+    def __init__(self, sock: socket.socket, attempt: int) -> None:
+        self.attempt = attempt
+        self._socket = sock
+        self._reader = sock.makefile("rb", buffering=65_536)
+        self._sending = threading.Lock()
+
+    def send(self, kind: Kind, payload: bytes = b"") -> None:
+        """Send one frame; blocks while the other side does not read.
+
+        Raises `ConnectionLostError` if the other side is gone.
+        """
+        head = _HEADER.pack(len(payload), kind, self.attempt)
+        try:
+            with self._sending:
+                self._socket.sendall(head + payload if len(payload) < 4_096 else head)
+                if len(payload) >= 4_096:
+                    self._socket.sendall(payload)
+        except OSError as lost:
+            raise ConnectionLostError(f"could not send {kind.name}: {lost}") from lost
+
+    def receive(self, limit: int = MAX_PAYLOAD) -> tuple[Kind, bytes]:
+        """Wait for one frame.
+
+        Raises `ConnectionLostError` at the end of the stream, `FrameError` for bytes that are no frame,
+        `StaleAttemptError` for a frame of another attempt.
+        """
+        length, kind, attempt = _HEADER.unpack(self._exactly(_HEADER.size))
+        if length > limit:
+            raise FrameError(f"expected a frame of at most {limit} bytes, {length} were announced")
+        if attempt != self.attempt:
+            raise StaleAttemptError(f"expected a frame of attempt {self.attempt}, it carries {attempt}")
+        try:
+            known = Kind(kind)
+        except ValueError as unknown:
+            raise FrameError(f"no frame has kind {kind}") from unknown
+        return known, self._exactly(length) if length else b""
+
+    def _exactly(self, count: int) -> bytes:
+        try:
+            got: bytes = self._reader.read(count)
+        except (OSError, ValueError) as lost:
+            raise ConnectionLostError(f"could not receive: {lost}") from lost
+        if len(got) < count:
+            raise ConnectionLostError("the other side closed the connection")
+        return got
+
+    def say(self, message: dict[str, Any]) -> None:
+        """Send a control message."""
+        self.send(Kind.CONTROL, orjson.dumps(message))
+
+    def hear(self) -> dict[str, Any]:
+        """Wait for a control message. Raises `FrameError` for a frame of another kind."""
+        kind, payload = self.receive()
+        if kind is not Kind.CONTROL:
+            raise FrameError(f"expected a control message, a frame of kind {kind.name} came")
+        message: dict[str, Any] = orjson.loads(payload)
+        return message
+
+    def local_host(self) -> str:
+        """The address of this host from which the other side is reached."""
+        host: str = self._socket.getsockname()[0]
+        return host
+
+    def time_out(self, seconds: float | None) -> None:
+        """Let sends and receives fail after `seconds`; None: never."""
+        self._socket.settimeout(seconds)
+
+    def close(self) -> None:
+        """Close both directions; a thread that waits in `send` or `receive` gets `ConnectionLostError`."""
+        with contextlib.suppress(OSError):  # not connected any more: what was wanted
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+
+def pack_rows(rows: Sequence[Row]) -> bytes:
+    """Rows as the payload of a RECORDS frame. Only authenticated processes exchange them."""
+    return pickle.dumps(rows, protocol=5)
+
+
+def unpack_rows(payload: bytes) -> list[Row]:
+    """The rows of a RECORDS frame."""
+    rows: list[Row] = pickle.loads(payload)
+    return rows
+
+
+def pack_id(checkpoint: int) -> bytes:
+    """A checkpoint id as the payload of a BARRIER or CANCEL frame."""
+    return _ID.pack(checkpoint)
+
+
+def unpack_id(payload: bytes) -> int:
+    """The checkpoint id of a BARRIER or CANCEL frame."""
+    checkpoint: int = _ID.unpack(payload)[0]
+    return checkpoint

@@ -1,0 +1,95 @@
+"""A subtask's inbox: bounded queues of its input channels, and the mail from its coordinator.
+
+One reader thread a channel drains its socket into the channel's queue and stops when that is full; TCP
+then stops the sender (back-pressure). The subtask takes from one place: mail first, then the channels
+that are not blocked, in turn. A blocked channel is not read from; what has come on it waits (ALIGN-17).
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Collection
+from typing import Any
+
+from impl.spark.frames import Kind
+
+Frame = tuple[Kind, bytes]
+Mail = dict[str, Any]
+
+
+class InboxClosedError(Exception):
+    """The attempt has ended: nothing more is taken from or put into this inbox."""
+
+
+class Inbox:
+    """What one subtask waits for. `put` and `post` are for other threads, `take` for the subtask's.
+
+    `capacity`: frames that wait in a channel's queue at most.
+    """
+
+    def __init__(self, channels: int, capacity: int) -> None:
+        self._queues: list[deque[Frame]] = [deque() for _ in range(channels)]
+        self._capacity = capacity
+        self._mail: deque[Mail] = deque()
+        self._closed = False
+        self._next = 0
+        self._full = 0
+        self._changed = threading.Condition()
+
+    def put(self, channel: int, frame: Frame) -> None:
+        """Append to a channel's queue; waits while it is full. Raises `InboxClosedError`."""
+        queue = self._queues[channel]
+        with self._changed:
+            while len(queue) >= self._capacity and not self._closed:
+                self._full += 1
+                self._changed.wait()
+                self._full -= 1
+            if self._closed:
+                raise InboxClosedError
+            queue.append(frame)
+            self._changed.notify_all()
+
+    def post(self, mail: Mail) -> None:
+        """Append mail; never waits. Nobody reads the mail of a closed inbox."""
+        with self._changed:
+            self._mail.append(mail)
+            self._changed.notify_all()
+
+    def take(self, blocked: Collection[int], seconds: float | None) -> Mail | tuple[int, Frame] | None:
+        """The next mail, else the next frame of a channel not in `blocked` with its channel, else None.
+
+        Waits up to `seconds` (None: without end, 0: not at all). Raises `InboxClosedError`.
+        """
+        deadline = None if seconds is None else time.monotonic() + seconds
+        with self._changed:
+            while True:
+                if self._closed:
+                    raise InboxClosedError
+                if self._mail:
+                    return self._mail.popleft()
+                found = self._turn(blocked)
+                if found is not None:
+                    return found
+                left = None if deadline is None else deadline - time.monotonic()
+                if left is not None and left <= 0:
+                    return None
+                self._changed.wait(left)
+
+    def _turn(self, blocked: Collection[int]) -> tuple[int, Frame] | None:
+        count = len(self._queues)
+        for step in range(count):
+            channel = (self._next + step) % count
+            queue = self._queues[channel]
+            if queue and channel not in blocked:
+                self._next = (channel + 1) % count
+                frame = queue.popleft()
+                if self._full:
+                    self._changed.notify_all()
+                return channel, frame
+        return None
+
+    def close(self) -> None:
+        """Wake everybody who waits here with `InboxClosedError`."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()

@@ -1,0 +1,246 @@
+"""The life of a job on Spark: attempt after attempt, until one finishes or no restart is left."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
+from impl.eventlog import EventLog
+from impl.faults import FaultLedger, FaultPlan
+from impl.plan import Plan, Role
+from impl.spark.attempt import Attempt, AttemptReport
+from impl.spark.coordination import CheckpointReport, Coordination
+from impl.spark.errors import AttemptFailedError, JobFailedError
+from impl.spark.handshake import new_secret
+from impl.spark.session import LOOPBACK, is_local, refuse_unsupported, require_slots
+from impl.spark.worker import Launch
+from impl.spark.workers import Workers
+from impl.state import FileSystemStorage
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_SWEEP_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a running job is: what `on_progress` is called with, several times a second.
+
+    `records`: source records read in this attempt; `records_per_second`: since the call before;
+    `pending`: the checkpoint in progress, None between two.
+    """
+
+    seconds: float
+    attempt: int
+    running: bool
+    records: int
+    records_per_second: float
+    pending: int | None
+    completed: int
+    restarts: int
+
+
+OnProgress = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class JobPaths:
+    """Where a job leaves what it makes. `events`: None for a run without an event log."""
+
+    checkpoints: Path
+    events: Path | None
+    spark_log: Path
+
+
+@dataclass(frozen=True, slots=True)
+class JobResult:
+    """How a finished job went. `records`: rows its sources have read, rows read again after a failure once.
+
+    `seconds`: from the first attempt's start to the end of the last, without the start of Spark.
+    """
+
+    name: str
+    attempts: tuple[AttemptReport, ...]
+    checkpoints: tuple[CheckpointReport, ...]
+    aborted: tuple[tuple[int, str], ...]
+    faults: tuple[FaultPlan, ...]
+    records: int
+    seconds: float
+    paths: JobPaths
+
+    @property
+    def recoveries(self) -> tuple[float, ...]:
+        """For each failed attempt, the seconds from its failure until all tasks of the next one ran."""
+        pairs = zip(self.attempts, self.attempts[1:], strict=False)
+        return tuple(
+            round(after.running - before.failed, 3)
+            for before, after in pairs
+            if before.failed is not None and after.running is not None
+        )
+
+
+def run_job(
+    spark: "SparkSession",
+    master: str,
+    plan: Plan,
+    checkpoints: CheckpointConfig,
+    restarts: RestartConfig,
+    execution: ExecutionConfig,
+    paths: JobPaths,
+    faults: Sequence[FaultPlan] = (),
+    on_progress: OnProgress | None = None,
+    resume: bool = False,
+) -> JobResult:
+    """Run `plan` on `spark` until it has finished.
+
+    Raises `TooFewSlotsError` and `UnsupportedSettingError` before anything is started, `ConfigError` for a
+    checkpoint folder that is in use unless `resume`, and `JobFailedError` when no restart is left.
+    """
+    refuse_unsupported(spark)
+    require_slots(spark, len(plan.ids()))
+    storage = FileSystemStorage(paths.checkpoints)
+    if storage.completed_ids() and not resume:
+        raise ConfigError(
+            f"{paths.checkpoints} holds the checkpoints of an earlier run: resume that job, or choose "
+            "another folder"
+        )
+    log = EventLog(paths.events, "coordinator", "coordinator", 0) if paths.events else None
+    ledger = FaultLedger(faults)
+    job = _Job(
+        spark, master, plan, checkpoints, restarts, execution, paths, storage, ledger, log, on_progress
+    )
+    try:
+        return job.run()
+    finally:
+        if log:
+            log.close()
+
+
+class _Job:
+    """The attempts of one job."""
+
+    def __init__(
+        self,
+        spark: "SparkSession",
+        master: str,
+        plan: Plan,
+        checkpoints: CheckpointConfig,
+        restarts: RestartConfig,
+        execution: ExecutionConfig,
+        paths: JobPaths,
+        storage: FileSystemStorage,
+        ledger: FaultLedger,
+        log: EventLog | None,
+        on_progress: OnProgress | None,
+    ) -> None:
+        self._spark = spark
+        self._host = LOOPBACK if is_local(master) else str(spark.conf.get("spark.driver.host"))
+        self._plan = plan
+        self._max_concurrent = checkpoints.max_concurrent_checkpoints
+        self._restarts = restarts
+        self._execution = execution
+        self._paths = paths
+        self._storage = storage
+        self._ledger = ledger
+        self._coordination = Coordination(plan, checkpoints, storage, ledger, log)
+        self._on_progress = on_progress
+        self._secret = new_secret()
+        self._started = time.monotonic()
+        self._attempts: list[AttemptReport] = []
+        self._last_progress = (0.0, 0)
+        self._swept = 0
+        self._restored: list[object] = []
+
+    def run(self) -> JobResult:
+        while not self._attempt():
+            if len(self._attempts) > self._restarts.attempts:
+                reasons = "; ".join(f"attempt {one.attempt}: {one.reason}" for one in self._attempts)
+                raise JobFailedError(
+                    f"job {self._plan.name!r} failed after {self._restarts.attempts} restarts: {reasons}. "
+                    f"What its workers printed is in {self._paths.spark_log}"
+                )
+        self._coordination.finish()
+        return JobResult(
+            name=self._plan.name,
+            attempts=tuple(self._attempts),
+            checkpoints=tuple(self._coordination.completions),
+            aborted=tuple(self._coordination.aborted),
+            faults=tuple(self._ledger.plans[number] for number in self._ledger.struck),
+            records=self._attempts[-1].first_offset + self._attempts[-1].records,
+            seconds=self._clock(),
+            paths=self._paths,
+        )
+
+    def _attempt(self) -> bool:
+        """Run one attempt; whether it finished the job."""
+        number = self._storage.new_attempt()
+        workers = Workers(self._host, self._secret, number, self._plan.ids())
+        restored, states = self._coordination.begin_attempt(number, workers.say)
+        report = AttemptReport(number, restored, self._clock())
+        report.first_offset = sum(handle.offset or 0 for handle in states.values())
+        self._attempts.append(report)
+        sinks = self._plan.of_role(Role.SINK)
+        self._restored = [self._storage.read(states[task]) for task in sinks if task in states]
+        self._sweep(number)
+        launch = Launch(
+            plan=self._plan,
+            attempt=number,
+            host=workers.host,
+            port=workers.port,
+            secret=self._secret,
+            execution=self._execution,
+            max_concurrent=self._max_concurrent,
+            checkpoints=self._paths.checkpoints,
+            events=self._paths.events,
+        )
+        attempt = Attempt(
+            self._spark, self._plan, self._coordination, self._ledger, self._execution, report, self._clock
+        )
+        try:
+            attempt.run(launch, workers, states, lambda: self._watch(report))
+        except AttemptFailedError as failed:
+            report.reason = str(failed)
+            self._coordination.fail_attempt(report.reason)
+            return False
+        return True
+
+    def _clock(self) -> float:
+        return round(time.monotonic() - self._started, 3)
+
+    def _watch(self, report: AttemptReport) -> None:
+        completed = len(self._coordination.completions)
+        if completed > self._swept:
+            self._swept = completed
+            if len(self._attempts) > 1 and self._clock() - report.started < _SWEEP_SECONDS:
+                # an ended attempt's worker may have pre-committed after the sweep at the restart
+                self._sweep(report.attempt)
+        if self._on_progress is None:
+            return
+        now = self._clock()
+        before, records_before = self._last_progress
+        if now - before < 0.2:
+            return
+        total = report.first_offset + report.records
+        self._last_progress = (now, total)
+        self._on_progress(
+            Progress(
+                seconds=now,
+                attempt=report.attempt,
+                running=report.running is not None,
+                records=total,
+                records_per_second=max(0, total - records_before) / (now - before),
+                pending=self._coordination.pending,
+                completed=completed,
+                restarts=len(self._attempts) - 1,
+            )
+        )
+
+    def _sweep(self, attempt: int) -> None:
+        """Remove what ended attempts have left, but for what the restored sinks are about to commit."""
+        self._storage.sweep(attempt)
+        for stage in self._plan.stages:
+            if stage.role is Role.SINK:
+                stage.logic.sweep(attempt, self._restored)

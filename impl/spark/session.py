@@ -1,0 +1,175 @@
+"""Starting Spark quietly, and refusing early what barrier execution cannot live with.
+
+Barrier execution needs a slot for every subtask at once; Spark would wait minutes before it says so, hence
+the slots are counted first. Dynamic allocation and speculation take subtasks away or start them twice:
+refused. Spark's own output goes to a file, since one failed task prints a hundred lines there.
+"""
+
+import os
+import shutil
+import sys
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from impl.spark.errors import (
+    JavaNotFoundError,
+    SparkStartError,
+    TooFewSlotsError,
+    UnsupportedSettingError,
+)
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+_QUIET = {
+    "spark.log.level": "OFF",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+_BARRIER = {
+    "spark.scheduler.barrier.maxConcurrentTasksCheck.interval": "1s",
+    "spark.scheduler.barrier.maxConcurrentTasksCheck.maxFailures": "3",
+    "spark.python.worker.reuse": "true",
+    "spark.python.use.daemon": "true",
+    "spark.python.worker.idleTimeoutSeconds": "0",
+    "spark.python.task.killTimeout": "500ms",
+    "spark.locality.wait": "0s",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+}
+_REFUSED = {
+    "spark.dynamicAllocation.enabled": "executors would be taken from running subtasks",
+    "spark.speculation": "a subtask would be started twice",
+}
+LOOPBACK = "127.0.0.1"
+
+
+def is_local(master: str) -> bool:
+    """Whether all workers of `master` run on this host."""
+    return master.startswith("local")
+
+
+def _needs_package(master: str) -> bool:
+    """Whether workers run where our files are not: everywhere but in the driver's own Java process."""
+    return master != "local" and not master.startswith("local[")
+
+
+@contextmanager
+def spark_session(master: str, output: Path, name: str = "barrierspec") -> Iterator["SparkSession"]:
+    """A SparkSession on `master` whose own output is in the file `output`; stopped at the end.
+
+    Raises `JavaNotFoundError`, `SparkStartError`, `UnsupportedSettingError`.
+    """
+    _require_java()
+    from pyspark.sql import SparkSession
+
+    output.parent.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    settings = {**_QUIET, **_BARRIER}
+    if is_local(master):
+        os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
+        settings |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
+    if not _needs_package(master):
+        settings["spark.executorEnv.PYTHONPATH"] = str(Path(__file__).resolve().parents[2])
+        settings["spark.python.daemon.module"] = "impl.spark.daemon"
+    builder = SparkSession.builder.appName(name).master(master)
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    try:
+        with _standard_error_in(output):
+            spark = builder.getOrCreate()
+    except Exception as failed:
+        said = output.read_text(errors="replace")[-2_000:]
+        raise SparkStartError(f"Spark did not start on {master!r}: {failed}\n{said}") from failed
+    try:
+        refuse_unsupported(spark)
+        if _needs_package(master):
+            _ship_package(spark, output.parent)
+        yield spark
+    finally:
+        _stop(spark, master)
+
+
+def refuse_unsupported(spark: "SparkSession") -> None:
+    """Raise `UnsupportedSettingError` if Spark may move or double running subtasks."""
+    for setting, why in _REFUSED.items():
+        if str(spark.conf.get(setting, "false")).lower() == "true":
+            raise UnsupportedSettingError(f"{setting} is true: {why}; set it to false for this job")
+
+
+def require_slots(spark: "SparkSession", subtasks: int) -> None:
+    """Raise `TooFewSlotsError` if `spark` cannot run `subtasks` tasks at once."""
+    context = getattr(spark, "sparkContext", None)
+    slots = _slots(context) if context is not None else _probed_slots(spark, subtasks)
+    if slots < subtasks:
+        raise TooFewSlotsError(
+            f"the job has {subtasks} subtasks, which must all run at once, and this Spark master has "
+            f"{slots} slots: use local[{subtasks}] or more, more executor cores, or less parallelism"
+        )
+
+
+def _slots(context: "SparkContext") -> int:
+    scala = context._jsc.sc()
+    profile = scala.resourceProfileManager().defaultResourceProfile()
+    slots: int = scala.maxNumConcurrentTasks(profile)
+    return slots
+
+
+def _probed_slots(spark: "SparkSession", subtasks: int) -> int:
+    """Without a SparkContext (Spark Connect): a short barrier job either gets its slots or does not."""
+    try:
+        spark.range(0, subtasks, 1, subtasks).mapInArrow(_unchanged, "id long", barrier=True).collect()
+    except Exception as refused:
+        if "BarrierJobSlotsNumberCheckFailed" in str(refused) or "barrier" in str(refused).lower():
+            return subtasks - 1
+        raise
+    return subtasks
+
+
+def _unchanged(batches: Iterator[Any]) -> Iterator[Any]:
+    yield from batches
+
+
+def _require_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    if home and not (Path(home) / "bin" / "java").exists():
+        raise JavaNotFoundError(f"JAVA_HOME is {home!r} and holds no bin/java: point it at Java 17 or newer")
+    if not home and shutil.which("java") is None:
+        raise JavaNotFoundError("no `java` on PATH and no JAVA_HOME: install Java 17 or newer for Spark")
+
+
+def _ship_package(spark: "SparkSession", folder: Path) -> None:
+    """Send this package to executors that do not see our files."""
+    root = Path(__file__).resolve().parent.parent
+    archive = folder / "impl-package.zip"
+    with zipfile.ZipFile(archive, "w") as package:
+        for source in sorted(root.rglob("*.py")):
+            package.write(source, Path(root.name) / source.relative_to(root))
+    spark.sparkContext.addPyFile(str(archive))
+
+
+def _stop(spark: "SparkSession", master: str) -> None:
+    application = spark.sparkContext.applicationId
+    spark.stop()
+    if master.startswith("local-cluster"):
+        # local-cluster keeps every application's files inside the installed package, for ever
+        home = Path(sys.modules["pyspark"].__file__ or "").parent
+        shutil.rmtree(home / "work" / application, ignore_errors=True)
+
+
+@contextmanager
+def _standard_error_in(output: Path) -> Iterator[None]:
+    """Point file descriptor 2 at `output`: Java inherits it as it is started and keeps it."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    target = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        os.dup2(target, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(target)

@@ -1,0 +1,259 @@
+"""One running subtask: a single thread that takes mail and frames, asks the core, and does what it says.
+
+The gate and the snapshot steps are the core's (`impl.core`); this room is their hands. Everything a
+subtask does to its state happens in the one thread of `run`, so a snapshot's synchronous part falls
+between two frames and never into one: state is a function of what stood before the barrier (ONCE-01).
+Only the writing of the snapshot happens beside it.
+"""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from impl.core import InputGate
+from impl.core import Subtask as SnapshotSteps
+from impl.eventlog import EventLog, Recorded, Wire
+from impl.faults import (
+    ACKNOWLEDGEMENT_SENT,
+    ALIGNMENT_IN_PROGRESS,
+    NOTIFICATION_RECEIVED,
+    SNAPSHOT_WRITTEN,
+)
+from impl.spark.errors import ConnectionLostError, InjectedFaultError
+from impl.spark.frames import Kind, unpack_id, unpack_rows
+from impl.spark.inbox import Frame, Inbox, Mail
+from impl.spark.operators import Operator, SourceOperator
+from impl.spark.outputs import Outputs
+from impl.state import CheckpointStorage, StateError, StateHandle
+
+Say = Callable[[dict[str, Any]], None]
+Pass = Callable[[str], None]
+
+
+class RunningSubtask:
+    """The loop of one subtask. `upstream`: the ids behind the gate's channels, none for a source."""
+
+    def __init__(
+        self,
+        task: str,
+        attempt: int,
+        upstream: tuple[str, ...],
+        operator: Operator | SourceOperator,
+        inbox: Inbox,
+        outputs: Outputs,
+        storage: CheckpointStorage,
+        say: Say,
+        passing: Pass,
+        log: EventLog | None,
+        max_concurrent: int,
+    ) -> None:
+        self._task = task
+        self._attempt = attempt
+        self._upstream = upstream
+        self._operator = operator
+        self._inbox = inbox
+        self._outputs = outputs
+        self._storage = storage
+        self._say = say
+        self._passing = passing
+        self._log = log
+        self._gate = Recorded("gate", InputGate(len(upstream)), log) if upstream else None
+        self._steps = SnapshotSteps(max_concurrent)
+        self._recorded_steps = Recorded("subtask", self._steps, log)
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
+        self._handles: dict[int, Any] = {}
+        self._received = [0] * len(upstream)
+        self._blocked: set[int] = set()
+        self._at_end: set[int] = set()
+        self._closed = 0
+        self._first_after_end: int | None = None
+        self._data_ended = False
+        self._finishing = False
+        self._barrier_offset: int | None = None
+        self.records = 0
+
+    def run(self) -> None:
+        """Run until the input has ended and the last checkpoint is committed.
+
+        Raises `InboxClosedError` when the attempt has ended, and whatever makes this subtask fail.
+        """
+        try:
+            while not self._finished():
+                wait = self._idle_seconds()
+                taken = self._inbox.take(self._blocked, 0)
+                if taken is None and wait != 0:
+                    self._outputs.flush()
+                    taken = self._inbox.take(self._blocked, wait)
+                if isinstance(taken, dict):
+                    self._read(taken)
+                elif taken is not None:
+                    self._frame(*taken)
+                elif isinstance(self._operator, SourceOperator):
+                    self._produce(self._operator)
+        finally:
+            self._writer.shutdown(wait=True, cancel_futures=True)
+            self._operator.close()
+
+    def _finished(self) -> bool:
+        """The partition has ended, and the operator knows the checkpoint after its last record complete."""
+        first = self._first_after_end
+        return self._finishing and first is not None and self._steps.completed >= first
+
+    # ------------------------------------------------------------ what a source does by itself
+
+    def _idle_seconds(self) -> float | None:
+        """How long there is nothing to do but to wait for others; None: for as long as it takes."""
+        if not isinstance(self._operator, SourceOperator) or self._data_ended:
+            return None
+        return self._operator.pause(time.monotonic())
+
+    def _produce(self, source: SourceOperator) -> None:
+        rows = source.read()
+        if rows is None:
+            self._end_of_data()
+            return
+        self.records += len(rows)
+        self._outputs.emit(rows)
+
+    # ------------------------------------------------------------ frames
+
+    def _frame(self, channel: int, frame: Frame) -> None:
+        kind, payload = frame
+        if kind is Kind.RECORDS:
+            rows = unpack_rows(payload)
+            self._received[channel] += len(rows)
+            self.records += len(rows)
+            self._outputs.emit(self._operator.process(rows))
+        elif kind is Kind.BARRIER:
+            event: Wire = {"kind": "barrier", "channel": channel, "checkpoint": unpack_id(payload)}
+            effects = self._at_gate(event)
+            if not any(effect["kind"] == "trigger" for effect in effects) and channel in self._blocked:
+                self._passing(ALIGNMENT_IN_PROGRESS)
+        elif kind is Kind.CANCEL:
+            self._at_gate({"kind": "cancel", "channel": channel, "checkpoint": unpack_id(payload)})
+        elif kind is Kind.END_OF_DATA:
+            self._at_end.add(channel)
+            if len(self._at_end) == len(self._upstream):
+                self._end_of_data()
+        elif kind is Kind.END_OF_PARTITION:
+            self._at_gate({"kind": "end_of_partition", "channel": channel})
+            self._closed += 1
+            if self._closed == len(self._upstream):
+                self._end_partition()
+
+    def _end_of_data(self) -> None:
+        """No record follows: the operator finishes, and the next checkpoint holds all it has done."""
+        self._data_ended = True
+        self._outputs.emit(self._operator.finish())
+        self._outputs.broadcast(Kind.END_OF_DATA)
+        self._say({"say": "end_of_data"})
+
+    def _end_partition(self) -> None:
+        self._outputs.broadcast(Kind.END_OF_PARTITION)
+        self._finishing = True
+
+    # ------------------------------------------------------------ mail
+
+    def _read(self, mail: Mail) -> None:
+        match mail:
+            case {"do": "trigger", "checkpoint": int(checkpoint)}:
+                self._step({"kind": "checkpoint", "checkpoint": checkpoint})
+            case {"do": "complete", "checkpoint": int(checkpoint)}:
+                self._passing(NOTIFICATION_RECEIVED)
+                self._step({"kind": "complete_notification", "checkpoint": checkpoint})
+            case {"do": "abort", "checkpoint": int(checkpoint), "completed": int(completed)}:
+                event: Wire = {"kind": "abort_notification", "checkpoint": checkpoint, "completed": completed}
+                self._step(event)
+            case {"do": "written", "checkpoint": int(checkpoint), "handle": handle}:
+                self._written(checkpoint, handle)
+            case {"do": "not_written", "checkpoint": int(checkpoint)}:
+                self._step({"kind": "async_failed", "checkpoint": checkpoint})
+            case {"do": "finish"}:
+                self._end_partition()
+            case {"do": "strike", "point": point}:
+                raise InjectedFaultError(f"a fault of the plan struck {self._task} at {point}")
+            case {"do": "channel_lost", "peer": peer, "why": why}:
+                raise ConnectionLostError(f"the channel from {peer} broke: {why}")
+            case _:
+                raise ValueError(f"expected mail that the driver sends to subtasks, came {mail!r}")
+
+    # ------------------------------------------------------------ the core's effects
+
+    def _at_gate(self, event: Wire) -> list[Wire]:
+        assert self._gate is not None
+        effects = self._gate.apply(event, self._barrier_extras(event))
+        for effect in effects:
+            match effect:
+                case {"kind": "block", "channel": int(channel)}:
+                    self._blocked.add(channel)
+                case {"kind": "resume", "channel": int(channel)}:
+                    self._blocked.discard(channel)
+                case {"kind": "trigger", "checkpoint": int(checkpoint)}:
+                    self._step({"kind": "checkpoint", "checkpoint": checkpoint})
+                case {"kind": "abort", "checkpoint": checkpoint, "reason": reason}:
+                    self._step({"kind": "abort_on_barrier", "checkpoint": checkpoint, "reason": reason})
+        return effects
+
+    def _barrier_extras(self, event: Wire) -> Callable[[list[Wire]], dict[str, object]] | None:
+        if event["kind"] != "barrier":
+            return None
+        channel = event["channel"]
+        assert isinstance(channel, int)
+        return lambda effects: {"records": self._received[channel]}
+
+    def _step(self, event: Wire) -> None:
+        for effect in self._recorded_steps.apply(event, self._checkpoint_extras):
+            match effect:
+                case {"kind": "broadcast_barrier", "checkpoint": int(checkpoint)}:
+                    self._outputs.broadcast(Kind.BARRIER, checkpoint)
+                case {"kind": "broadcast_cancel", "checkpoint": int(checkpoint)}:
+                    self._outputs.broadcast(Kind.CANCEL, checkpoint)
+                case {"kind": "snapshot", "checkpoint": int(checkpoint)}:
+                    self._snapshot(checkpoint)
+                case {"kind": "acknowledge", "checkpoint": int(checkpoint)}:
+                    state = self._handles.pop(checkpoint)
+                    self._say({"say": "acknowledge", "checkpoint": checkpoint, "state": state})
+                    self._passing(ACKNOWLEDGEMENT_SENT)
+                case {"kind": "decline", "checkpoint": checkpoint, "reason": reason}:
+                    self._say({"say": "decline", "checkpoint": checkpoint, "reason": reason})
+                case {"kind": "notify_complete", "checkpoint": int(checkpoint)}:
+                    self._operator.notify_complete(checkpoint)
+                case {"kind": "notify_abort", "checkpoint": int(checkpoint)}:
+                    self._operator.notify_abort(checkpoint)
+                case {"kind": "cancel_async"}:
+                    pass  # what is being written is deleted once it is there: see `_written`
+
+    def _checkpoint_extras(self, effects: list[Wire]) -> dict[str, object]:
+        if not any(effect["kind"] == "broadcast_barrier" for effect in effects):
+            return {}
+        extras: dict[str, object] = {"sent": self._outputs.sent()}
+        if isinstance(self._operator, SourceOperator):
+            extras["offset"] = self._operator.offset
+        return extras
+
+    # ------------------------------------------------------------ snapshots
+
+    def _snapshot(self, checkpoint: int) -> None:
+        """The synchronous part here and now, the writing in the writer's thread."""
+        if self._data_ended and self._first_after_end is None:
+            self._first_after_end = checkpoint
+        state = self._operator.snapshot(checkpoint)
+        offset = self._operator.offset if isinstance(self._operator, SourceOperator) else None
+        self._writer.submit(self._write, checkpoint, state, offset)
+
+    def _write(self, checkpoint: int, state: bytes, offset: int | None) -> None:
+        try:
+            handle = self._storage.write(checkpoint, self._task, self._attempt, state, offset=offset)
+        except StateError as failed:
+            self._inbox.post({"do": "not_written", "checkpoint": checkpoint, "why": str(failed)})
+            return
+        self._inbox.post({"do": "written", "checkpoint": checkpoint, "handle": handle})
+
+    def _written(self, checkpoint: int, handle: StateHandle) -> None:
+        self._passing(SNAPSHOT_WRITTEN)
+        if checkpoint not in self._steps.running:  # cancelled meanwhile (TASK-05): nobody will use it
+            self._storage.discard_state(handle)
+        else:
+            self._handles[checkpoint] = handle.to_json()
+        self._step({"kind": "async_done", "checkpoint": checkpoint})

@@ -1,0 +1,291 @@
+"""A worker: one Spark task that is one subtask of one attempt, from its registration to its end.
+
+It tells the driver where its data door is, learns where its downstream subtasks are and what to restore,
+and runs. A failure is reported over the control connection and the task then returns normally, so that
+Spark can use the process again; when the driver hangs up, the attempt is over and the task returns too.
+"""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from impl.config import ExecutionConfig
+from impl.core import ProtocolError
+from impl.eventlog import EventLog
+from impl.faults import HANG, SIGKILL, FaultPlan, Passages
+from impl.plan import Plan, Role, Subtask
+from impl.spark.doors import Door, knock
+from impl.spark.errors import ConnectionLostError, InjectedFaultError, SparkRuntimeError
+from impl.spark.frames import Connection, Kind
+from impl.spark.inbox import Inbox, InboxClosedError
+from impl.spark.operators import KeyedOperator, Operator, SinkOperator, SourceOperator
+from impl.spark.outputs import Outputs
+from impl.spark.subtask import RunningSubtask
+from impl.state import FileSystemStorage, StateHandle
+
+_CONTROL_BUFFER_BYTES = 262_144
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """All that a worker is given to begin with; it travels inside the Spark job."""
+
+    plan: Plan
+    attempt: int
+    host: str
+    port: int
+    secret: bytes
+    execution: ExecutionConfig
+    max_concurrent: int
+    checkpoints: Path
+    events: Path | None
+
+
+class SparkTask:
+    """The function of the Spark job: partition i runs subtask i of the plan."""
+
+    def __init__(self, launch: Launch) -> None:
+        self._launch = launch
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Run the subtask, then hand the partition's one row back."""
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        Worker(self._launch, self._launch.plan.subtasks()[context.partitionId()]).run()
+        yield from batches
+
+
+class Worker:
+    """One subtask's process: its connections, its threads, its faults."""
+
+    def __init__(self, launch: Launch, subtask: Subtask) -> None:
+        self._launch = launch
+        self._subtask = subtask
+        self._task = subtask.id
+        self._stage = launch.plan.stages[subtask.stage]
+        self._upstream = launch.plan.upstream(subtask)
+        self._inbox = Inbox(len(self._upstream), launch.execution.channel_batches)
+        self._over = threading.Event()
+        self._leave: threading.Event = threading.Event()
+        self._granted = False
+        self._passages = Passages(())
+        self._log: EventLog | None = None
+        self._connected: dict[str, Connection] = {}
+        self._connecting = threading.Lock()
+        self._outputs: Outputs | None = None
+        self._running: RunningSubtask | None = None
+
+    def run(self) -> None:
+        """Serve until the subtask has finished or failed, or the attempt is over."""
+        launch = self._launch
+        self._control = knock(
+            launch.host,
+            launch.port,
+            launch.secret,
+            launch.attempt,
+            {"task": self._task},
+            _CONTROL_BUFFER_BYTES,
+        )
+        door = Door(
+            self._control.local_host(),
+            launch.secret,
+            launch.attempt,
+            self._welcome,
+            lambda refused: None,  # a stranger was told why; this attempt goes on without it
+            launch.execution.socket_buffer_bytes,
+        )
+        try:
+            self._control.say({"say": "register", "host": door.host, "port": door.port, "pid": os.getpid()})
+            threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
+            deploy = self._control.hear()
+            threading.Thread(target=self._listen, name="control", daemon=True).start()
+            self._serve(deploy)
+        except (InboxClosedError, ConnectionLostError) as lost:
+            self._report(lost)
+        except Exception as failed:  # noqa: BLE001 - whatever it is, the driver is told, and decides
+            self._report(failed)
+        finally:
+            self._over.set()
+            door.close()
+            self._hang_up()
+            if self._log:
+                self._log.close()
+
+    def _serve(self, deploy: dict[str, Any]) -> None:
+        launch = self._launch
+        self._passages = Passages((number, FaultPlan(**plan)) for number, plan in deploy["faults"])
+        if launch.events is not None:
+            self._log = EventLog(launch.events, f"{launch.attempt}-{self._task}", self._task, launch.attempt)
+            self._log.line(
+                {"kind": "deployed", "channels": list(self._upstream), "restored": deploy["restored"]}
+            )
+        storage = FileSystemStorage(launch.checkpoints)
+        operator = self._operator(storage, deploy["restored"], deploy["state"])
+        self._outputs = self._connect(deploy["peers"])
+        self._running = RunningSubtask(
+            self._task,
+            launch.attempt,
+            self._upstream,
+            operator,
+            self._inbox,
+            self._outputs,
+            storage,
+            self._control.say,
+            self._pass,
+            self._log,
+            launch.max_concurrent,
+        )
+        self._control.say({"say": "running"})
+        self._running.run()
+        if self._log:
+            self._log.line({"kind": "finished"})
+        self._control.say({"say": "finished", "records": self._running.records})
+
+    def _operator(
+        self, storage: FileSystemStorage, restored: int | None, handle: dict[str, Any] | None
+    ) -> Operator | SourceOperator:
+        """The operator of this stage, restored: every task from the same checkpoint (ONCE-04)."""
+        state = storage.read(StateHandle.from_json(handle)) if handle is not None else None
+        stage, index = self._stage, self._subtask.index
+        if stage.role is Role.SOURCE:
+            source = SourceOperator(stage.logic, index, stage.parallelism, self._launch.execution.batch_rows)
+            if state is not None:
+                source.restore(state)
+            return source
+        if stage.role is Role.SINK:
+            attempt = self._launch.attempt
+            return SinkOperator(stage.logic, self._task, attempt, restored, state, self._log)  # type: ignore[arg-type]
+        assert stage.key_selector is not None
+        keyed = KeyedOperator(stage.logic, stage.key_selector)
+        if state is not None:
+            keyed.restore(state, self._task)
+        return keyed
+
+    # ------------------------------------------------------------ data channels
+
+    def _connect(self, peers: dict[str, Any]) -> Outputs:
+        launch = self._launch
+        channels = {
+            peer: knock(
+                host,
+                port,
+                launch.secret,
+                launch.attempt,
+                {"from": self._task, "to": peer},
+                launch.execution.socket_buffer_bytes,
+            )
+            for peer, (host, port) in peers.items()
+        }
+        below = self._subtask.stage + 1
+        stages = launch.plan.stages
+        selector = stages[below].key_selector if below < len(stages) else None
+        return Outputs(channels, selector, launch.execution.batch_rows)
+
+    def _welcome(self, connection: Connection, claim: dict[str, Any]) -> None:
+        peer = str(claim.get("from"))
+        with self._connecting:
+            known = claim.get("to") == self._task and peer in self._upstream and peer not in self._connected
+            if known:
+                self._connected[peer] = connection
+        if not known or self._over.is_set():
+            connection.close()
+            return
+        threading.Thread(
+            target=self._drain, args=(peer, connection), name=f"from {peer}", daemon=True
+        ).start()
+
+    def _drain(self, peer: str, connection: Connection) -> None:
+        """Read one channel into its bounded queue; a full queue stops the reading, and so the sender."""
+        channel = self._upstream.index(peer)
+        kind = Kind.HANDSHAKE
+        try:
+            while kind is not Kind.END_OF_PARTITION:
+                kind, payload = connection.receive()
+                self._inbox.put(channel, (kind, payload))
+        except InboxClosedError:
+            return  # the attempt is over
+        except SparkRuntimeError as lost:
+            self._inbox.post({"do": "channel_lost", "peer": peer, "why": str(lost)})
+
+    # ------------------------------------------------------------ control
+
+    def _listen(self) -> None:
+        try:
+            while True:
+                self._obey(self._control.hear())
+        except SparkRuntimeError:
+            self._over.set()
+            self._leave.set()
+            self._hang_up()  # wakes the subtask wherever it waits: the attempt is over
+
+    def _obey(self, message: dict[str, Any]) -> None:
+        match message:
+            case {"do": "strike", "action": str(action)} if action in (SIGKILL, HANG):
+                _end_process(action)
+            case {"do": "fault", "granted": bool(granted)}:
+                self._granted = granted
+                self._leave.set()
+            case _:
+                self._inbox.post(message)
+
+    def _beat(self) -> None:
+        """Tell the driver that this process is alive; a checkpoint's time-out finds a subtask that is not."""
+        seconds = self._launch.execution.heartbeat_interval_ms / 1_000
+        try:
+            while not self._over.wait(seconds):
+                records = self._running.records if self._running else 0
+                self._control.say({"say": "alive", "records": records})
+        except ConnectionLostError:
+            return  # the listener has noticed too
+
+    def _pass(self, point: str) -> None:
+        """The subtask passes a point of the protocol: perhaps a fault is due, if the driver gives leave."""
+        due = self._passages.due(point)
+        if due is None:
+            return
+        number, plan = due
+        self._leave.clear()
+        self._control.say({"say": "fault", "number": number})
+        self._leave.wait()
+        if not self._granted:
+            return
+        if self._log:
+            self._log.line({"kind": "fault", **plan.as_dict()})
+        if plan.action in (SIGKILL, HANG):
+            _end_process(plan.action)
+        raise InjectedFaultError(f"a fault of the plan struck {self._task} at {point}")
+
+    # ------------------------------------------------------------ the end
+
+    def _report(self, failure: Exception) -> None:
+        """Tell the driver why this subtask failed, unless it is the driver who has ended the attempt."""
+        if self._over.is_set():
+            return
+        why = f"{type(failure).__name__}: {failure}"
+        if isinstance(failure, ProtocolError):
+            why += " (the runtime and the core disagree: this is a defect)"
+        second_hand = isinstance(failure, ConnectionLostError)
+        try:
+            self._control.say({"say": "failed", "why": why, "second_hand": second_hand})
+        except ConnectionLostError:
+            return  # nobody is left to be told
+
+    def _hang_up(self) -> None:
+        self._inbox.close()
+        self._control.close()
+        with self._connecting:
+            connected = list(self._connected.values())
+        for connection in connected:
+            connection.close()
+        if self._outputs:
+            self._outputs.close()
+
+
+def _end_process(action: str) -> None:
+    os.kill(os.getpid(), signal.SIGKILL if action == SIGKILL else signal.SIGSTOP)
