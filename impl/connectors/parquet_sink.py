@@ -134,7 +134,9 @@ class ParquetSink:
 
     def notify_complete(self, checkpoint: int) -> Effects:
         """`checkpoint` is complete: publish what was filed up to it."""
-        return self._do(self._core.notify_complete(checkpoint))
+        effects = self._do(self._core.notify_complete(checkpoint))
+        self._core.forget_below(checkpoint)  # a job runs for long, and its storage holds the snapshots
+        return effects
 
     def notify_abort(self, checkpoint: int) -> Effects:
         """`checkpoint` was aborted: what was filed under it waits for a later one."""

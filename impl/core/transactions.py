@@ -75,9 +75,10 @@ class TransactionalSink(Component):
         used = [filed.transaction for filed in snapshot.pending]
         if snapshot.open is not None:
             used.append(snapshot.open)
-        if next_transaction <= max(used, default=0):
+        highest = max(used, default=0)
+        if next_transaction <= highest:
             raise ProtocolError(
-                f"next_transaction has to be above {max(used)}, came {next_transaction}; "
+                f"next_transaction has to be above {highest}, came {next_transaction}; "
                 "a transaction id is used once"
             )
         sink = cls()
@@ -107,6 +108,15 @@ class TransactionalSink(Component):
             )
         return self._snapshots[checkpoint]
 
+    def forget_below(self, checkpoint: int) -> None:
+        """Keep no memory of snapshots below `checkpoint` and of what is committed, for a long-lived owner.
+
+        Not an event of the protocol: the owner keeps the durable snapshots itself and makes a new sink of
+        one by `continuing`.
+        """
+        self._snapshots = {one: held for one, held in self._snapshots.items() if one >= checkpoint}
+        self._committed.clear()
+
     def write(self, value: object) -> Effects:
         """A record reaches the sink (SINK-01)."""
         self._require_alive()
@@ -120,7 +130,7 @@ class TransactionalSink(Component):
         require_checkpoint_id(checkpoint)
         if checkpoint <= self._last_snapshot:
             raise ProtocolError(
-                f"snapshots of one run have growing ids, the last was {self._last_snapshot}, "
+                f"snapshots have growing ids, the newest one held is {self._last_snapshot}, "
                 f"came {checkpoint}; ignore triggers that are not newer (TASK-02)"
             )
         effects: list[Effect] = []

@@ -124,6 +124,8 @@ restore checkpoint=1
   commit transaction=1
   abort_transaction transaction=2
   begin transaction=4
+snapshot checkpoint=1
+  refused
 crash
 restore checkpoint=2
   refused
@@ -188,6 +190,18 @@ def test_a_new_process_continues_from_the_durable_snapshot():
     assert it.observe() == state(7, committed=[4, 5])
     with pytest.raises(ProtocolError, match="next_transaction has to be above 6, came 6"):
         TransactionalSink.continuing(snapshot, next_transaction=6)
+
+
+def test_a_long_lived_owner_keeps_only_the_snapshots_it_may_still_need():
+    it = TransactionalSink()
+    for checkpoint in range(1, 6):
+        it.snapshot(checkpoint)
+        it.notify_complete(checkpoint - 1)
+        it.forget_below(checkpoint - 1)
+    assert it.snapshot_of(4) == SinkSnapshot(open=5, pending=(Filed(3, 3), Filed(4, 4)))
+    with pytest.raises(ProtocolError, match=r"snapshots are held for \[4, 5\], came 3"):
+        it.snapshot_of(3)
+    assert it.observe() == state(6, pending=[(5, 5)])
 
 
 steps = st.lists(st.sampled_from(["snapshot", "complete", "abort", "crash"]), max_size=30)
