@@ -263,7 +263,7 @@ def small_worlds() -> tuple[World, ...]:
     """The closed models that are explored, toured and mutated: every rule of a component fires in one."""
     gates = tuple(
         gate_world(channels, ids, counts_as_aligned=counts_as_aligned, polled=polled)
-        for channels, ids in ((1, 3), (2, 3), (3, 2))
+        for channels, ids in ((1, 3), (2, 3), (3, 3))
         for counts_as_aligned in (True, False)
         for polled in (True, False)
     )

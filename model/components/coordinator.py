@@ -60,10 +60,7 @@ def _trigger(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSessio
 
 
 def _acknowledge(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-    name = words.text(event, "task")
-    if name not in (*session.tasks, *session.strangers):
-        session = session._replace(strangers=(*session.strangers, name))
-    task = (*session.tasks, *session.strangers).index(name)
+    session, task = _sender(session, event)
     handle = 0
     if event.get("state") is not None:
         session = session._replace(handles=(*session.handles, words.text(event, "state")))
@@ -73,7 +70,7 @@ def _acknowledge(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSe
 
 
 def _decline(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-    task = _known(session, words.text(event, "task"))
+    session, task = _sender(session, event)
     checkpoint, reason = words.checkpoint(event), words.text(event, "reason")
     return _stepped(session, coordinator.on_decline(session.coordinator, task, checkpoint, reason))
 
@@ -119,6 +116,14 @@ _COORDINATOR: Mapping[str, Callable[[CoordinatorSession, Wire], Step[Coordinator
     "fail_tasks": _fail_tasks,
     "restore": _restore,
 }
+
+
+def _sender(session: CoordinatorSession, event: Wire) -> tuple[CoordinatorSession, int]:
+    """The position of the sending task; a stranger gets one beyond the plan."""
+    name = words.text(event, "task")
+    if name not in (*session.tasks, *session.strangers):
+        session = session._replace(strangers=(*session.strangers, name))
+    return session, (*session.tasks, *session.strangers).index(name)
 
 
 def _known(session: CoordinatorSession, name: object) -> int:

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import z3
 
-from model.engines.prove import Case
+from model.engines.prove import Case, assume_invariants
 from model.engines.symbolic import SymbolicBool, SymbolicInt, paths, solver_with
 from model.events import Effects, Event
+from model.properties import of_component
 
 Values = dict[str, int | bool]
 
@@ -36,6 +37,10 @@ class NotDeterministicError(RuntimeError):
     """For one state and event no path of the relation is enabled, or more than one is."""
 
 
+class DifferentCaseError(ValueError):
+    """A state is not of the shape that a case declares, or differs in what the case fixes."""
+
+
 class UnknownOperatorError(RuntimeError):
     """A term uses an operator of z3 that no step function has needed so far; add it to `source`."""
 
@@ -49,18 +54,30 @@ class CompiledPath(NamedTuple):
 
 
 class Relation:
-    """The transition relation of one case."""
+    """The transition relation of one case, for states that satisfy the component's invariants."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
         self._paths: list[CompiledPath] = []
-        for path in paths(lambda: case.step(case.state, case.event), solver_with(*case.promise)):
+        invariants = assume_invariants(case.state, of_component(case.component))
+        solver = solver_with(*invariants, *case.promise)
+        for path in paths(lambda: case.step(case.state, case.event), solver):
             guard = compile(source(z3.And(*path.condition)), "<guard>", "eval")
             step = path.result
             self._paths.append(CompiledPath(guard, template(step.state), template(step.effects)))
 
     def __len__(self) -> int:
         return len(self._paths)
+
+    def enabled(self, state: Any, event: Event) -> list[int]:  # noqa: ANN401 - any component's state
+        """The numbers of the paths whose guards hold; none if a concrete part of the case differs."""
+        values: Values = {}
+        try:
+            bind(self.case.state, state, values)
+            bind(self.case.event, event, values)
+        except DifferentCaseError:
+            return []
+        return [number for number, path in enumerate(self._paths) if evaluate(path.guard, values)]
 
     def step(self, state: Any, event: Event) -> tuple[Any, Effects]:  # noqa: ANN401 - any component's state
         """Where the relation leads from a concrete state with a concrete event."""
@@ -79,9 +96,9 @@ def source(term: z3.ExprRef) -> str:
         return str(z3.is_true(term))
     if z3.is_int_value(term):
         return f"({term.as_long()})"
-    if z3.is_const(term):
-        return f"v[{term.decl().name()!r}]"
     kind = term.decl().kind()
+    if kind == z3.Z3_OP_UNINTERPRETED:
+        return f"v[{term.decl().name()!r}]"
     parts = [source(child) for child in term.children()]
     if kind in _INFIX:
         if not parts:
@@ -115,9 +132,16 @@ def template(value: Any) -> Callable[[Values], Any]:  # noqa: ANN401 - any recor
 
 
 def bind(symbolic: Any, concrete: Any, values: Values) -> None:  # noqa: ANN401 - records of one shape
-    """Remember the value of each symbol of one record, as another of the same shape has it."""
+    """Remember the value of each symbol of one record, as another of the same shape has it.
+
+    Raises DifferentCaseError where the other is of another shape, or differs in a concrete part.
+    """
     if isinstance(symbolic, SymbolicBool | SymbolicInt):
         values[symbolic.term.decl().name()] = concrete
     elif isinstance(symbolic, tuple):
+        if len(symbolic) != len(concrete):
+            raise DifferentCaseError(f"the case has {len(symbolic)} parts, the state has {len(concrete)}")
         for part, value in zip(symbolic, concrete, strict=True):
             bind(part, value, values)
+    elif symbolic != concrete:
+        raise DifferentCaseError(f"the case fixes {symbolic!r}, the state has {concrete!r}")

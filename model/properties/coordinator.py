@@ -122,6 +122,16 @@ def coord_05(before: Coordinator, event: Event, effects: Effects, after: Coordin
     return after == before and effects[1:] == ((DiscardState(event.handle),) if lost else ())
 
 
+@COORDINATOR.state("COORD-05")
+def coord_05_states(coordinator: Coordinator) -> bool:
+    """States were collected only from tasks that have acknowledged."""
+    return not any(
+        handle != 0 and not done
+        for pending in coordinator.pending
+        for handle, done in zip(pending.states, pending.acknowledged, strict=True)
+    )
+
+
 @COORDINATOR.step("COORD-06")
 def coord_06(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """An acknowledgement of an id that is not pending only loses its state."""

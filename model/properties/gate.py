@@ -213,7 +213,10 @@ def align_19(gate: Gate) -> bool:
     """Blocked channels belong to a pending alignment, which still awaits an open channel."""
     awaits = not all(has or ended for has, ended in zip(gate.blocked, gate.closed, strict=True))
     clean = not any(has and ended for has, ended in zip(gate.blocked, gate.closed, strict=True))
-    return gate.current >= -1 and clean and (awaits if gate.pending else not any(gate.blocked))
+    if gate.pending:  # a barrier has come: its channel is blocked, or has ended since and counts
+        begun = any(gate.blocked) or (gate.counts_as_aligned and any(gate.closed))
+        return gate.current >= 0 and clean and awaits and begun
+    return gate.current >= -1 and clean and not any(gate.blocked)
 
 
 @GATE.step("SUB-01")

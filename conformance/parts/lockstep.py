@@ -1,0 +1,141 @@
+"""Lock-step: the bundled implementation beside the model, over tours, directed cases, walks, Hypothesis.
+
+Tours take every transition of the small closed models; directed cases take every path that z3 reads in
+a step function and that a closed model reaches; seeded walks go on with larger ids and more channels;
+Hypothesis looks where the others did not.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from conformance.adapters.bundled import bundled_adapter
+from conformance.coverage import coverage
+from conformance.drive import generate
+from conformance.drive.directed import directed_cases, graphs_of
+from conformance.drive.lockstep import Divergence, Played, replay
+from conformance.drive.machines import run_machine
+from conformance.drive.oracle import Oracle
+from conformance.drive.shrink import shrink
+from conformance.drive.tours import tours
+from conformance.drive.walks import walks
+from conformance.parts.result import Context, Finding, PartResult, verdict_of
+from conformance.report.saved import save
+from conformance.report.story import Telling, tell
+from model import cases
+from model.components.script import Script, script
+from model.engines.explore import Graph
+from model.engines.prove import Case
+
+WALKS = {"gate": 3000, "subtask": 1000, "coordinator": 1000, "store": 500, "sink": 500}
+EXAMPLES = 30
+NO_RULE = "none"
+"""Charged where the implementation acts although the model says that no rule fires."""
+
+
+def run(context: Context) -> PartResult:
+    """Drive every component until it diverges or all is done."""
+    total = Played()
+    numbers = {"transitions": 0, "tours": 0, "paths": 0, "paths_hit": 0, "examples": 0}
+    findings: list[Finding] = []
+    fired: set[str] = set()
+    for component in generate.COMPONENTS:
+        context.say(f"lock-step: {component}")
+        played = _tour(component, numbers)
+        if played.divergence is None:
+            _walk(component, context, played, numbers)
+        fired |= set(played.fired)
+        total.add(played)
+        findings += _findings(component, played, context.build)
+    steps = f"{total.steps:,} steps, all {numbers['transitions']:,} transitions toured"
+    return PartResult(
+        name="lock-step",
+        verdict=verdict_of(tuple(findings)),
+        bound=f"{steps}, {numbers['paths_hit']} of {numbers['paths']} paths hit, {len(fired)} rules fired",
+        numbers={**numbers, "steps": total.steps, "cases": total.cases, "rules": len(fired)},
+        rules=tuple(sorted(fired)),
+        findings=tuple(findings),
+        again=f"barrierspec verify --only lock-step --seed {context.seed}",
+    )
+
+
+def _tour(component: str, numbers: dict[str, int]) -> Played:
+    """Tours and directed cases over the closed models of one component."""
+    played = Played()
+    adapter = bundled_adapter()
+    graphs = [*graphs_of(component), *(graphs_of("network") if component == "gate" else ())]
+    scripts: list[Script] = []
+    for graph in graphs:
+        scripts += _tours_of(graph)
+        numbers["transitions"] += len(graph.transitions)
+    numbers["tours"] += len(scripts)
+    directed = directed_cases(graphs, cases_of(component))
+    numbers["paths"] += directed.paths
+    numbers["paths_hit"] += directed.hit
+    oracles: dict[str, Oracle] = {}
+    for one in (*scripts, *directed.scripts):
+        oracle = oracles.setdefault(repr(one.config), Oracle(one.component, one.config))
+        played.add(replay(oracle, adapter, (*one.opening, *one.events)))
+        if played.divergence is not None:
+            break
+    return played
+
+
+def _tours_of(graph: Graph) -> Iterator[Script]:
+    edges = [(edge.source, edge.event, edge.target) for edge in graph.transitions]
+    for way in tours(0, edges):
+        yield script(graph.world, way)
+
+
+def cases_of(component: str) -> Iterable[Case]:
+    """The cases whose paths are looked for in the closed models of a component."""
+    if component == "gate":
+        return [case for channels in (1, 2, 3) for case in cases.gate_cases(channels)]
+    if component == "subtask":
+        shapes = [(aborted, running) for aborted in (0, 1, 2) for running in (0, 1, 2)]
+        return [case for aborted, running in shapes for case in cases.subtask_cases(aborted, running, 2)]
+    if component == "store":
+        sizes = ((1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2))
+        return [case for retain, entries in sizes for case in cases.store_cases(retain, entries)]
+    if component == "coordinator":
+        shapes3 = ((0, 0, 0), (0, 0, 1), (1, 0, 0), (1, 0, 1), (2, 0, 0), (2, 1, 0))
+        return [
+            case
+            for pending, queue, stored in shapes3
+            for case in cases.coordinator_cases(2, pending, queue, stored, 2)
+        ]
+    return []
+
+
+def _walk(component: str, context: Context, played: Played, numbers: dict[str, int]) -> None:
+    """Seeded walks and Hypothesis."""
+    adapter = bundled_adapter()
+    share = 10 if context.quick else 1
+    walked, _ = walks(component, adapter, context.seed, WALKS[component] // share)
+    played.add(walked)
+    if played.divergence is None:
+        examples = EXAMPLES // min(share, 3)
+        found = run_machine(component, adapter, context.seed, examples)
+        played.add(found.played)
+        numbers["examples"] += examples
+
+
+def _findings(component: str, played: Played, build: Path) -> Iterator[Finding]:
+    if played.divergence is not None:
+        smallest = shrink(played.divergence, bundled_adapter())
+        yield Finding(smallest.rule or NO_RULE, _line(component, smallest), _told(smallest, played, build))
+    elif played.stopped is not None:
+        yield Finding(None, f"{component}: {played.stopped.describe()}")
+    else:
+        covered = coverage(component, played.fired)
+        if not covered.is_full:
+            yield Finding(None, f"{component} is under-covered: {covered.describe()}")
+
+
+def _line(component: str, divergence: Divergence) -> str:
+    return f"{component} diverges at step {divergence.step}, {dict(divergence.event)}"
+
+
+def _told(divergence: Divergence, played: Played, build: Path) -> str:
+    """The story of a divergence, saved so that it can be played again."""
+    telling = Telling(divergence, "barrierspec-impl", "impl", played.steps)
+    return tell(telling, save(telling, None, build / "divergences"))

@@ -1,0 +1,88 @@
+"""The proofs: every rule of the model's components, for every checkpoint id, read by z3.
+
+The cases are dealt out to several processes. A rule that does not hold comes back as a state and an
+event; the explorer then looks for the shortest run of a closed model that shows the same rule broken.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import islice
+
+from conformance.parts.result import Context, Finding, PartResult, verdict_of
+from model.engines.prove import Refutation, Report
+
+SHARES_PER_PROCESS = 4
+
+
+def run(context: Context) -> PartResult:
+    """Prove, and turn what is refuted into a story."""
+    shares = context.processes * SHARES_PER_PROCESS
+    channels = 2 if context.quick else 4
+    context.say("proving the rules for every checkpoint id")
+    with ProcessPoolExecutor(context.processes) as pool:
+        reports = list(pool.map(_share, range(shares), [shares] * shares, [channels] * shares))
+    refutations = [refutation for report in reports for refutation in report.refutations]
+    failed = {refutation.rule for refutation in refutations}
+    proved = frozenset().union(*(report.proved for report in reports)) - failed
+    findings = tuple(_findings(refutations))
+    paths = sum(report.paths for report in reports)
+    cases = sum(report.cases for report in reports)
+    return PartResult(
+        name="proofs",
+        verdict=verdict_of(findings),
+        bound=f"{len(proved)} rules for every checkpoint id, 1 to {channels} channels, {paths:,} paths",
+        numbers={
+            "rules": len(proved),
+            "paths": paths,
+            "cases": cases,
+            "checks": sum(r.checks for r in reports),
+        },
+        rules=tuple(sorted(proved)),
+        findings=findings,
+        again="barrierspec verify --only proofs",
+    )
+
+
+def _share(number: int, of: int, channels: int) -> Report:
+    """Every `of`-th case from `number` on, asked of every property."""
+    from model.cases import all_cases
+    from model.engines.prove import prove
+    from model.properties import PROPERTIES
+
+    return prove(islice(all_cases(channels=channels), number, None, of), PROPERTIES)
+
+
+def _findings(refutations: list[Refutation]) -> Iterator[Finding]:
+    """One for each rule: the refutation, and the shortest run that shows it from the start."""
+    told: set[str] = set()
+    for refutation in refutations:
+        if refutation.rule in told:
+            continue
+        told.add(refutation.rule)
+        lines = [
+            f"{refutation.property} fails: {refutation.label}",
+            f"  in     {refutation.state}",
+            f"  event  {refutation.event}",
+            f"  after  {refutation.after}",
+            *_shortest_run(refutation.rule),
+        ]
+        yield Finding(
+            refutation.rule, f"{refutation.rule} is refuted by {refutation.event}", "\n".join(lines)
+        )
+
+
+def _shortest_run(rule: str) -> list[str]:
+    """The events from the start of a closed model to the first step that breaks the rule."""
+    from model.closed import small_worlds
+    from model.engines.explore import explore
+    from model.properties import PROPERTIES
+
+    stated = tuple(known for known in PROPERTIES if known.rule == rule)
+    for world in small_worlds():
+        if any(known.component == world.component for known in stated):
+            here = tuple(known for known in stated if known.component == world.component)
+            violation = explore(world, here, keep_transitions=False).violation
+            if violation is not None:
+                steps = [f"    {number} {event}" for number, event in enumerate(violation.run, start=1)]
+                return [f"  as a run of the {world.name}:", *steps]
+    return ["  no run of a closed model shows it: the invariants are too weak, or the bounds too small"]

@@ -1,0 +1,57 @@
+"""What every part of a verification gets and gives."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from conformance.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong: which rule, in one line, and the story behind it."""
+
+    rule: str | None
+    """The rule that is charged; None where a part could not run."""
+    line: str
+    story: str = ""
+
+
+@dataclass(frozen=True)
+class PartResult:
+    """What came of one part."""
+
+    name: str
+    verdict: Verdict
+    bound: str
+    """How far a PASS reaches: states, paths, sequences, events, faults, rules."""
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    """The counts behind the bound, for machines."""
+    rules: tuple[str, ...] = ()
+    """The rules that this part exercised or proved, sorted."""
+    findings: tuple[Finding, ...] = ()
+    again: str = ""
+    """The command that runs this part again."""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a part is given."""
+
+    seed: int
+    build: Path
+    """The folder for what a part leaves behind."""
+    say: Callable[[str], None] = lambda _: None
+    """Tell what is being done right now, in a few words."""
+    processes: int = 2
+    """How many processes a part may use."""
+    quick: bool = False
+    """A smaller bound, stated as such: for tries at the desk, not for a verdict to rely on."""
+
+
+def verdict_of(findings: tuple[Finding, ...]) -> Verdict:
+    """DIVERGES if a rule is charged, UNDETERMINED if something else is wrong, else CONFORMS."""
+    if any(finding.rule is not None for finding in findings):
+        return Verdict.DIVERGES
+    return Verdict.UNDETERMINED if findings else Verdict.CONFORMS

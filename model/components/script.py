@@ -1,0 +1,114 @@
+"""Runs of the closed models in the words of the wire: configuration, opening, events.
+
+What a tour or a directed case of a closed model does can so be sent to any implementation. The opening
+brings a fresh component to the state in which the closed model starts.
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from model.closed import World
+from model.components.store import TYPES
+from model.events import (
+    NONE,
+    AcknowledgeMessage,
+    Add,
+    Event,
+    FailTasks,
+    Restore,
+    TaskStatus,
+    TriggerRequest,
+)
+
+WireObject = dict[str, Any]
+
+_KINDS = {
+    "acknowledge_message": "acknowledge",
+    "decline_message": "decline",
+    "latest_request": "latest",
+    "restore_request": "restore",
+    "snapshot_request": "snapshot",
+    "write_request": "write",
+}
+_SINK_KINDS = {"complete_notification": "notify_complete", "abort_notification": "notify_abort"}
+
+
+class Script(NamedTuple):
+    """One run of a closed model, ready to be sent."""
+
+    component: str
+    config: WireObject
+    opening: tuple[WireObject, ...]
+    events: tuple[WireObject, ...]
+
+
+def script(world: World, run: Iterable[Event]) -> Script:
+    """The run in the words of the wire."""
+    component = "gate" if world.component == "network" else world.component
+    opening, config = _opening(world)
+    events = tuple(wire_event(component, event, f"state-{place}") for place, event in enumerate(run))
+    return Script(component, config, opening, events)
+
+
+def _opening(world: World) -> tuple[tuple[WireObject, ...], WireObject]:
+    state = world.state
+    if world.component in ("gate", "network"):
+        gate = state if world.component == "gate" else state.gate
+        level = "handler" if world.component == "gate" else "polled"
+        return (), {
+            "channels": len(gate.blocked),
+            "level": level,
+            "checkpoints_after_tasks_finish": gate.counts_as_aligned,
+        }
+    if world.component == "subtask":
+        return (), {"max_concurrent": state.remembered_at_most}
+    if world.component == "store":
+        return (), {"retain": state.retain}
+    if world.component == "sink":
+        return (), {}
+    names = [task_name(task) for task in range(len(state.plan.sources))]
+    running = [{"kind": "task_status", "task": name, "status": "RUNNING"} for name in names]
+    config = {
+        "tasks": [
+            {"id": name, "source": source} for name, source in zip(names, state.plan.sources, strict=True)
+        ],
+        "timeout_ms": state.plan.timeout,
+        "max_concurrent": state.plan.max_concurrent,
+        "retain": state.store.retain,
+    }
+    return (*running, {"kind": "job_status", "status": "RUNNING"}), config
+
+
+def task_name(task: int) -> str:
+    """The wire's name of a task that the model knows by its position."""
+    return f"task-{task}"
+
+
+def wire_event(component: str, event: Event, handle: str) -> WireObject:
+    """One event; an acknowledgement with a state gets `handle` for it."""
+    kind = str(event[-1])
+    if component == "sink":
+        kind = _SINK_KINDS.get(kind, kind)
+    wire: WireObject = {"kind": _KINDS.get(kind, kind)}
+    if type(event) is TriggerRequest:
+        return {"kind": "trigger", "type": "savepoint" if event.savepoint else "checkpoint"}
+    if type(event) is FailTasks:
+        failed = [task_name(task) for task, fails in enumerate(event.failed) if fails]
+        return {"kind": "fail_tasks", "tasks": failed}
+    if type(event) is Add:
+        return {"kind": "add", "checkpoint": event.checkpoint, "type": TYPES[event.type]}
+    if type(event) is Restore:
+        return {"kind": "restore", "checkpoint": None if event.checkpoint == NONE else event.checkpoint}
+    if type(event) is TaskStatus:
+        return {"kind": "task_status", "task": task_name(event.task), "status": event.status}
+    fields: dict[str, Any] = event._asdict()  # type: ignore[attr-defined]
+    fields.pop("kind")
+    if "task" in fields:
+        fields["task"] = task_name(fields["task"])
+    if type(event) is AcknowledgeMessage:
+        number = fields.pop("handle")
+        if number:
+            fields["state"] = handle
+    if component == "sink":
+        fields.pop("completed", None)
+    return wire | fields
