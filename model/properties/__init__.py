@@ -6,6 +6,7 @@ rule a wrong step breaks.
 """
 
 from model.properties.coordinator import COORDINATOR
+from model.properties.dataflow import DATAFLOW
 from model.properties.gate import GATE, NETWORK
 from model.properties.registry import Property
 from model.properties.sink import SINK
@@ -15,7 +16,9 @@ from model.properties.subtask import SUBTASK
 __all__ = ["PROPERTIES", "Property", "of_component"]
 
 PROPERTIES: tuple[Property, ...] = tuple(
-    found for registry in (GATE, NETWORK, SUBTASK, COORDINATOR, STORE, SINK) for found in registry.properties
+    found
+    for registry in (GATE, NETWORK, SUBTASK, COORDINATOR, STORE, SINK, DATAFLOW)
+    for found in registry.properties
 )
 
 

@@ -1,0 +1,198 @@
+"""What one component says, carried to whom it concerns. It composes rules and states none.
+
+A gate's trigger goes to its subtask, the subtask's barrier into its outputs and its snapshot into the
+cut, its answers to the coordinator, the coordinator's words to the tasks, and what a sink does to a
+transaction happens to the records in it.
+"""
+
+from model import alignment, subtask, transactions
+from model.alignment import Gate
+from model.coordinator import Coordinator
+from model.dataflow import (
+    Content,
+    Counts,
+    Dataflow,
+    Item,
+    content_of,
+    counted_once_more,
+    cut_of,
+    operator_of,
+    summed,
+    with_element,
+)
+from model.events import (
+    Abort,
+    AbortTransaction,
+    Acknowledge,
+    Barrier,
+    BroadcastBarrier,
+    BroadcastCancel,
+    Cancel,
+    Commit,
+    Complete,
+    Decline,
+    Effect,
+    Effects,
+    NotifyAbort,
+    NotifyComplete,
+    Rules,
+    Snapshot,
+    Step,
+    Trigger,
+    TriggerTask,
+    Write,
+)
+from model.messages import ABORT, ACKNOWLEDGE, COMPLETE, DECLINE, TRIGGER, Message, sent
+from model.subtask import Subtask
+from model.transactions import Sink
+
+
+def at_gate(gate: Gate, item: Item) -> Step[Gate]:
+    """The gate gets a barrier or a cancellation."""
+    if type(item) is Barrier:
+        return alignment.on_barrier(gate, item.channel, item.checkpoint)
+    assert type(item) is Cancel
+    return alignment.on_cancel(gate, item.channel, item.checkpoint)
+
+
+def obey_gate(dataflow: Dataflow, task: int, gate: Step[Gate]) -> Step[Dataflow]:
+    """What a task's gate says goes to its subtask; which channels are blocked is in the gate itself."""
+    effects, rules = gate.effects, gate.rules
+    for effect in gate.effects:
+        before = dataflow.tasks.subtasks[task]
+        if type(effect) is Trigger:
+            step = subtask.on_checkpoint(before, effect.checkpoint)
+        elif type(effect) is Abort:
+            step = subtask.on_abort_on_barrier(before, effect.checkpoint, effect.reason)
+        else:
+            continue
+        obeyed = obey_subtask(dataflow, task, step)
+        dataflow = obeyed.state
+        effects, rules = (*effects, *obeyed.effects), (*rules, *obeyed.rules)
+    return Step(dataflow, effects, rules)
+
+
+def obey_subtask(dataflow: Dataflow, task: int, step: Step[Subtask]) -> Step[Dataflow]:
+    """Barriers go into the task's outputs, snapshots into the cut, answers to the coordinator."""
+    tasks = dataflow.tasks
+    dataflow = dataflow._replace(
+        tasks=tasks._replace(subtasks=with_element(tasks.subtasks, task, step.state))
+    )
+    effects, rules = step.effects, step.rules
+    for effect in step.effects:
+        if type(effect) is BroadcastBarrier:
+            dataflow = broadcast(dataflow, task, Barrier(0, effect.checkpoint))
+        elif type(effect) is BroadcastCancel:
+            dataflow = broadcast(dataflow, task, Cancel(0, effect.checkpoint))
+        elif type(effect) is Acknowledge:
+            dataflow = say(dataflow, Message(dataflow.attempt, task, ACKNOWLEDGE, effect.checkpoint))
+        elif type(effect) is Decline:
+            declined = Message(dataflow.attempt, task, DECLINE, effect.checkpoint, reason=effect.reason)
+            dataflow = say(dataflow, declined)
+        elif type(effect) is Snapshot:
+            dataflow, said, fired = take_snapshot(dataflow, task, effect.checkpoint)
+            effects, rules = (*effects, *said), (*rules, *fired)
+        elif task == operator_of(dataflow) + 1:
+            dataflow, said, fired = tell_sink(dataflow, effect)
+            effects, rules = (*effects, *said), (*rules, *fired)
+    return Step(dataflow, effects, rules)
+
+
+def take_snapshot(dataflow: Dataflow, task: int, checkpoint: int) -> Step[Dataflow]:
+    """Store the task's state, then acknowledge: the asynchronous part takes no time here."""
+    effects: Effects = ()
+    rules: Rules = ()
+    operator = operator_of(dataflow)
+    if task > operator:
+        dataflow, effects, rules = obey_sink(dataflow, transactions.on_snapshot(dataflow.sink, checkpoint))
+    cut = cut_of(dataflow, checkpoint)
+    cut = cut._replace(checkpoint=checkpoint, stored=with_element(cut.stored, task, True))
+    if task < operator:
+        cut = cut._replace(offsets=with_element(cut.offsets, task, dataflow.tasks.offsets[task]))
+    elif task == operator:
+        cut = cut._replace(counted=dataflow.tasks.counted)
+    else:
+        cut = cut._replace(sunk=committed_or_filed(dataflow))
+    others = tuple(other for other in dataflow.cuts if other.checkpoint != checkpoint)
+    dataflow = dataflow._replace(cuts=tuple(sorted((*others, cut))))
+    ended = obey_subtask(dataflow, task, subtask.on_async_done(dataflow.tasks.subtasks[task], checkpoint))
+    return Step(ended.state, (*effects, *ended.effects), (*rules, *ended.rules))
+
+
+def tell_sink(dataflow: Dataflow, effect: Effect) -> Step[Dataflow]:
+    """The sink's subtask tells the sink what the coordinator has decided."""
+    if type(effect) is NotifyComplete:
+        up_to = max(dataflow.committed_up_to, effect.checkpoint)
+        told = transactions.on_notify_complete(dataflow.sink, effect.checkpoint)
+        return obey_sink(dataflow._replace(committed_up_to=up_to), told)
+    if type(effect) is NotifyAbort:
+        return obey_sink(dataflow, transactions.on_notify_abort(dataflow.sink, effect.checkpoint))
+    return Step(dataflow, (), ())
+
+
+def obey_sink(dataflow: Dataflow, step: Step[Sink]) -> Step[Dataflow]:
+    """What the sink does to its transactions happens to the records in them."""
+    done = dataflow.sink.committed
+    dataflow = dataflow._replace(sink=step.state)
+    for effect in step.effects:
+        if type(effect) is Write:
+            dataflow = written(dataflow, effect.transaction, effect.value)
+        elif type(effect) is Commit or type(effect) is AbortTransaction:
+            gone = content_of(dataflow, effect.transaction)
+            others = tuple(other for other in dataflow.contents if other.transaction != gone.transaction)
+            dataflow = dataflow._replace(contents=others)
+            if type(effect) is Commit and effect.transaction not in done:  # a second commit does nothing
+                dataflow = dataflow._replace(committed=summed(dataflow.committed, gone.records))
+    return Step(dataflow, step.effects, step.rules)
+
+
+def obey_coordinator(dataflow: Dataflow, step: Step[Coordinator]) -> Step[Dataflow]:
+    """What the coordinator says to tasks is in flight, if there are tasks to be told."""
+    dataflow = dataflow._replace(coordinator=step.state)
+    attempt, sink = dataflow.attempt, operator_of(dataflow) + 1
+    for effect in step.effects:
+        if type(effect) is Complete:
+            dataflow = dataflow._replace(completed=max(dataflow.completed, effect.checkpoint))
+        elif not dataflow.runs:
+            continue
+        elif type(effect) is TriggerTask:
+            dataflow = say(dataflow, Message(attempt, effect.task, TRIGGER, effect.checkpoint))
+        elif type(effect) is NotifyComplete and effect.task == sink:
+            dataflow = say(dataflow, Message(attempt, sink, COMPLETE, effect.checkpoint))
+        elif type(effect) is NotifyAbort:
+            aborted = Message(attempt, effect.task, ABORT, effect.checkpoint, completed=dataflow.completed)
+            dataflow = say(dataflow, aborted)
+    return Step(dataflow, step.effects, step.rules)
+
+
+def say(dataflow: Dataflow, message: Message) -> Dataflow:
+    """A message is in flight."""
+    return dataflow._replace(messages=sent(dataflow.messages, message))
+
+
+def broadcast(dataflow: Dataflow, task: int, item: Barrier | Cancel) -> Dataflow:
+    """A barrier or a cancellation goes into the task's output; the sink has none."""
+    tasks = dataflow.tasks
+    operator = operator_of(dataflow)
+    if task < operator:
+        channel = (*tasks.inputs[task], item._replace(channel=task))
+        return dataflow._replace(tasks=tasks._replace(inputs=with_element(tasks.inputs, task, channel)))
+    if task == operator:
+        return dataflow._replace(tasks=tasks._replace(output=(*tasks.output, item)))
+    return dataflow
+
+
+def written(dataflow: Dataflow, transaction: int, number: int) -> Dataflow:
+    """Record `number` is in the transaction."""
+    content = content_of(dataflow, transaction)
+    content = Content(transaction, counted_once_more(content.records, number))
+    others = tuple(other for other in dataflow.contents if other.transaction != transaction)
+    return dataflow._replace(contents=tuple(sorted((*others, content))))
+
+
+def committed_or_filed(dataflow: Dataflow) -> Counts:
+    """The records that are committed, or pre-committed and pending."""
+    records = dataflow.committed
+    for filed in dataflow.sink.pending:
+        records = summed(records, content_of(dataflow, filed.transaction).records)
+    return records

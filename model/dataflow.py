@@ -1,0 +1,181 @@
+"""The protocol composed: sources, one operator, a transactional sink, the coordinator, and failures.
+
+Two or more sources send numbered records over FIFO channels to one operator that counts them; it passes
+each on to one sink. A source's state is its offset, the operator's how often it has counted each
+record; the sink writes into transactions. Every rule is another room's: gates align
+(`model.alignment`), subtasks snapshot (`model.subtask`), the coordinator counts
+(`model.coordinator`), the sink commits (`model.transactions`). `model.composition` carries their
+effects from one to the other, `model.actions` is what may happen, and what then has to hold are ONCE-01
+to ONCE-06 (`model.properties.dataflow`).
+
+What is left out: the asynchronous part of a snapshot ends at once, its delay is the acknowledgement's;
+partitions do not end; operators that commit nothing are not told of completions, as nothing would come
+of it. When attempts fail and messages arrive is the environment's choice (`model.closed_dataflow`).
+"""
+
+from typing import NamedTuple, TypeVar
+
+from model import alignment, coordinator, subtask, transactions
+from model.alignment import Gate
+from model.coordinator import RUNNING, Coordinator, Plan
+from model.events import NONE, Barrier, Cancel, Record
+from model.messages import Messages
+from model.subtask import Subtask
+from model.transactions import Sink
+
+T = TypeVar("T")
+
+Counts = tuple[tuple[int, ...], ...]
+"""By source, by record of that source: how often."""
+Item = Record | Barrier | Cancel
+Channel = tuple[Item, ...]
+"""What has been sent and not received, oldest first."""
+
+
+class Tasks(NamedTuple):
+    """What an execution attempt holds in memory and on its wires; all of it ends with the attempt."""
+
+    offsets: tuple[int, ...]
+    """By source: how many records it has read."""
+    inputs: tuple[Channel, ...]
+    """By source: its channel to the operator."""
+    gate: Gate
+    """Of the operator."""
+    counted: Counts
+    """The operator's state."""
+    output: Channel
+    """The operator's channel to the sink."""
+    sink_gate: Gate
+    subtasks: tuple[Subtask, ...]
+    """By task: the sources, then the operator, then the sink."""
+
+
+class Cut(NamedTuple):
+    """What tasks have stored for one checkpoint; a task that has not is as at the beginning."""
+
+    checkpoint: int
+    stored: tuple[bool, ...]
+    """By task."""
+    offsets: tuple[int, ...]
+    counted: Counts
+    sunk: Counts
+    """What the sink had committed or pre-committed, this checkpoint's transaction included."""
+
+
+class Content(NamedTuple):
+    """The records in a transaction that is not committed."""
+
+    transaction: int
+    records: Counts
+
+
+class Dataflow(NamedTuple):
+    """The whole job, with what outlives its attempts."""
+
+    attempt: int
+    """Counts the execution attempts, from 1."""
+    runs: bool
+    """False from a failure to the restart."""
+    tasks: Tasks
+    coordinator: Coordinator
+    messages: Messages
+    sink: Sink
+    contents: tuple[Content, ...]
+    """Ascending by transaction."""
+    committed: Counts
+    """The committed output."""
+    committed_up_to: int
+    """The newest checkpoint that the sink has committed; -1 before the first."""
+    cuts: tuple[Cut, ...]
+    """Ascending by checkpoint."""
+    completed: int
+    """The newest checkpoint that the coordinator has called complete; -1 before the first."""
+    restored: int
+    """The checkpoint that this attempt was restored from, -1 for the beginning."""
+
+
+def new_dataflow(sources: int, records: int, *, max_concurrent: int, retain: int) -> Dataflow:
+    """A job that runs, before its first record; each source has `records` of them."""
+    plan = Plan((True,) * sources + (False, False), timeout=1, max_concurrent=max_concurrent)
+    start = beginning(sources, records)
+    return Dataflow(
+        attempt=1,
+        runs=True,
+        tasks=deployed(start, max_concurrent),
+        coordinator=all_run(coordinator.new_coordinator(plan, retain)),
+        messages=(),
+        sink=transactions.new_sink(),
+        contents=(),
+        committed=start.sunk,
+        committed_up_to=NONE,
+        cuts=(),
+        completed=NONE,
+        restored=NONE,
+    )
+
+
+def deployed(cut: Cut, max_concurrent: int) -> Tasks:
+    """The tasks of a new attempt, each with its state from `cut`."""
+    sources = len(cut.offsets)
+    return Tasks(
+        offsets=cut.offsets,
+        inputs=((),) * sources,
+        gate=alignment.new_gate(sources, True),
+        counted=cut.counted,
+        output=(),
+        sink_gate=alignment.new_gate(1, True),
+        subtasks=(subtask.new_subtask(max_concurrent),) * (sources + 2),
+    )
+
+
+def all_run(state: Coordinator) -> Coordinator:
+    """The coordinator once every task has told that it runs."""
+    for task in range(len(state.plan.sources)):
+        state = coordinator.on_task_status(state, task, RUNNING).state
+    return coordinator.on_job_status(state, RUNNING).state
+
+
+def operator_of(dataflow: Dataflow) -> int:
+    """The operator's position in the plan; the sink's is one more."""
+    return len(dataflow.tasks.offsets)
+
+
+def beginning(sources: int, records: int) -> Cut:
+    """The cut before the first record; no task has stored it."""
+    nothing = ((0,) * records,) * sources
+    return Cut(NONE, (False,) * (sources + 2), (0,) * sources, nothing, nothing)
+
+
+def cut_of(dataflow: Dataflow, checkpoint: int) -> Cut:
+    """What is stored for `checkpoint`; the beginning if nothing is."""
+    for cut in dataflow.cuts:
+        if cut.checkpoint == checkpoint:
+            return cut
+    return beginning(len(dataflow.committed), len(dataflow.committed[0]))
+
+
+def content_of(dataflow: Dataflow, transaction: int) -> Content:
+    """The records of an uncommitted transaction; empty before its first."""
+    for content in dataflow.contents:
+        if content.transaction == transaction:
+            return content
+    return Content(transaction, beginning(len(dataflow.committed), len(dataflow.committed[0])).sunk)
+
+
+def counted_once_more(counts: Counts, number: int) -> Counts:
+    """The counts with record `number` counted once more; numbers go through the sources one by one."""
+    source, index = divmod(number, len(counts[0]))
+    return with_element(counts, source, with_element(counts[source], index, counts[source][index] + 1))
+
+
+def summed(left: Counts, right: Counts) -> Counts:
+    """Both together."""
+    return tuple(
+        tuple(here + there for here, there in zip(*both, strict=True))
+        for both in zip(left, right, strict=True)
+    )
+
+
+def with_element(elements: tuple[T, ...], position: int, element: T) -> tuple[T, ...]:
+    """The same elements with another one at `position`."""
+    return (*elements[:position], element, *elements[position + 1 :])

@@ -1,0 +1,248 @@
+"""The composed dataflow, explored: ONCE-01 to ONCE-06 hold, and each goes red when its mechanism is gone."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from model import actions, closed_dataflow, coordinator, messages, transactions
+from model.actions import Deliver, Lose, Produce, Receive, Restart
+from model.closed_dataflow import EXPIRY, OVERTAKING, REPLAY, TWICE, Scope, dataflow_world
+from model.dataflow import Dataflow
+from model.engines.explore import Graph, explore
+from model.events import (
+    NONE,
+    SUBSUMED,
+    Abort,
+    Commit,
+    Complete,
+    Restored,
+    Step,
+)
+from model.properties import Property, of_component
+from model.transactions import Sink
+
+ONCE = tuple(f"ONCE-0{number}" for number in range(1, 7))
+EXPIRY_IN_TESTS = EXPIRY._replace(failures=0)
+ONE_CHECKPOINT = REPLAY._replace(checkpoints=1)
+
+
+def only(*rules: str) -> tuple[Property, ...]:
+    return tuple(found for found in of_component("dataflow") if found.rule in rules)
+
+
+def explored(scope: Scope, properties: tuple[Property, ...]) -> Graph:
+    return explore(dataflow_world(scope), properties, keep_transitions=False, limit=200_000)
+
+
+def test_every_rule_is_stated() -> None:
+    assert {found.rule for found in of_component("dataflow")} == set(ONCE)
+
+
+@pytest.mark.parametrize(
+    ("scope", "states", "depth"),
+    [
+        pytest.param(ONE_CHECKPOINT, 7_520, 25, id="one-checkpoint"),
+        pytest.param(TWICE, 31_131, 32, id="two-failures"),
+        pytest.param(EXPIRY_IN_TESTS, 22_023, 21, id="expiry"),
+    ],
+)
+def test_exactly_once_holds_in_every_reachable_state(scope: Scope, states: int, depth: int) -> None:
+    graph = explored(scope, of_component("dataflow"))
+    assert graph.violation is None
+    assert (len(graph.nodes), graph.depth) == (states, depth)
+
+
+# ---------------------------------------------------------------- green means something: probes
+
+
+def completes(before: Any, event: Any, effects: Any, after: Any) -> bool:
+    return any(type(effect) is Complete for effect in effects)
+
+
+def restores_a_checkpoint(before: Any, event: Any, effects: Any, after: Any) -> bool:
+    return any(type(effect) is Restored and effect.checkpoint != NONE for effect in effects)
+
+
+def lost_notification_then_commit_on_restore(before: Any, event: Any, effects: Any, after: Any) -> bool:
+    """The sink had not heard of the checkpoint that is restored: its commit comes from the restore."""
+    unheard = before.committed_up_to < before.completed
+    told = any(message.kind == messages.COMPLETE for message in before.messages)
+    commits = any(type(effect) is Commit for effect in effects)
+    return type(event) is Restart and unheard and not told and commits and before.committed != after.committed
+
+
+def late_acknowledgement_of_an_old_attempt(before: Any, event: Any, effects: Any, after: Any) -> bool:
+    return (
+        type(event) is Deliver
+        and event.message.kind == messages.ACKNOWLEDGE
+        and event.message.attempt < before.attempt
+        and bool(before.coordinator.pending)
+    )
+
+
+def replay_after_restore(before: Any, event: Any, effects: Any, after: Any) -> bool:
+    """A record that the ended attempt had already counted is counted again."""
+    return type(event) is Produce and before.attempt == 2 and before.tasks.offsets[event.source] == 1
+
+
+def subsumed_at_the_gate(before: Any, event: Any, effects: Any, after: Any) -> bool:
+    return any(type(effect) is Abort and effect.reason == SUBSUMED for effect in effects)
+
+
+def subsumed_at_the_coordinator(before: Any, event: Any, effects: Any, after: Any) -> bool:
+    return any(type(effect) is Abort and effect.reason == "CHECKPOINT_SUBSUMED" for effect in effects)
+
+
+def expires_and_is_cancelled_at_the_gate(before: Any, event: Any, effects: Any, after: Any) -> bool:
+    return any(type(effect) is Abort and effect.reason == "ON_CANCELLATION_BARRIER" for effect in effects)
+
+
+@pytest.mark.parametrize(
+    ("situation", "scope"),
+    [
+        (completes, ONE_CHECKPOINT),
+        (restores_a_checkpoint, ONE_CHECKPOINT),
+        (lost_notification_then_commit_on_restore, ONE_CHECKPOINT),
+        (late_acknowledgement_of_an_old_attempt, TWICE),
+        (replay_after_restore, ONE_CHECKPOINT),
+        (subsumed_at_the_gate, OVERTAKING._replace(records=0)),
+        (subsumed_at_the_coordinator, OVERTAKING._replace(records=0)),
+        (expires_and_is_cancelled_at_the_gate, EXPIRY),
+    ],
+)
+def test_the_interesting_situations_are_reachable(situation: Callable[..., bool], scope: Scope) -> None:
+    never = Property("PROBE", "dataflow", True, lambda *step: not situation(*step))
+    witness = explored(scope, (never,)).violation
+    assert witness is not None, f"{situation.__name__} is never reached"
+
+
+# ---------------------------------------------------------------- red: each mechanism taken away
+
+
+def story(graph: Graph) -> str:
+    assert graph.violation is not None
+    return " ".join(_told(event) for event in graph.violation.run)
+
+
+def _told(event: Any) -> str:
+    if type(event) is Produce:
+        return f"produce-{event.source}"
+    if type(event) is Receive:
+        return f"receive-{event.channel}"
+    if type(event) in {Deliver, Lose}:
+        return f"{event.kind}-{event.message.kind}-{event.message.task}"
+    return str(event.kind)
+
+
+def run_of(graph: Graph) -> Dataflow:
+    """The state after the counterexample."""
+    assert graph.violation is not None
+    state: Dataflow = graph.world.state
+    for event in graph.violation.run:
+        state = actions.act(state, event).state
+    return state
+
+
+@pytest.fixture
+def unblocked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gate whose blocked channels are read all the same: the at-least-once of every text."""
+    monkeypatch.setattr(closed_dataflow, "is_readable", lambda tasks, channel: bool(tasks.inputs[channel]))
+
+
+@pytest.mark.rule("ONCE-01")
+@pytest.mark.usefixtures("unblocked")
+def test_without_blocking_a_checkpoint_is_no_cut() -> None:
+    graph = explored(ONE_CHECKPOINT, only("ONCE-01"))
+    # record 0 of source 0 stands behind the barrier there, and is in the operator's snapshot all the same
+    assert story(graph) == (
+        "start_checkpoint deliver-trigger-0 deliver-acknowledge-0 produce-0 receive-0 receive-0 "
+        "receive_at_sink deliver-trigger-1 receive-1 deliver-acknowledge-1 receive_at_sink "
+        "deliver-acknowledge-2 deliver-acknowledge-3"
+    )
+
+
+@pytest.mark.rule("ONCE-02")
+@pytest.mark.usefixtures("unblocked")
+def test_without_blocking_a_record_is_counted_twice() -> None:
+    graph = explored(ONE_CHECKPOINT, only("ONCE-02"))
+    assert story(graph) == (
+        "start_checkpoint deliver-trigger-0 deliver-acknowledge-0 produce-0 receive-0 receive-0 "
+        "receive_at_sink deliver-trigger-1 receive-1 deliver-acknowledge-1 receive_at_sink "
+        "deliver-acknowledge-2 deliver-acknowledge-3 fail restart"
+    )
+    # the restored count holds record 0, and the restored offset reads it again
+    restored = run_of(graph)
+    assert restored.tasks.offsets == (0, 0)
+    assert restored.tasks.counted[0][0] == 1
+    again = actions.on_receive(actions.on_produce(restored, 0).state, 0).state
+    assert again.tasks.counted[0][0] == 2
+
+
+@pytest.mark.rule("ONCE-05")
+def test_commit_at_the_snapshot_is_output_before_completion(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = transactions.on_snapshot
+
+    def hasty(sink: Sink, checkpoint: int) -> Step[Sink]:
+        taken = honest(sink, checkpoint)
+        committed = transactions.on_notify_complete(taken.state, checkpoint)
+        return Step(committed.state, (*taken.effects, *committed.effects), taken.rules)
+
+    monkeypatch.setattr(transactions, "on_snapshot", hasty)
+    graph = explored(ONE_CHECKPOINT, of_component("dataflow"))
+    assert graph.violation is not None
+    assert graph.violation.rules[0] == "ONCE-05"
+    assert story(graph) == (
+        "produce-0 receive-0 receive_at_sink start_checkpoint deliver-trigger-0 deliver-acknowledge-0 "
+        "receive-0 deliver-trigger-1 receive-1 deliver-acknowledge-1 receive_at_sink"
+    )
+
+
+@pytest.mark.rule("ONCE-04")
+def test_restoring_a_checkpoint_that_never_completed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def newest_started(state: coordinator.Coordinator) -> Step[coordinator.Coordinator]:
+        return Step(state, (Restored(state.next_id - 1 if state.next_id > 1 else NONE),), ())
+
+    monkeypatch.setattr(coordinator, "on_restore", newest_started)
+    graph = explored(ONE_CHECKPOINT, of_component("dataflow"))
+    assert graph.violation is not None
+    assert graph.violation.rules[0] == "ONCE-04"
+    assert story(graph) == "start_checkpoint fail restart"
+
+
+@pytest.mark.rule("ONCE-03")
+def test_a_restore_that_commits_nothing_leaves_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = transactions.on_restore
+
+    def forgetful(sink: Sink, checkpoint: int) -> Step[Sink]:
+        restored = honest(sink, checkpoint)
+        effects = tuple(effect for effect in restored.effects if type(effect) is not Commit)
+        return Step(restored.state._replace(committed=sink.committed), effects, restored.rules)
+
+    monkeypatch.setattr(transactions, "on_restore", forgetful)
+    graph = explored(ONE_CHECKPOINT, of_component("dataflow"))
+    assert graph.violation is not None
+    assert graph.violation.rules[0] == "ONCE-03"
+    assert story(graph) == (
+        "produce-0 receive-0 receive_at_sink start_checkpoint deliver-trigger-0 deliver-acknowledge-0 "
+        "receive-0 deliver-trigger-1 receive-1 deliver-acknowledge-1 receive_at_sink "
+        "deliver-acknowledge-2 deliver-acknowledge-3 fail restart"
+    )
+
+
+@pytest.mark.rule("ONCE-06")
+def test_messages_without_their_attempt_reach_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = actions.on_deliver
+
+    def careless(dataflow: Any, message: Any) -> Step[Any]:
+        if not dataflow.runs or message.attempt == dataflow.attempt:
+            return honest(dataflow, message)
+        renewed = message._replace(attempt=dataflow.attempt)
+        others = messages.arrived(dataflow.messages, message)
+        return honest(dataflow._replace(messages=messages.sent(others, renewed)), renewed)
+
+    monkeypatch.setitem(actions.ACTIONS, Deliver, careless)
+    graph = explored(ONE_CHECKPOINT, of_component("dataflow"))
+    assert graph.violation is not None
+    assert graph.violation.rules[0] == "ONCE-06"
+    assert story(graph) == "start_checkpoint fail restart deliver-trigger-0"
