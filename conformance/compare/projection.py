@@ -1,0 +1,113 @@
+"""The declared projections: which TLA+ value is which record of the model.
+
+One entry for each closed model that stands in both languages: how the constants of its configuration
+make the Python world, and how a TLA+ state reads as a node of that world with the words of its last step.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from model.alignment import Gate
+from model.closed import World, gate_world, store_world
+from model.components.store import TYPES
+from model.engines.prove import Case
+from model.events import Add, Effect, Event
+from model.store import Entry, Store
+from spec.tlc import Model
+from spec.values import State
+
+Said = tuple[tuple[Any, ...], ...]
+"""The value of `out`: the event and its effects, each as a tuple that begins with its kind."""
+
+Node = tuple[Any, tuple[int, ...], Said]
+"""A node of the compared graph: the component, what the environment remembers, what was said last."""
+
+
+class ProjectionError(ValueError):
+    """A TLA+ model or state that no projection is declared for."""
+
+
+class Projection(NamedTuple):
+    """One closed model in both languages."""
+
+    world: World
+    node: Callable[[State], Node]
+    said: Callable[[Event, tuple[Effect, ...]], Said]
+    cases: Callable[[], list[Case]]
+    """The symbolic cases that cover the world's steps."""
+
+
+def projection_of(model: Model) -> Projection:
+    """The projection of a model of spec/manifest.toml; raises ProjectionError if there is none."""
+    constants = constants_of(model)
+    if model.module == "GateModel":
+        return _gate(constants)
+    if model.module == "StoreModel":
+        return _store(constants)
+    raise ProjectionError(f"{model.name}: no projection is declared for the module {model.module}")
+
+
+def constants_of(model: Model) -> Mapping[str, int | bool]:
+    """The constants of the model's configuration."""
+    text = files("spec").joinpath("models", model.cfg).read_text(encoding="utf-8")
+    found = re.findall(r"^\s*(\w+) = (TRUE|FALSE|\d+)\s*$", text, flags=re.MULTILINE)
+    return {name: value == "TRUE" if value in ("TRUE", "FALSE") else int(value) for name, value in found}
+
+
+def _plain_words(event: Event, effects: tuple[Effect, ...]) -> Said:
+    return tuple((said[-1], *said[:-1]) for said in (event, *effects))
+
+
+def _gate(constants: Mapping[str, int | bool]) -> Projection:
+    from model.cases import gate_cases
+
+    channels = int(constants["N"])
+    counts_as_aligned = bool(constants["AfterFinish"])
+    world = gate_world(
+        channels,
+        int(constants["M"]),
+        counts_as_aligned=counts_as_aligned,
+        polled=bool(constants["Polled"]),
+    )
+
+    def node(state: State) -> Node:
+        gate = state["gate"]
+        return (
+            Gate(
+                gate["current"],
+                gate["pending"],
+                tuple(channel in gate["blocked"] for channel in range(channels)),
+                tuple(channel in gate["closed"] for channel in range(channels)),
+                counts_as_aligned,
+            ),
+            tuple(state["last"][channel] for channel in range(channels)),
+            state["out"],
+        )
+
+    return Projection(world, node, _plain_words, lambda: list(gate_cases(channels)))
+
+
+_STORE_WORDS = {"discard_checkpoint": "discard"}
+
+
+def _store(constants: Mapping[str, int | bool]) -> Projection:
+    from model.cases import store_cases
+
+    retain, ids = int(constants["Retain"]), int(constants["M"])
+
+    def node(state: State) -> Node:
+        entries = tuple(Entry(entry["id"], TYPES.index(entry["type"])) for entry in state["store"])
+        added = tuple(int(checkpoint in state["added"]) for checkpoint in range(1, ids + 1))
+        return Store(retain, entries, True), added, state["out"]
+
+    def said(event: Event, effects: tuple[Effect, ...]) -> Said:
+        assert type(event) is Add
+        words = tuple((_STORE_WORDS.get(str(one[-1]), one[-1]), *one[:-1]) for one in effects)
+        return (("add", event.checkpoint, TYPES[event.type]), *words)
+
+    def cases() -> list[Case]:
+        return [case for entries in range(max(retain, 2) + 1) for case in store_cases(retain, entries)]
+
+    return Projection(store_world(retain, ids), node, said, cases)

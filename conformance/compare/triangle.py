@@ -1,0 +1,148 @@
+"""The triangle: TLC's state graph, the explorer's graph and the z3 relation, edge for edge.
+
+The same closed model stands in TLA+ and in Python. TLC dumps its graph; the explorer walks the Python
+model; and for every edge the relation that z3 holds is evaluated too. A node is the component with its
+environment and the words of the last step, so that two edges are the same only if they say the same.
+The first difference is told with who departs from the other two, and charged to the rules that the
+model fires there.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from conformance.compare.projection import Node, Projection, Said, projection_of
+from conformance.drive.directed import shape_of
+from model.engines.explore import Graph, explore
+from model.engines.relation import NotDeterministicError, Relation
+from model.events import Rules
+from spec.stategraph import StateGraph, state_graph
+from spec.tlc import Model
+
+Edge = tuple[Node, str, Node]
+
+
+class Difference(NamedTuple):
+    """The first state and action in which the three do not agree."""
+
+    departs: str
+    """`TLC`, `explorer` or `z3`: who says what the other two do not, as far as two agree."""
+    rules: Rules
+    """What the model fires there; empty if the model has no such edge."""
+    story: str
+
+
+class Agreement(NamedTuple):
+    """What was compared in one model, and the first difference if there is one."""
+
+    model: str
+    states: int
+    edges: int
+    steps: int
+    """Distinct steps of the component that z3's relation was asked for."""
+    difference: Difference | None
+
+
+def triangle(model: Model) -> Agreement:
+    """Compare one model of spec/manifest.toml.
+
+    Raises TlcError if TLC fails, ProjectionError if no Python twin is declared.
+    """
+    return compare(model.name, state_graph(model), projection_of(model))
+
+
+def compare(name: str, dumped: StateGraph, projection: Projection) -> Agreement:
+    """Compare a dumped graph with the two Python readings."""
+    explored = explore(projection.world)
+    edges = dict(_edges(explored, projection))
+    nodes = {fingerprint: projection.node(state) for fingerprint, state in dumped.nodes.items()}
+    tlc = {(nodes[source], action, nodes[target]) for source, action, target in dumped.edges}
+    start: Node = (projection.world.state, projection.world.environment, ())
+    difference = None
+    if {nodes[fingerprint] for fingerprint in dumped.initial} != {start}:
+        difference = Difference("TLC", (), f"the initial states differ; the explorer starts in {start}")
+    relation = _Relations(projection)
+    steps = 0
+    if difference is None:
+        steps, difference = relation.compare(explored)
+    if difference is None:
+        difference = _first_difference(tlc, edges)
+    return Agreement(name, len(nodes), len(tlc), steps, difference)
+
+
+def _edges(explored: Graph, projection: Projection) -> Iterator[tuple[Edge, Rules]]:
+    """The explorer's edges between nodes that carry the words of the step that led to them."""
+    words: dict[int, set[Said]] = {0: {()}}
+    said = [projection.said(edge.event, edge.step.effects) for edge in explored.transitions]
+    for edge, spoken in zip(explored.transitions, said, strict=True):
+        words.setdefault(edge.target, set()).add(spoken)
+    for edge, spoken in zip(explored.transitions, said, strict=True):
+        target = (*explored.nodes[edge.target], spoken)
+        for before in words[edge.source]:
+            yield ((*explored.nodes[edge.source], before), edge.action, target), edge.step.rules
+
+
+def _first_difference(tlc: set[Edge], explored: dict[Edge, Rules]) -> Difference | None:
+    """The smallest edge that one has and the other has not; z3 agrees with the explorer here."""
+    only_tlc = tlc - explored.keys()
+    only_explorer = explored.keys() - tlc
+    if not only_tlc and not only_explorer:
+        return None
+    first = min((*only_tlc, *only_explorer), key=_order)
+    source, action, target = first
+    if first in explored:
+        rules, has, has_not = explored[first], "the explorer and z3", "TLC"
+    else:
+        twins = [
+            rules for edge, rules in explored.items() if edge[0] == source and edge[2][2][:1] == target[2][:1]
+        ]
+        rules, has, has_not = (twins[0] if twins else ()), "TLC", "the explorer and z3"
+    others = [edge for edge in (*only_tlc, *only_explorer) if edge[0] == source and edge != first]
+    story = [
+        f"{has} go{'es' if has == 'TLC' else ''} with {action} from",
+        f"    {_shown(source)}",
+        "  to",
+        f"    {_shown(target)}",
+        f"  {has_not} do{'es' if has_not == 'TLC' else ''} not.",
+        *(f"  the other side has: {edge[1]} to {_shown(edge[2])}" for edge in sorted(others, key=_order)[:1]),
+    ]
+    return Difference("TLC", rules, "\n".join(story))
+
+
+def _order(edge: Edge) -> tuple[int, str]:
+    """Near the start first: small ids, few words."""
+    return (sum(edge[0][1]), repr(edge))
+
+
+def _shown(node: Node) -> str:
+    state, environment, said = node
+    return f"{state}, environment {environment}, said {said}"
+
+
+class _Relations:
+    """The z3 relation of a closed model: one compiled relation for each case."""
+
+    def __init__(self, projection: Projection) -> None:
+        self._by_shape: dict[Any, Relation] = {
+            shape_of(case.state, case.event): Relation(case) for case in projection.cases()
+        }
+
+    def compare(self, explored: Graph) -> tuple[int, Difference | None]:
+        """Ask the relation for every distinct step of the explorer."""
+        asked: set[int] = set()
+        for edge in explored.transitions:
+            if id(edge.step) in asked:
+                continue
+            asked.add(id(edge.step))
+            state = explored.nodes[edge.source][0]
+            relation = self._by_shape[shape_of(state, edge.event)]
+            try:
+                after, effects = relation.step(state, edge.event)
+            except NotDeterministicError as error:
+                return len(asked), Difference("z3", edge.step.rules, str(error))
+            if (after, effects) != (edge.step.state, edge.step.effects):
+                story = (
+                    f"in {state} with {edge.event}\n  z3 leads to      {after} {effects}\n"
+                    f"  the explorer to  {edge.step.state} {edge.step.effects}"
+                )
+                return len(asked), Difference("z3", edge.step.rules, story)
+        return len(asked), None

@@ -1,0 +1,48 @@
+"""The triangle over every model of the manifest that asks for it."""
+
+from concurrent.futures import ProcessPoolExecutor
+
+from conformance.compare.triangle import Agreement, triangle
+from conformance.parts.result import Context, Finding, PartResult, verdict_of
+from spec.tlc import Model, load_manifest
+
+UNRULED = "none"
+"""Charged where only the specification has an edge and the model fires nothing at all."""
+
+
+def run(context: Context) -> PartResult:
+    """Compare the three readings of each model."""
+    models = [model for model in load_manifest().values() if model.triangle]
+    context.say(f"triangle: {len(models)} models in TLA+, Python and z3")
+    with ProcessPoolExecutor(context.processes) as pool:
+        agreements = list(pool.map(triangle, models))
+    findings = tuple(
+        finding
+        for model, agreement in zip(models, agreements, strict=True)
+        for finding in _findings(model, agreement)
+    )
+    states = sum(agreement.states for agreement in agreements)
+    edges = sum(agreement.edges for agreement in agreements)
+    return PartResult(
+        name="triangle",
+        verdict=verdict_of(findings),
+        bound=f"{len(models)} models, {states:,} states, {edges:,} edges agree",
+        numbers={
+            "models": len(models),
+            "states": states,
+            "edges": edges,
+            "z3_steps": sum(agreement.steps for agreement in agreements),
+        },
+        rules=tuple(sorted({rule for model in models for rule in model.rules})),
+        findings=findings,
+        again="barrierspec verify --only triangle",
+    )
+
+
+def _findings(model: Model, agreement: Agreement) -> tuple[Finding, ...]:
+    difference = agreement.difference
+    if difference is None:
+        return ()
+    rule = difference.rules[0] if difference.rules else UNRULED
+    line = f"{model.name}: {difference.departs} departs from the other two"
+    return (Finding(rule, line, difference.story),)
