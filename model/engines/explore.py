@@ -7,7 +7,7 @@ run to a violation.
 
 from typing import Any, NamedTuple
 
-from model.closed import World
+from model.closed import Environment, World
 from model.events import Event, Step
 from model.properties import Property
 
@@ -67,27 +67,30 @@ def explore(
     Raises TooManyStatesError beyond the limit.
     """
     search = _Search(world, properties)
-    start: Node = (world.state, world.environment)
-    nodes: list[Node] = [start]
-    index: dict[Node, int] = {start: 0}
+    start = (search.component(world.state), search.environment(world.environment))
+    nodes: list[Numbers] = [start]
+    index: dict[Numbers, int] = {start: 0}
     parents: list[tuple[int, Event]] = [(-1, ())]
     transitions: list[Transition] = []
     count = depth = 0
     frontier = [0]
-    allows, moves_of = world.allows, search.moves
+    moves_of, permitted, permit = search.moves, search.permitted, search.permit
     broken = search.broken_states(world.state)
     if broken:
         return search.graph(nodes, (), 0, 0, violation(broken, (), world.state))
     while frontier:
         found: list[int] = []
         for source in frontier:
-            state, environment = nodes[source]
-            for action, event, step, broken in moves_of(state):
-                after = allows(environment, event)
+            component, environment = nodes[source]
+            known_here = permitted[environment]
+            for action, event, number, step, broken, becomes in moves_of(component):
+                after = known_here.get(number)
                 if after is None:
+                    after = permit(environment, number, event)
+                if after == REFUSED:
                     continue
                 count += 1
-                node = (step.state, after)
+                node = (becomes, after)
                 target = index.get(node)
                 if target is None:
                     target = len(nodes)
@@ -99,7 +102,7 @@ def explore(
                     transitions.append(Transition(source, action, event, step, target))
                 if broken:
                     run = (*run_to(parents, source), event)
-                    shown = violation(broken, run, state)
+                    shown = violation(broken, run, search.components[component])
                     return search.graph(nodes, transitions, count, depth + 1, shown)
         if len(nodes) > limit:
             raise TooManyStatesError(f"{world.name}: more than {limit} states; use smaller bounds")
@@ -123,25 +126,67 @@ def violation(broken: tuple[Property, ...], run: tuple[Event, ...], state: objec
     return Violation(rules, tuple(known.name for known in broken), run, state)
 
 
-Move = tuple[str, Event, Step[Any], tuple[Property, ...]]
+REFUSED = -1
+"""Stands for the environment after an event that the environment does not let happen."""
+
+Numbers = tuple[int, int]
+"""A node inside the search: the numbers of its component state and of its environment."""
+
+Move = tuple[str, Event, int, Step[Any], tuple[Property, ...], int]
+"""Action, event and its number, the step, the properties that it breaks, the number of the state after."""
 
 
 class _Search:
-    """The moves of each component state, each stepped and checked once."""
+    """The moves of each component state, each stepped and checked once.
+
+    Component states, environments and events get a number when they are first met, so that the many
+    nodes in which they meet again are told apart by two ints and never hashed whole.
+    """
 
     def __init__(self, world: World, properties: tuple[Property, ...]) -> None:
         self.world = world
         self.over_steps = [known for known in properties if known.over_steps]
         self.over_states = [known for known in properties if not known.over_steps]
-        self.known: dict[Any, tuple[Move, ...]] = {}
         self.rules: set[str] = set()
+        self.components: list[Any] = []
+        self.environments: list[Environment] = []
+        self.permitted: list[dict[int, int]] = []
+        """For each environment: from an event's number to the environment after it, or REFUSED."""
+        self._moves: list[tuple[Move, ...] | None] = []
+        self._component_numbers: dict[Any, int] = {}
+        self._environment_numbers: dict[Environment, int] = {}
+        self._event_numbers: dict[Event, int] = {}
 
-    def moves(self, state: Any) -> tuple[Move, ...]:  # noqa: ANN401 - any component's state
+    def component(self, state: Any) -> int:  # noqa: ANN401 - any component's state
+        """The number of a component state."""
+        number = self._component_numbers.setdefault(state, len(self.components))
+        if number == len(self.components):
+            self.components.append(state)
+            self._moves.append(None)
+        return number
+
+    def environment(self, environment: Environment) -> int:
+        """The number of what the environment remembers."""
+        number = self._environment_numbers.setdefault(environment, len(self.environments))
+        if number == len(self.environments):
+            self.environments.append(environment)
+            self.permitted.append({})
+        return number
+
+    def permit(self, environment: int, number: int, event: Event) -> int:
+        """Ask the environment about an event, once: its number after the event, or REFUSED."""
+        after = self.world.allows(self.environments[environment], event)
+        answer = REFUSED if after is None else self.environment(after)
+        self.permitted[environment][number] = answer
+        return answer
+
+    def moves(self, component: int) -> tuple[Move, ...]:
         """What the component may do next, with the properties that each move breaks."""
-        moves = self.known.get(state)
+        moves = self._moves[component]
         if moves is None:
+            state = self.components[component]
             moves = tuple(self._move(state, action, event) for action, event in self.world.offers(state))
-            self.known[state] = moves
+            self._moves[component] = moves
         return moves
 
     def _move(self, state: Any, action: str, event: Event) -> Move:  # noqa: ANN401
@@ -150,7 +195,9 @@ class _Search:
         broken = tuple(
             known for known in self.over_steps if not known.holds(state, event, step.effects, step.state)
         )
-        return action, event, step, (*broken, *self.broken_states(step.state))
+        number = self._event_numbers.setdefault(event, len(self._event_numbers))
+        broken = (*broken, *self.broken_states(step.state))
+        return action, event, number, step, broken, self.component(step.state)
 
     def broken_states(self, state: Any) -> tuple[Property, ...]:  # noqa: ANN401
         """The state properties that do not hold."""
@@ -158,13 +205,12 @@ class _Search:
 
     def graph(
         self,
-        nodes: list[Node],
+        nodes: list[Numbers],
         transitions: list[Transition] | tuple[()],
         count: int,
         depth: int,
         violation: Violation | None,
     ) -> Graph:
         """What was found."""
-        return Graph(
-            self.world, tuple(nodes), tuple(transitions), count, depth, violation, frozenset(self.rules)
-        )
+        found = tuple((self.components[state], self.environments[after]) for state, after in nodes)
+        return Graph(self.world, found, tuple(transitions), count, depth, violation, frozenset(self.rules))
