@@ -1,0 +1,67 @@
+"""The specification: TLC on every model of the manifest, those that must fail among them.
+
+A model that must hold is refuted, a broken one is not refuted on the invariant it names, or a count
+differs from the pinned one: each is a finding. Counterexamples come from one worker, and two such models
+run side by side; the models that must hold get all cores one after the other.
+"""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from conformance.parts.result import Context, Finding, PartResult, verdict_of
+from spec.tlc import Model, Result, check, load_manifest
+
+UNRULED = "none"
+"""Charged where a pinned count differs and no rule is violated."""
+
+
+def run(context: Context) -> PartResult:
+    """Check every model; with `quick` only those of the triangle."""
+    models = [model for model in load_manifest().values() if model.triangle or not context.quick]
+    single = [model for model in models if model.workers == 1]
+    wide = [model for model in models if model.workers != 1]
+    context.say(f"TLC: {len(models)} models")
+    results: list[Result] = []
+    for model in wide:
+        context.say(f"TLC: {model.name}")
+        results.append(check(model))
+    context.say(f"TLC: {len(single)} models on one worker each")
+    with ThreadPoolExecutor(context.processes) as pool:
+        results += pool.map(check, single)
+    findings = tuple(finding for result in results for finding in findings_of(result))
+    states = sum(result.states for result in results)
+    failing = [result for result in results if result.model.violates is not None]
+    seen = sum(result.violated == result.model.violates for result in failing)
+    rules = {rule for result in results for rule in result.model.rules if result.model.violates is None}
+    return PartResult(
+        name="specification",
+        verdict=verdict_of(findings),
+        bound=f"{len(models)} models, {states:,} states, {seen} of {len(failing)} expected violations seen",
+        numbers={"models": len(models), "states": states, "violations": seen, "expected": len(failing)},
+        rules=tuple(sorted(rules)),
+        findings=findings,
+        again="barrierspec verify --only specification",
+    )
+
+
+def findings_of(result: Result) -> Iterator[Finding]:
+    """What differs from the manifest: the violated rule first."""
+    differences: Sequence[str] = result.differences
+    if not differences:
+        return
+    expected = result.model.violates
+    violated = result.violated
+    if violated != expected:
+        rule = rule_of(violated or expected or UNRULED)
+        yield Finding(rule, f"{result.model.name}: {differences[0]}", result.story)
+        return
+    yield Finding(UNRULED, "; ".join(differences), f"{result.model.shows}\nmodel {_place(result.model)}")
+
+
+def rule_of(definition: str) -> str:
+    """The rule that a definition states: `ALIGN_03` is ALIGN-03; other invariants keep their names."""
+    return definition.replace("_", "-")
+
+
+def _place(model: Model) -> str:
+    return f"spec/models/{model.cfg} of {model.module}"

@@ -1,0 +1,55 @@
+"""The explorer sees every state once, finds the shortest run, and stops at its limit."""
+
+import pytest
+
+from model.alignment import Gate
+from model.closed import gate_world, small_worlds, store_world
+from model.engines.explore import TooManyStatesError, explore
+from model.events import Barrier, Trigger
+from model.properties import of_component
+from model.properties.registry import Property
+
+
+@pytest.mark.parametrize("world", small_worlds(), ids=lambda world: world.name)
+def test_every_property_holds_in_every_small_world(world):
+    graph = explore(world, of_component(world.component))
+
+    assert graph.violation is None
+    assert graph.transition_count == len(graph.transitions) > 0
+
+
+def test_the_store_of_two_ids_has_the_states_that_a_person_counts():
+    graph = explore(store_world(retain=1, ids=2))
+
+    # nothing; one of three types for either id; both ids in both orders, three types each
+    kept = {tuple((entry.checkpoint, entry.type) for entry in state.entries) for state, _ in graph.nodes}
+    assert () in kept
+    assert graph.depth == 2
+    assert graph.transition_count == 6 + 6 * 3
+
+
+def test_a_broken_property_comes_back_as_the_shortest_run():
+    def never_triggers_two(before: Gate, event: object, effects: tuple, after: Gate) -> bool:
+        return Trigger(2) not in effects
+
+    world = gate_world(2, 3, counts_as_aligned=True, polled=True)
+    graph = explore(world, (Property("ALIGN-05", "gate", True, never_triggers_two),))
+
+    assert graph.violation is not None
+    assert graph.violation.rules == ("ALIGN-05",)
+    # one channel ends, the other delivers the barrier: no shorter run triggers 2
+    assert len(graph.violation.run) == 2
+    assert graph.violation.run[-1] in (Barrier(0, 2), Barrier(1, 2))
+
+
+def test_a_property_that_fails_at_the_start_needs_no_event():
+    world = gate_world(1, 1, counts_as_aligned=True, polled=True)
+    graph = explore(world, (Property("ALIGN-19", "gate", False, lambda gate: gate.current > -1),))
+
+    assert graph.violation is not None
+    assert graph.violation.run == ()
+
+
+def test_more_states_than_allowed_is_an_error_that_says_so():
+    with pytest.raises(TooManyStatesError, match="more than 10 states"):
+        explore(gate_world(3, 3, counts_as_aligned=True, polled=True), limit=10)

@@ -1,0 +1,58 @@
+"""What the prover says: rules that hold for every id, and a state and an event where one does not."""
+
+from model.alignment import Gate
+from model.cases import coordinator_cases, gate_cases, store_cases, subtask_cases
+from model.engines.prove import prove
+from model.events import Abort, Barrier
+from model.properties import PROPERTIES, of_component
+from model.properties.registry import Property
+
+
+def test_every_rule_of_the_gate_holds_for_every_id_with_two_channels():
+    report = prove(gate_cases(2), PROPERTIES)
+
+    assert report.refutations == ()
+    assert report.proved == {known.rule for known in of_component("gate")}
+
+
+def test_every_rule_of_the_store_holds_for_every_id_and_type():
+    report = prove(store_cases(1, 2), PROPERTIES)
+
+    assert report.refutations == ()
+    assert report.proved == {"SUB-06", "SUB-07", "SUB-08", "SUB-09"}
+
+
+def test_subsumption_holds_for_every_id_with_two_pending_checkpoints():
+    report = prove(coordinator_cases(2, 2, 0, 1, 2), PROPERTIES)
+
+    assert report.refutations == ()
+    assert {"SUB-02", "SUB-03", "SUB-04", "SUB-05", "COORD-08"} <= report.proved
+
+
+def test_the_steps_of_a_subtask_hold_for_every_id():
+    report = prove(subtask_cases(1, 1, 2), PROPERTIES)
+
+    assert report.refutations == ()
+
+
+def test_a_false_property_is_refuted_by_a_state_and_an_event_that_show_it():
+    def never_aborts(before: Gate, event: object, effects: tuple, after: Gate) -> bool:
+        return not any(type(effect) is Abort for effect in effects)
+
+    false = Property("ALIGN-03", "gate", True, never_aborts)
+    report = prove(gate_cases(2), (*of_component("gate"), false))
+
+    refuted = [found for found in report.refutations if found.property == "never_aborts"]
+    assert refuted
+    assert "ALIGN-03" not in report.proved
+    barriers = [found for found in refuted if type(found.event) is Barrier]
+    assert barriers
+    assert all(found.state.pending and found.event.checkpoint > found.state.current for found in barriers)
+
+
+def test_without_its_invariant_a_rule_is_not_inductive():
+    """The check can fail: a gate in a state that the invariant forbids completes a finished checkpoint."""
+    steps = tuple(known for known in of_component("gate") if known.over_steps)
+    report = prove(gate_cases(1), steps)
+
+    assert report.refutations

@@ -1,0 +1,27 @@
+"""Every named scenario is told today as it was when a person last read it."""
+
+from pathlib import Path
+
+import pytest
+from transcripts import files, fired_rules, replayed
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_scenario_is_told_as_written(path: Path, pytestconfig: pytest.Config) -> None:
+    text = path.read_text(encoding="utf-8")
+    now = replayed(text)
+    if pytestconfig.getoption("--rewrite"):
+        path.write_text(now, encoding="utf-8")
+    assert now == text or pytestconfig.getoption("--rewrite")
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_scenario_shows_the_rules_it_names(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    named = set(text.splitlines()[0].partition("rules:")[2].split())
+    assert named
+    assert named <= fired_rules(text)
+
+
+def test_there_are_scenarios_of_every_component() -> None:
+    assert {path.parent.name for path in files()} == {"gate", "subtask", "coordinator", "store", "sink"}

@@ -1,0 +1,71 @@
+"""Golden transcripts: a component's events and what was said, as text that a person can read and review.
+
+A file begins with comment lines, then the component with its configuration, then one block for each step:
+the event, `----`, the observable state, and the effects indented. `pytest --rewrite` writes them anew.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from model.components import COMPONENTS
+
+FOLDER = Path(__file__).parent.parent / "transcripts"
+
+
+def replayed(text: str) -> str:
+    """The transcript as the model tells it now: same comments, same events, fresh answers."""
+    head, *blocks = text.strip().split("\n\n")
+    comments = [line for line in head.splitlines() if line.startswith("#")]
+    component_name, config = spoken(head.splitlines()[len(comments)])
+    component = COMPONENTS[component_name]
+    state = component.new(config)
+    told = ["\n".join([*comments, written(component_name, config)])]
+    for block in blocks:
+        lines = []
+        events = block.split("\n----")[0].splitlines()
+        effects: list[dict[str, Any]] = []
+        for line in events:
+            kind, fields = spoken(line)
+            state, said, _ = component.apply(state, {"kind": kind, **fields})
+            lines.append(written(kind, fields))
+            effects += said
+        lines.append("----")
+        lines.append(written("state", component.observe(state)))
+        lines += ["  " + written(str(effect["kind"]), without_kind(effect)) for effect in effects]
+        told.append("\n".join(lines))
+    return "\n\n".join(told) + "\n"
+
+
+def spoken(line: str) -> tuple[str, dict[str, Any]]:
+    """`barrier channel=0 checkpoint=5` as a kind and its fields."""
+    kind, *pairs = line.split(" ")
+    return kind, {name: json.loads(value) for name, _, value in (pair.partition("=") for pair in pairs)}
+
+
+def written(kind: str, fields: dict[str, Any]) -> str:
+    """A kind and its fields as one line."""
+    pairs = [f"{name}={json.dumps(value, separators=(',', ':'))}" for name, value in fields.items()]
+    return " ".join([kind, *pairs])
+
+
+def without_kind(effect: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in effect.items() if name != "kind"}
+
+
+def files() -> list[Path]:
+    return sorted(FOLDER.glob("*/*.txt"))
+
+
+def fired_rules(text: str) -> set[str]:
+    """Every rule that fires while the transcript is played."""
+    head, *blocks = text.strip().split("\n\n")
+    component_name, config = spoken(next(line for line in head.splitlines() if not line.startswith("#")))
+    component = COMPONENTS[component_name]
+    state, fired = component.new(config), set()
+    for block in blocks:
+        for line in block.split("\n----")[0].splitlines():
+            kind, fields = spoken(line)
+            state, _, rules = component.apply(state, {"kind": kind, **fields})
+            fired |= set(rules)
+    return fired

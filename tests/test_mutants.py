@@ -1,0 +1,38 @@
+"""Every mutant of the model and the implementation is killed, and by the rule that it names.
+
+Those of the specification need TLC and run with `make mutants`; one of them runs here.
+"""
+
+import pytest
+
+from conformance.mutants.campaign import judge
+from conformance.mutants.catalogue import load_catalogue
+from conformance.mutants.source_edit import EditError, edited, install
+
+PYTHON = [mutant for mutant in load_catalogue() if mutant.layer != "spec"]
+
+
+@pytest.mark.parametrize("mutant", PYTHON, ids=lambda mutant: mutant.id)
+def test_a_mutant_is_killed_by_its_rule(mutant):
+    verdict = judge(mutant)
+
+    assert verdict.outcome == "killed", verdict
+
+
+def test_there_are_enough_of_every_layer():
+    layers = [mutant.layer for mutant in load_catalogue()]
+    assert len(layers) >= 25
+    assert set(layers) == {"spec", "model", "impl"}
+
+
+def test_an_edit_must_fit_exactly_once():
+    assert edited("a = 1\nb = 2\n", "a = 1", "a = 3") == "a = 3\nb = 2\n"
+    with pytest.raises(EditError, match="found 2 times"):
+        edited("a = 1\na = 1\n", "a = 1", "a = 3")
+    with pytest.raises(EditError, match="found 0 times"):
+        edited("b = 2\n", "a = 1", "a = 3")
+
+
+def test_a_module_that_is_loaded_cannot_be_mutated():
+    with pytest.raises(EditError, match="fresh process"):
+        install("conformance.mutants.source_edit", "a", "b")
