@@ -1,0 +1,79 @@
+"""The project's own promises: its top level, its pins, and one line for each dependency."""
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def names(requirements: list[str]) -> set[str]:
+    return {re.split(r"[<>=\[]", requirement)[0] for requirement in requirements}
+
+
+def direct() -> set[str]:
+    return names(PROJECT["dependencies"]) | names(PROJECT["optional-dependencies"]["dev"])
+
+
+def test_every_dependency_is_pinned():
+    lines = (ROOT / ".ci/constraints.txt").read_text(encoding="utf-8").split()
+    pinned = {line.partition("==")[0].lower() for line in lines if "==" in line}
+
+    assert len(pinned) == len(lines)
+    assert {name.lower() for name in direct()} <= pinned
+
+
+def test_every_dependency_is_justified_once():
+    text = (ROOT / "docs/dependencies.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| ([\w-]+) \|", text, flags=re.MULTILINE)
+
+    assert sorted(name for name in told if name != "package") == sorted(direct())
+
+
+def test_the_top_level_is_what_the_readme_says():
+    visible = {
+        "spec", "model", "impl", "conformance", "tests", "docs", "pyproject.toml",
+        "Makefile", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE",
+    }  # fmt: skip
+    made = {"build", "dist", "barrierspec.egg-info", "states"}
+    there = {path.name for path in ROOT.iterdir() if not path.name.startswith((".", "__"))}
+
+    assert there - made == visible
+
+
+def test_every_package_of_the_tree_is_shipped():
+    shipped = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    folders = {
+        ".".join(path.parent.relative_to(ROOT).parts)
+        for house in ("spec", "model", "impl", "conformance")
+        for path in (ROOT / house).rglob("__init__.py")
+    }
+
+    assert set(shipped["packages"]) == folders
+
+
+def test_protocol_rooms_neither_read_nor_print():
+    rooms = [*(ROOT / "impl/core").glob("*.py"), *(ROOT / "model").glob("*.py")]
+    rooms += [*(ROOT / "model/components").glob("*.py"), *(ROOT / "model/properties").glob("*.py")]
+    called = {
+        (room.name, node.func.id)
+        for room in rooms
+        for node in ast.walk(ast.parse(room.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+
+    assert rooms
+    assert not {(room, name) for room, name in called if name in {"open", "input", "print"}}
+
+
+def test_no_room_is_a_hall():
+    lengths = {
+        str(room.relative_to(ROOT)): len(room.read_text(encoding="utf-8").splitlines())
+        for house in ("spec", "model", "impl", "conformance")
+        for room in (ROOT / house).rglob("*.py")
+    }
+
+    assert lengths
+    assert not {room: length for room, length in lengths.items() if length > 500}
