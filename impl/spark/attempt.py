@@ -118,7 +118,7 @@ class Attempt:
     def _spark_job(self, launch: Launch) -> None:
         count = len(self._tasks)
         try:
-            self._spark.addTag(self._tag)
+            self._name_spark_job()
             frame = self._spark.range(0, count, 1, count)
             frame.mapInArrow(SparkTask(launch), "id long", barrier=True).collect()
         except Exception as error:  # noqa: BLE001 - kept, and reported as the reason of the attempt
@@ -129,8 +129,20 @@ class Attempt:
     def _end_spark_job(self, job: threading.Thread, patience: float) -> None:
         """Workers that were hung up on return at once; one that hangs is killed by Spark's cancellation."""
         if not self._job_ended.wait(patience):
-            self._spark.interruptTag(self._tag)
+            context = getattr(self._spark, "sparkContext", None)
+            if context is not None:
+                context.cancelJobGroup(self._tag)
+            else:
+                self._spark.interruptTag(self._tag)
         job.join()
+
+    def _name_spark_job(self) -> None:
+        """Make the job of this thread one that can be cancelled; tags reach jobs in Spark Connect only."""
+        context = getattr(self._spark, "sparkContext", None)
+        if context is not None:
+            context.setJobGroup(self._tag, self._plan.name, interruptOnCancel=True)
+        else:
+            self._spark.addTag(self._tag)
 
     # ------------------------------------------------------------ serving the workers
 

@@ -40,7 +40,7 @@ class CheckpointReport:
 class Coordination:
     """The coordinator of one job over all its attempts. Used by one thread.
 
-    `send` is set anew for each attempt, by `begin_attempt`.
+    Whom it speaks to is set anew for each attempt, by `begin_attempt`. `clock` answers seconds.
     """
 
     def __init__(
@@ -50,7 +50,9 @@ class Coordination:
         storage: CheckpointStorage,
         ledger: FaultLedger,
         log: EventLog | None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._clock = clock
         self._plan = plan
         self._tasks = plan.ids()
         self._config = config
@@ -64,7 +66,7 @@ class Coordination:
             min_pause_ms=config.min_pause_between_checkpoints_ms,
             initial_delay_ms=config.checkpointing_interval_ms,
         )
-        self._started = time.monotonic()
+        self._started = self._clock()
         self._send: Send = _to_nobody
         self._attempt = 0
         self._running: set[str] = set()
@@ -182,7 +184,7 @@ class Coordination:
         return max(min(due, default=now + 200) - self._now(), 0) / 1_000
 
     def _now(self) -> int:
-        return int((time.monotonic() - self._started) * 1_000)
+        return int((self._clock() - self._started) * 1_000)
 
     def _sync(self) -> None:
         """Let the coordinator's virtual time catch up with the clock."""
@@ -205,7 +207,7 @@ class Coordination:
     def _carry_out(self, effect: Wire) -> None:
         match effect:
             case {"kind": "trigger_task", "task": str(task), "checkpoint": int(checkpoint)}:
-                self._triggered.setdefault(checkpoint, time.monotonic())
+                self._triggered.setdefault(checkpoint, self._clock())
                 self._send(task, {"do": "trigger", "checkpoint": checkpoint})
             case {"kind": "complete", "checkpoint": int(checkpoint)}:
                 self._completed(checkpoint)
@@ -224,18 +226,23 @@ class Coordination:
                 self._send(task, {"do": "abort", "checkpoint": checkpoint, "completed": newest})
 
     def _completed(self, checkpoint: int) -> None:
-        duration = (time.monotonic() - self._triggered.pop(checkpoint)) * 1_000
+        duration = (self._clock() - self._triggered.pop(checkpoint)) * 1_000
         self.completions.append(CheckpointReport(checkpoint, self._attempt, round(duration, 1)))
         self._failures.completed(checkpoint)
         self._periodic.completed(self._now())
+        self._strike_if_due()
+
+    def _strike_if_due(self) -> None:
         due = self._passages.due(COMPLETION_STORED)
-        if due is not None and self._ledger.claim(due[0]):
-            number, plan = due
-            struck = [one for one in self._tasks if plan.concerns(one)] if plan.task else None
-            self.fault_struck(number, "coordinator")
+        if due is None or not self._ledger.claim(due[0]):
+            return
+        number, plan = due
+        named = [task for task in self._tasks if plan.task is not None and plan.concerns(task)]
+        struck = named or self._plan.of_role(Role.SINK)
+        self.fault_struck(number, ", ".join(struck))
+        for task in struck:
             # on each connection this goes before the notification, and is obeyed before that is read
-            for task in struck or self._plan.of_role(Role.SINK):
-                self._send(task, {"do": "strike", "action": plan.action, "point": plan.point})
+            self._send(task, {"do": "strike", "action": plan.action, "point": plan.point})
 
     def _aborted(self, checkpoint: int, reason: str) -> None:
         self._triggered.pop(checkpoint, None)
@@ -254,8 +261,9 @@ class Coordination:
             self._send(task, {"do": "finish"})
 
     def fault_struck(self, number: int, task: str) -> None:
-        """Record that fault `number` of the plan has leave to strike `task`."""
-        self._line({"kind": "fault", "struck": task, **self._ledger.plans[number].as_dict()})
+        """Record that fault `number` of the plan has leave to strike `task`, or several."""
+        plan = self._ledger.plans[number]
+        self._line({"kind": "fault", "point": plan.point, "struck": task, "action": plan.action})
 
     # ------------------------------------------------------------ taking over and restoring
 

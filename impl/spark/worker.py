@@ -256,7 +256,7 @@ class Worker:
         if not self._granted:
             return
         if self._log:
-            self._log.line({"kind": "fault", **plan.as_dict()})
+            self._log.line({"kind": "fault", "point": plan.point, "action": plan.action})
         if plan.action in (SIGKILL, HANG):
             _end_process(plan.action)
         raise InjectedFaultError(f"a fault of the plan struck {self._task} at {point}")

@@ -1,0 +1,189 @@
+"""The coordinator on the driver, with a memory for a checkpoint folder, a clock of our own, and no Spark."""
+
+import pytest
+
+from impl.config import CheckpointConfig
+from impl.faults import COMPLETION_STORED, FaultLedger, FaultPlan
+from impl.plan import Plan, Role, Stage
+from impl.spark.coordination import Coordination
+from impl.spark.errors import AttemptFailedError
+from impl.state import MemoryStorage, StorageError, encode
+
+PLAN = Plan("job", (Stage("in", Role.SOURCE, None, 1), Stage("out", Role.SINK, None, 1)))
+
+
+class Bench:
+    """A coordination under test: what it says to whom, and a clock that the test moves."""
+
+    def __init__(self, storage=None, faults=(), **config):
+        self.now = 0.0
+        self.said = []
+        self.storage = storage or MemoryStorage()
+        settings = CheckpointConfig(**{"checkpointing_interval_ms": 100, **config})
+        self.ledger = FaultLedger(faults)
+        self.it = Coordination(PLAN, settings, self.storage, self.ledger, None, lambda: self.now)
+        self.attempt = 0
+
+    def start(self):
+        self.attempt = self.storage.new_attempt()
+        restored = self.it.begin_attempt(
+            self.attempt, lambda task, message: self.said.append((task, message))
+        )
+        self.it.running("in-0")
+        self.it.running("out-0")
+        return restored
+
+    def pass_ms(self, ms):
+        self.now += ms / 1_000
+        self.it.tick()
+        return self.heard()
+
+    def acknowledge(self, task, checkpoint):
+        handle = self.storage.write(checkpoint, task, self.attempt, encode(f"{task} at {checkpoint}"))
+        self.it.acknowledge(task, checkpoint, handle.to_json())
+        return self.heard()
+
+    def heard(self):
+        said, self.said = self.said, []
+        return said
+
+
+def trigger(checkpoint):
+    return ("in-0", {"do": "trigger", "checkpoint": checkpoint})
+
+
+def complete(checkpoint):
+    message = {"do": "complete", "checkpoint": checkpoint}
+    return [("in-0", message), ("out-0", message)]
+
+
+def abort(checkpoint, completed):
+    message = {"do": "abort", "checkpoint": checkpoint, "completed": completed}
+    return [("in-0", message), ("out-0", message)]
+
+
+def test_a_checkpoint_is_triggered_published_and_only_then_told():
+    bench = Bench()
+    bench.start()
+    assert bench.pass_ms(99) == []
+    assert bench.pass_ms(1) == [trigger(1)]
+    assert bench.acknowledge("in-0", 1) == []
+    assert bench.storage.completed_ids() == ()
+    assert bench.acknowledge("out-0", 1) == complete(1)
+    assert bench.storage.completed_ids() == (1,)
+
+
+def test_nothing_is_triggered_before_all_tasks_run():
+    bench = Bench()
+    bench.it.begin_attempt(bench.storage.new_attempt(), lambda task, message: bench.said.append(message))
+    bench.it.running("in-0")
+    assert bench.pass_ms(1_000) == []
+
+
+class FullDisk(MemoryStorage):
+    """A storage on which nothing can be published."""
+
+    def publish(self, checkpoint, attempt, handles):
+        raise StorageError("no space left")
+
+
+def test_a_checkpoint_that_cannot_be_published_is_told_to_nobody():
+    bench = Bench(FullDisk(), tolerable_checkpoint_failure_number=1)
+    bench.start()
+    bench.pass_ms(100)
+    bench.acknowledge("in-0", 1)
+    assert bench.acknowledge("out-0", 1) == abort(1, -1)
+    assert bench.it.aborted == [(1, "FINALIZE_CHECKPOINT_FAILURE")]
+
+
+@pytest.mark.rule("COORD-10")
+def test_a_checkpoint_that_takes_too_long_is_aborted_everywhere():
+    bench = Bench(checkpoint_timeout_ms=300, tolerable_checkpoint_failure_number=1)
+    bench.start()
+    bench.pass_ms(100)
+    bench.acknowledge("in-0", 1)
+    assert bench.pass_ms(200) == []
+    assert bench.pass_ms(100) == [*abort(1, -1), trigger(2)]
+
+
+def test_more_failed_checkpoints_than_tolerated_fail_the_attempt():
+    bench = Bench(checkpoint_timeout_ms=300)
+    bench.start()
+    bench.pass_ms(100)
+    with pytest.raises(AttemptFailedError, match="CHECKPOINT_EXPIRED"):
+        bench.pass_ms(300)
+
+
+def test_the_last_checkpoint_covers_all_and_its_completion_ends_the_sources():
+    bench = Bench()
+    bench.start()
+    bench.it.end_of_data("in-0")
+    assert bench.pass_ms(0) == []
+    bench.it.end_of_data("out-0")
+    assert bench.pass_ms(0) == [trigger(1)]
+    bench.acknowledge("in-0", 1)
+    assert bench.acknowledge("out-0", 1) == [complete(1)[0], ("in-0", {"do": "finish"}), complete(1)[1]]
+    assert bench.pass_ms(10_000) == []
+
+
+def test_a_checkpoint_from_before_the_end_does_not_end_the_sources():
+    bench = Bench()
+    bench.start()
+    bench.pass_ms(100)
+    bench.it.end_of_data("in-0")
+    bench.it.end_of_data("out-0")
+    bench.acknowledge("in-0", 1)
+    bench.pass_ms(0)
+    assert bench.acknowledge("out-0", 1) == [*complete(1), trigger(2)]
+
+
+def test_a_last_checkpoint_that_is_aborted_is_taken_again():
+    bench = Bench(tolerable_checkpoint_failure_number=1)
+    bench.start()
+    bench.it.end_of_data("in-0")
+    bench.it.end_of_data("out-0")
+    assert bench.pass_ms(0) == [trigger(1)]
+    bench.it.decline("out-0", 1, "ASYNC_EXCEPTION")
+    assert bench.heard() == abort(1, -1)
+    assert bench.pass_ms(0) == [trigger(2)]
+
+
+@pytest.mark.rule("ONCE-04")
+def test_the_next_attempt_restores_the_last_completed_checkpoint_and_draws_new_ids():
+    bench = Bench()
+    assert bench.start() == (None, {})
+    bench.pass_ms(100)
+    bench.acknowledge("in-0", 1)
+    bench.acknowledge("out-0", 1)
+    bench.pass_ms(100)
+    bench.acknowledge("in-0", 2)
+    bench.it.fail_attempt("a test says so")
+    restored, states = bench.start()
+    assert (restored, sorted(states)) == (1, ["in-0", "out-0"])
+    assert bench.storage.read(states["out-0"]) == "out-0 at 1"
+    assert bench.pass_ms(100) == [trigger(3)]
+
+
+@pytest.mark.rule("COORD-02")
+def test_a_new_driver_goes_on_from_what_the_old_one_published():
+    old = Bench()
+    old.start()
+    old.pass_ms(100)
+    old.acknowledge("in-0", 1)
+    old.acknowledge("out-0", 1)
+    new = Bench(old.storage)
+    assert new.start()[0] == 1
+    assert new.pass_ms(100) == [trigger(2)]
+
+
+def test_a_fault_at_the_stored_completion_goes_before_the_notification_and_comes_once():
+    bench = Bench(faults=[FaultPlan(COMPLETION_STORED, action="error")])
+    bench.start()
+    bench.pass_ms(100)
+    bench.acknowledge("in-0", 1)
+    strike = {"do": "strike", "action": "error", "point": COMPLETION_STORED}
+    assert bench.acknowledge("out-0", 1) == [("out-0", strike), *complete(1)]
+    assert bench.ledger.left() == []
+    bench.pass_ms(100)
+    bench.acknowledge("in-0", 2)
+    assert bench.acknowledge("out-0", 2) == complete(2)

@@ -1,0 +1,148 @@
+"""The main job on real Spark: eight worker processes, 20,000 flights, and what may go wrong with them."""
+
+import json
+
+import pytest
+
+from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
+from impl.faults import (
+    ACKNOWLEDGEMENT_SENT,
+    ALIGNMENT_IN_PROGRESS,
+    COMPLETION_STORED,
+    SNAPSHOT_WRITTEN,
+    FaultPlan,
+)
+from impl.flights import run
+from impl.flights_check import check_flights
+from impl.spark.errors import JobFailedError, TooFewSlotsError, UnsupportedSettingError
+from impl.spark.session import refuse_unsupported, require_slots
+
+# a checkpoint every 100 ms in a run of a second: faults find something to strike
+CHECKPOINTS = CheckpointConfig(checkpointing_interval_ms=100)
+EXECUTION = ExecutionConfig(heartbeat_timeout_ms=2_000)
+RATE = 20_000
+
+
+@pytest.fixture
+def run_flights(spark, flights_20000, tmp_path):
+    def run_once(*faults, **options):
+        settings = {"rate": RATE, "csv": flights_20000, "spark": spark, "checkpoints": CHECKPOINTS}
+        return run(tmp_path, 0, faults, execution=EXECUTION, **{**settings, **options})
+
+    return run_once
+
+
+@pytest.fixture
+def checked(flights_20000, tmp_path):
+    return lambda: check_flights(tmp_path / "committed", flights_20000).describe()
+
+
+EXACT = "exact: 20000 updates of 340 keys, one for each flight"
+
+
+def logs(folder):
+    return {
+        path.stem: [json.loads(line) for line in path.read_text().splitlines()]
+        for path in folder.glob("*.jsonl")
+    }
+
+
+@pytest.mark.rule("ONCE-03")
+def test_an_undisturbed_run_is_exact(run_flights, checked):
+    seen = []
+    result = run_flights(on_progress=seen.append)
+    assert checked() == EXACT
+    assert (len(result.attempts), result.records, result.faults) == (1, 20_000, ())
+    assert len(result.checkpoints) > 1
+    assert any(progress.records_per_second > 0 for progress in seen)
+
+
+@pytest.mark.rule("ONCE-01")
+def test_every_barrier_comes_after_just_the_records_that_were_sent_before_it(run_flights, tmp_path):
+    run_flights()
+    recorded = logs(tmp_path / "events")
+    channels = {name: lines[0]["channels"] for name, lines in recorded.items() if name != "coordinator"}
+    sent = {
+        (line["task"], below, line["event"]["checkpoint"]): records
+        for lines in recorded.values()
+        for line in lines
+        for below, records in line.get("sent", {}).items()
+    }
+    received = {
+        (channels[name][line["event"]["channel"]], line["task"], line["event"]["checkpoint"]): line["records"]
+        for name, lines in recorded.items()
+        for line in lines
+        if line.get("component") == "gate" and line["event"]["kind"] == "barrier"
+    }
+    assert received == sent
+    assert len({checkpoint for _, _, checkpoint in sent}) > 1
+
+
+@pytest.mark.rule("ONCE-03")
+def test_a_worker_killed_during_an_alignment_changes_nothing(run_flights, checked):
+    fault = FaultPlan(ALIGNMENT_IN_PROGRESS, "count-1", occurrence=3)
+    result = run_flights(fault)
+    assert checked() == EXACT
+    assert result.faults == (fault,)
+    assert "count-1 is gone" in result.attempts[0].reason
+    assert [attempt.reason is None for attempt in result.attempts] == [False, True]
+    assert result.attempts[1].restored is not None
+
+
+@pytest.mark.rule("SINK-06")
+def test_sinks_killed_between_completion_and_notification_commit_again(run_flights, checked):
+    result = run_flights(FaultPlan(COMPLETION_STORED, occurrence=2))
+    assert checked() == EXACT
+    assert len(result.attempts) == 2
+    assert result.attempts[1].restored == 2
+
+
+@pytest.mark.rule("ONCE-05")
+def test_a_sink_that_fails_after_its_pre_commit_commits_nothing_of_it(run_flights, checked):
+    result = run_flights(FaultPlan(SNAPSHOT_WRITTEN, "sink-0", occurrence=2, action="error"))
+    assert checked() == EXACT
+    assert "InjectedFaultError" in result.attempts[0].reason
+    assert result.attempts[1].restored == 1
+
+
+def test_a_worker_that_hangs_is_found_by_its_missing_heartbeat(run_flights, checked):
+    result = run_flights(FaultPlan(ALIGNMENT_IN_PROGRESS, "sink-1", occurrence=2, action="hang"))
+    assert checked() == EXACT
+    assert "it hangs" in result.attempts[0].reason
+
+
+@pytest.mark.rule("ONCE-04")
+def test_an_altered_checkpoint_is_refused_and_the_one_before_it_is_used(run_flights, checked, tmp_path):
+    with pytest.raises(JobFailedError, match="after 0 restarts"):
+        run_flights(
+            FaultPlan(ACKNOWLEDGEMENT_SENT, "flights-0", occurrence=4, action="error"),
+            restarts=RestartConfig(0),
+        )
+    published = sorted(int(one.parent.name[4:]) for one in (tmp_path / "checkpoints").glob("chk-*/_metadata"))
+    altered = next((tmp_path / "checkpoints" / f"chk-{published[-1]}").glob("count-2.*.state"))
+    content = bytearray(altered.read_bytes())
+    content[-5] ^= 1
+    altered.write_bytes(content)
+    with pytest.raises(ConfigError, match="holds the checkpoints of an earlier run"):
+        run_flights()
+    result = run_flights(resume=True)
+    assert result.attempts[0].restored == published[-2]
+    assert result.attempts[0].attempt == 2
+    assert checked() == EXACT
+
+
+def test_too_few_slots_are_told_at_once(spark):
+    require_slots(spark, 8)
+    with pytest.raises(TooFewSlotsError, match=r"9 subtasks.*8 slots.*local\[9\]"):
+        require_slots(spark, 9)
+
+
+@pytest.mark.parametrize("setting", ["spark.dynamicAllocation.enabled", "spark.speculation"])
+def test_settings_that_move_subtasks_are_refused(spark, setting):
+    spark.conf.set("spark.sql.legacy.setCommandRejectsSparkCoreConfs", "false")
+    spark.conf.set(setting, "true")
+    try:
+        with pytest.raises(UnsupportedSettingError, match=setting):
+            refuse_unsupported(spark)
+    finally:
+        spark.conf.unset(setting)

@@ -1,0 +1,180 @@
+"""How processes of one attempt talk: frames, the handshake, doors, and the inbox behind them."""
+
+import queue
+import socket
+import threading
+
+import pytest
+
+from impl.spark.doors import Door, knock
+from impl.spark.errors import (
+    ConnectionLostError,
+    FrameError,
+    HandshakeRefusedError,
+    SparkRuntimeError,
+    StaleAttemptError,
+)
+from impl.spark.frames import MAX_PAYLOAD, Connection, Kind, pack_rows, unpack_rows
+from impl.spark.handshake import new_secret
+from impl.spark.inbox import Inbox, InboxClosedError
+from impl.spark.outputs import Outputs, channel_of
+
+SECRET = new_secret()
+BUFFER = 65_536
+
+
+@pytest.fixture
+def door():
+    """A door of attempt 7, with what it let in and what it refused."""
+    welcomed, refused = queue.Queue(), queue.Queue()
+    door = Door("127.0.0.1", SECRET, 7, lambda *who: welcomed.put(who), refused.put, BUFFER)
+    yield door, welcomed, refused
+    door.close()
+
+
+def pair(attempt_here=7, attempt_there=7):
+    here, there = socket.socketpair()
+    return Connection(here, attempt_here), Connection(there, attempt_there)
+
+
+def test_who_holds_the_secret_and_the_attempt_is_let_in_and_heard(door):
+    at, welcomed, _ = door
+    caller = knock(at.host, at.port, SECRET, 7, {"task": "count-1"}, BUFFER)
+    connection, claim = welcomed.get(timeout=10)
+    caller.say({"say": "alive", "records": 3})
+    assert claim["task"] == "count-1"
+    assert connection.hear() == {"say": "alive", "records": 3}
+
+
+def test_a_wrong_secret_is_refused_on_both_sides(door):
+    at, welcomed, refused = door
+    with pytest.raises(HandshakeRefusedError, match="does not hold the secret"):
+        knock(at.host, at.port, new_secret(), 7, {"task": "count-1"}, BUFFER)
+    assert isinstance(refused.get(timeout=10), SparkRuntimeError)
+    assert welcomed.empty()
+
+
+def test_who_only_skips_the_check_of_the_door_is_refused_by_the_door(door):
+    at, welcomed, refused = door
+    connection = Connection(socket.create_connection((at.host, at.port)), 7)
+    connection.send(Kind.HANDSHAKE, b'{"task": "count-1", "attempt": 7, "nonce": "00"}')
+    connection.receive()
+    connection.send(Kind.HANDSHAKE, b'{"proof": "guessed"}')
+    assert b"does not hold the secret" in connection.receive()[1]
+    assert isinstance(refused.get(timeout=10), HandshakeRefusedError)
+    assert welcomed.empty()
+
+
+@pytest.mark.rule("ONCE-06")
+def test_a_worker_of_an_ended_attempt_is_refused(door):
+    at, welcomed, refused = door
+    with pytest.raises(HandshakeRefusedError, match="another attempt"):
+        knock(at.host, at.port, SECRET, 6, {"task": "count-1"}, BUFFER)
+    assert "attempt" in str(refused.get(timeout=10))
+    assert welcomed.empty()
+
+
+def test_no_pickle_of_a_stranger_is_read(door):
+    at, welcomed, refused = door
+    stranger = Connection(socket.create_connection((at.host, at.port)), 7)
+    stranger.send(Kind.RECORDS, pack_rows([(1,)]))
+    assert isinstance(refused.get(timeout=10), FrameError)
+    assert welcomed.empty()
+
+
+@pytest.mark.rule("ONCE-06")
+def test_a_frame_of_another_attempt_is_refused_in_the_middle_of_a_stream():
+    here, there = pair(attempt_here=6)
+    here.send(Kind.BARRIER, b"12345678")
+    with pytest.raises(StaleAttemptError, match="expected a frame of attempt 7, it carries 6"):
+        there.receive()
+
+
+def test_rows_come_as_they_were_sent_also_in_large_frames():
+    here, there = pair()
+    rows = [(number, "x" * 50, None, 1.5) for number in range(2_000)]
+    sender = threading.Thread(target=here.send, args=(Kind.RECORDS, pack_rows(rows)))
+    sender.start()
+    kind, payload = there.receive()
+    sender.join()
+    assert (kind, unpack_rows(payload)) == (Kind.RECORDS, rows)
+
+
+def test_a_frame_that_announces_too_much_is_refused_before_it_is_read():
+    here, there = socket.socketpair()
+    here.sendall((MAX_PAYLOAD + 1).to_bytes(4, "big") + bytes([Kind.RECORDS]) + (7).to_bytes(8, "big"))
+    with pytest.raises(FrameError, match="at most"):
+        Connection(there, 7).receive()
+
+
+def test_the_end_of_a_connection_is_an_error_of_its_own():
+    here, there = pair()
+    here.close()
+    with pytest.raises(ConnectionLostError):
+        there.receive()
+
+
+@pytest.mark.rule("ALIGN-17")
+def test_what_waits_on_a_blocked_channel_is_taken_after_it_is_released():
+    inbox = Inbox(2, 4)
+    inbox.put(0, (Kind.RECORDS, b"first"))
+    inbox.put(1, (Kind.RECORDS, b"other"))
+    assert inbox.take({0}, 0) == (1, (Kind.RECORDS, b"other"))
+    assert inbox.take({0}, 0) is None
+    assert inbox.take((), 0) == (0, (Kind.RECORDS, b"first"))
+
+
+def test_mail_goes_before_frames():
+    inbox = Inbox(1, 4)
+    inbox.put(0, (Kind.RECORDS, b""))
+    inbox.post({"do": "complete", "checkpoint": 3})
+    assert inbox.take((), 0) == {"do": "complete", "checkpoint": 3}
+
+
+def test_a_full_channel_stops_its_reader_and_no_other():
+    inbox = Inbox(2, 1)
+    inbox.put(0, (Kind.RECORDS, b"1"))
+    reader = threading.Thread(target=inbox.put, args=(0, (Kind.RECORDS, b"2")))
+    reader.start()
+    inbox.put(1, (Kind.RECORDS, b"other"))
+    assert reader.is_alive()
+    taken = [inbox.take((), 10) for _ in range(3)]
+    reader.join(10)
+    assert sorted(payload for _, (_, payload) in taken) == [b"1", b"2", b"other"]
+
+
+def test_closing_wakes_who_waits_to_put_and_to_take():
+    inbox = Inbox(1, 1)
+    inbox.put(0, (Kind.RECORDS, b""))
+    ended = queue.Queue()
+
+    def put():
+        try:
+            inbox.put(0, (Kind.RECORDS, b""))
+        except InboxClosedError as closed:
+            ended.put(closed)
+
+    reader = threading.Thread(target=put)
+    reader.start()
+    inbox.close()
+    assert isinstance(ended.get(timeout=10), InboxClosedError)
+    with pytest.raises(InboxClosedError):
+        inbox.take((), None)
+
+
+@pytest.mark.rule("TASK-01")
+def test_a_barrier_leaves_after_all_rows_emitted_before_it():
+    here, there = pair()
+    outputs = Outputs({"count-0": here}, None, batch_rows=100)
+    outputs.emit([(1,), (2,)])
+    outputs.broadcast(Kind.BARRIER, 5)
+    outputs.emit([(3,)])
+    outputs.flush()
+    frames = [there.receive() for _ in range(3)]
+    assert [kind for kind, _ in frames] == [Kind.RECORDS, Kind.BARRIER, Kind.RECORDS]
+    assert unpack_rows(frames[0][1]) == [(1,), (2,)]
+    assert outputs.sent() == {"count-0": 3}
+
+
+def test_a_key_has_one_channel_in_every_process():
+    assert [channel_of(("UA", f"2013-01-0{day}"), 4) for day in range(1, 7)] == [1, 0, 3, 2, 1, 0]
