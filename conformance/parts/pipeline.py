@@ -1,0 +1,102 @@
+"""The pipeline: the flights job on Spark, three times, and its committed output held against the source.
+
+Once undisturbed; once with a worker killed while an alignment is in progress; once with every sink killed
+after a checkpoint was completed and before anybody was told. Faults strike at a named protocol point.
+Each run leaves its event log under the build folder, for the trace part.
+"""
+
+import shutil
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from conformance.parts.result import Context, Finding, PartResult, verdict_of
+from impl import flights as main_job
+from impl.config import RestartConfig
+from impl.faults import ALIGNMENT_IN_PROGRESS, COMPLETION_STORED, FaultPlan
+from impl.flights_check import FlightsReport, check_flights
+from impl.job import JobResult, Progress
+from impl.spark.session import spark_session
+
+FOLDER = "pipeline"
+QUICK_ROWS = 30_000
+
+
+class Run(NamedTuple):
+    """One of the runs."""
+
+    name: str
+    faults: tuple[FaultPlan, ...]
+
+
+RUNS = (
+    Run("undisturbed", ()),
+    Run("killed-while-aligning", (FaultPlan(ALIGNMENT_IN_PROGRESS, "count", occurrence=5),)),
+    Run("killed-before-notification", (FaultPlan(COMPLETION_STORED, occurrence=5),)),
+)
+
+
+def run(context: Context) -> PartResult:
+    """Run all of them in one Spark session, and check each output."""
+    folder = context.build / FOLDER
+    shutil.rmtree(folder, ignore_errors=True)
+    csv = (
+        main_job.first_flights(QUICK_ROWS, folder / "flights.csv")
+        if context.quick
+        else main_job.flights_csv()
+    )
+    findings: list[Finding] = []
+    flights = kills = checkpoints = 0
+    context.say("starting Spark")
+    with spark_session(main_job.MASTER, folder / "spark.log", "barrierspec-verify") as session:
+        for number, planned in enumerate(RUNS):
+            place = folder / planned.name
+            result = main_job.run(
+                place,
+                context.seed + number,
+                planned.faults,
+                main_job.ROWS_PER_SECOND,
+                lambda progress, name=planned.name: context.say(described(name, progress)),  # type: ignore[misc]
+                csv=csv,
+                restarts=RestartConfig(),
+                spark=session,
+            )
+            context.say(f"{planned.name}: comparing the committed output with a batch computation")
+            report = check_flights(place / "committed", csv)
+            findings += _findings(planned, result, report)
+            flights = report.expected
+            kills += len(result.faults)
+            checkpoints += len(result.checkpoints)
+    exact = "output exact" if not findings else "output NOT exact"
+    return PartResult(
+        name="pipeline",
+        verdict=verdict_of(tuple(findings)),
+        bound=f"{flights:,} flights x {len(RUNS)} runs, {kills} kills, {checkpoints} checkpoints, {exact}",
+        numbers={"flights": flights, "runs": len(RUNS), "kills": kills, "checkpoints": checkpoints},
+        rules=("ONCE-02", "ONCE-03"),
+        findings=tuple(findings),
+        again=f"barrierspec verify --only pipeline --seed {context.seed}",
+    )
+
+
+def described(name: str, progress: Progress) -> str:
+    """One line of what a run is doing."""
+    checkpoint = f"checkpoint {progress.pending} in progress" if progress.pending is not None else "running"
+    restarts = f", {progress.restarts} restarts" if progress.restarts else ""
+    return (
+        f"{name}: {progress.records:,} flights, {progress.records_per_second:,.0f} a second, "
+        f"{checkpoint}, {progress.completed} completed{restarts}"
+    )
+
+
+def _findings(planned: Run, result: JobResult, report: FlightsReport) -> Iterator[Finding]:
+    """What is not as it has to be; a fault that never struck proves nothing."""
+    again = f"barrierspec run --scenario {planned.name}"
+    if not report.exact:
+        yield Finding(
+            "ONCE-03", f"{planned.name}: {report.describe().splitlines()[0]}", f"{report.describe()}\n{again}"
+        )
+    if len(result.faults) != len(planned.faults):
+        line = f"{planned.name}: {len(result.faults)} of {len(planned.faults)} planned faults struck"
+        yield Finding(None, line, again)
+    if not result.checkpoints:
+        yield Finding(None, f"{planned.name}: no checkpoint was completed", again)
