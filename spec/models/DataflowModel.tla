@@ -50,9 +50,11 @@ ALIGN_17 == [][attempt' = attempt => \A c \in Sources :
     /\ c \in gate.blocked => IsPrefixOf(channel[c], channel'[c])
     /\ counted'[c] # counted[c] => channel'[c] = Tail(channel[c])]_vars
 
-ONCE_01 == \A n \in CompletedIds : \A s \in Sources :
-    /\ snapshots[n][Operator][s] = snapshots[n][s]
-    /\ snapshots[n][SinkTask].received[s] = snapshots[n][s]
+ONCE_01 == \A n \in CompletedIds :
+    /\ DOMAIN snapshots[n] = Tasks
+    /\ \A s \in Sources :
+        /\ snapshots[n][Operator][s] = snapshots[n][s]
+        /\ snapshots[n][SinkTask].received[s] = snapshots[n][s]
 
 ONCE_02 == \A s \in Sources : counted[s] = NextDue(s)
 

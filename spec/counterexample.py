@@ -1,0 +1,69 @@
+"""A counterexample of TLC as a value of our own, and as lines that a person reads."""
+
+import re
+from typing import NamedTuple
+
+from spec.values import State, Value, format_value, parse_state
+
+_HEADER = re.compile(r"(\d+): <(?:(Initial predicate)|(\w+).*?)>\s*\n", re.DOTALL)
+
+
+class TraceStep(NamedTuple):
+    """One state of a counterexample and how it was reached."""
+
+    number: int
+    """From 1, the initial state."""
+    action: str
+    """The TLA+ action; empty for the initial state."""
+    arguments: tuple[Value, ...]
+    """What the action was taken with, as far as the model's `out` shows it: the event without its kind."""
+    state: State
+
+
+Trace = tuple[TraceStep, ...]
+
+
+class TraceSyntaxError(ValueError):
+    """A state of a counterexample is not in the form in which TLC prints it."""
+
+
+def parse_step(text: str) -> TraceStep:
+    """One state message of TLC's tool output: a header with the action, then the variables."""
+    header = _HEADER.match(text)
+    if header is None:
+        raise TraceSyntaxError(
+            f"expected '<number>: <action>' before a state, got {text[:80]!r}; is this TLC 2.15?"
+        )
+    state = parse_state(text[header.end() :])
+    out = state.get("out")
+    arguments: tuple[Value, ...] = ()
+    if header[3] and isinstance(out, tuple) and out and isinstance(out[0], tuple):
+        arguments = out[0][1:]
+    return TraceStep(int(header[1]), header[3] or "", arguments, state)
+
+
+def changed(before: State, after: State) -> State:
+    """The variables that the step changed, with their new values."""
+    return {name: value for name, value in after.items() if before.get(name) != value}
+
+
+def render(trace: Trace) -> str:
+    """One line a step: its action, the effects in `out`, then what else it changed."""
+    lines = []
+    before: State = {}
+    for step in trace:
+        news = changed(before, step.state)
+        before = step.state
+        out = news.pop("out", ())
+        name = f"{step.action}({', '.join(map(_plain, step.arguments))})" if step.arguments else step.action
+        effects = "; ".join(" ".join(map(_plain, effect)) for effect in out[1:])
+        parts = [f"{step.number:>3}", f"{name or 'initially':<26}"]
+        if effects:
+            parts.append(f"=> {effects} |")
+        parts.append(", ".join(f"{variable} = {format_value(value)}" for variable, value in news.items()))
+        lines.append("  ".join(parts).rstrip())
+    return "\n".join(lines)
+
+
+def _plain(value: Value) -> str:
+    return value if isinstance(value, str) else format_value(value)

@@ -1,0 +1,84 @@
+"""The index of rules: every requirement of the protocol, with its one ID. Read from `rules.toml`."""
+
+import re
+import tomllib
+from importlib import resources
+from typing import Any, NamedTuple
+
+_ID = re.compile(r"(ALIGN|TASK|COORD|SUB|SINK|ONCE)-\d\d")
+_REQUIRED = ("id", "title", "must", "source", "holds")
+
+
+class Rule(NamedTuple):
+    """One requirement."""
+
+    id: str
+    """For example `ALIGN-04`."""
+    title: str
+    must: str
+    """One sentence: what an implementation has to do."""
+    source: str
+    """A fact of Apache Flink (class or ticket), or a consequence of other rules."""
+    holds: str
+    """The generations of Flink that it holds for."""
+    operator: str
+    """`Module!Definition` that states it in TLA+; empty if none is given."""
+    property: str
+    """The function of `model.properties` that states it; empty if none is given."""
+    mutants: tuple[str, ...]
+    """The catalogue's mutants that break it."""
+
+    def definition(self) -> str:
+        """The name of its TLA+ definition: the ID with an underscore."""
+        return self.id.replace("-", "_")
+
+
+class RuleIndexError(ValueError):
+    """The index of rules is malformed."""
+
+
+def load_rules() -> tuple[Rule, ...]:
+    """All rules, in the order of the index.
+
+    Raises:
+        RuleIndexError: an entry lacks a field, has an ID of the wrong form, or an ID occurs twice.
+    """
+    return parse_rules((resources.files("spec") / "rules.toml").read_text("utf-8"))
+
+
+def parse_rules(text: str) -> tuple[Rule, ...]:
+    """The rules of an index given as TOML."""
+    try:
+        entries = tomllib.loads(text).get("rule", [])
+    except tomllib.TOMLDecodeError as error:
+        raise RuleIndexError(f"expected TOML, got: {error}; mend the index of rules") from error
+    rules = tuple(_rule(position, entry) for position, entry in enumerate(entries, 1))
+    seen: set[str] = set()
+    for rule in rules:
+        if rule.id in seen:
+            raise RuleIndexError(f"expected each rule once, got {rule.id} twice; rename or remove one")
+        seen.add(rule.id)
+    return rules
+
+
+def _rule(position: int, entry: dict[str, Any]) -> Rule:
+    missing = [field for field in _REQUIRED if not isinstance(entry.get(field), str) or not entry[field]]
+    if missing:
+        raise RuleIndexError(
+            f"expected text in {', '.join(_REQUIRED)} of rule {position} ({entry.get('id', 'without id')}), "
+            f"got none in {', '.join(missing)}; add it"
+        )
+    if not _ID.fullmatch(entry["id"]):
+        raise RuleIndexError(f"expected an ID like ALIGN-04, got {entry['id']!r} in rule {position}; mend it")
+    mutants = entry.get("mutants", [])
+    if not isinstance(mutants, list) or not all(isinstance(mutant, str) for mutant in mutants):
+        raise RuleIndexError(
+            f"expected a list of names as mutants of {entry['id']}, got {mutants!r}; mend it"
+        )
+    named = {field: entry[field] for field in _REQUIRED}
+    return Rule(
+        **named,
+        operator=entry.get("operator", ""),
+        property=entry.get("property", ""),
+        mutants=tuple(mutants),
+    )

@@ -1,0 +1,83 @@
+"""The labelled state graph of a model, as TLC dumps it.
+
+Edges are a set of (from, action, to): two actions that lead from one state to the same other state are
+two edges, and the reader keeps them apart.
+"""
+
+import re
+from typing import NamedTuple
+
+from spec.tlc import TIMEOUT, Model, run, specification
+from spec.tool_output import TlcError
+from spec.values import State, parse_state
+
+_LINE = re.compile(r'(-?\d+)(?: -> (-?\d+))? \[label="((?:[^"\\]|\\.)*)"(.*)')
+
+
+class StateGraph(NamedTuple):
+    """Every reachable state and every transition."""
+
+    nodes: dict[int, State]
+    """By TLC's fingerprint: the state, a value for each variable."""
+    edges: frozenset[tuple[int, str, int]]
+    """(from, action, to), fingerprints at both ends."""
+    initial: frozenset[int]
+    """The fingerprints of the initial states."""
+
+
+class GraphSyntaxError(TlcError):
+    """A dump is not in the form in which TLC writes it."""
+
+
+def state_graph(model: Model, timeout: float = TIMEOUT) -> StateGraph:
+    """The state graph of a model in which everything holds.
+
+    Raises:
+        TlcError: TLC failed or found a violation, or its dump does not have as many states as it counted.
+    """
+    with specification() as folder:
+        dump = folder / "graph.dot"
+        options = ("-dump", "dot,actionlabels", str(dump))
+        outcome = run(model._replace(workers=1), folder, options, timeout)
+        if outcome.violated is not None:
+            raise TlcError(
+                f"expected that everything holds in {model.name}, got a violation: {outcome.violated}"
+            )
+        graph = parse_graph(dump.read_text("utf-8"))
+    if len(graph.nodes) != outcome.states:
+        raise GraphSyntaxError(
+            f"expected the {outcome.states} states that TLC counted in {model.name}, got {len(graph.nodes)} "
+            "in its dump; run TLC by hand"
+        )
+    return graph
+
+
+def parse_graph(text: str) -> StateGraph:
+    """The graph in a dump of the form `dot,actionlabels`."""
+    nodes: dict[int, State] = {}
+    edges: set[tuple[int, str, int]] = set()
+    initial: set[int] = set()
+    for line in text.splitlines():
+        found = _LINE.match(line)
+        if found is None:
+            if "[label=" in line and line[:1] in "-0123456789":
+                raise GraphSyntaxError(f"expected a node or an edge, got {line[:120]!r}; is this TLC 2.15?")
+            continue
+        source, target, label, rest = found.groups()
+        if target is not None:
+            edges.add((int(source), label, int(target)))
+            continue
+        if int(source) not in nodes:
+            nodes[int(source)] = parse_state(_unescaped(label))
+        if "filled" in rest:
+            initial.add(int(source))
+    dangling = {end for source, _, target in edges for end in (source, target)} - nodes.keys()
+    if dangling:
+        raise GraphSyntaxError(
+            f"expected a state for every edge, got none for {len(dangling)} ends; run TLC by hand"
+        )
+    return StateGraph(nodes, frozenset(edges), frozenset(initial))
+
+
+def _unescaped(label: str) -> str:
+    return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], label)

@@ -1,0 +1,117 @@
+"""What TLC says with `-tool`: messages between marked lines, each with a code.
+
+The exit code and the messages tell the same story or neither is believed.
+"""
+
+import re
+from typing import NamedTuple
+
+from spec.counterexample import Trace, parse_step
+
+_MESSAGE = re.compile(r"@!@!@STARTMSG (\d+):(\d+) @!@!@\n(.*?)\n?@!@!@ENDMSG \1 @!@!@", re.DOTALL)
+
+SUCCESS = 2193
+INVARIANT_INITIALLY = 2107
+INVARIANT = 2110
+PROPERTY = 2112
+PROPERTY_INITIALLY = 2108
+STATE = 2217
+COUNTS = 2199
+DEPTH = 2194
+_ERROR_SEVERITY = "1"
+_EXPECTED = {SUCCESS: 0, INVARIANT_INITIALLY: 12, INVARIANT: 12, PROPERTY_INITIALLY: 13, PROPERTY: 13}
+
+_NAMED = re.compile(r"(?:Invariant|Action property|Property) ([\w!]+) is violated")
+_LOCATED = re.compile(r"line (\d+), col \d+ to line \d+, col \d+ of module (\w+)")
+
+
+class TlcError(RuntimeError):
+    """TLC could not be run, or did not come to a result."""
+
+
+class DisagreementError(TlcError):
+    """TLC's exit code and its messages do not tell the same story."""
+
+
+class Location(NamedTuple):
+    """Where in the specification a violated formula stands."""
+
+    module: str
+    line: int
+
+
+class Outcome(NamedTuple):
+    """What one run of TLC found."""
+
+    states: int
+    """Distinct states."""
+    depth: int
+    """States on the longest shortest run; of a violation, on the counterexample."""
+    violated: str | Location | None
+    """The violated definition, or where it stands if TLC does not name it; None if everything holds."""
+    trace: Trace
+    """The counterexample; empty if everything holds."""
+
+
+class Message(NamedTuple):
+    """One message of the tool output."""
+
+    code: int
+    severity: str
+    text: str
+
+
+def messages(text: str) -> tuple[Message, ...]:
+    """The messages in the output, in their order."""
+    return tuple(Message(int(found[1]), found[2], found[3]) for found in _MESSAGE.finditer(text))
+
+
+def read_outcome(text: str, exit_code: int) -> Outcome:
+    """The result of a run.
+
+    Raises:
+        TlcError: TLC met an error of another kind; the message carries its text.
+        DisagreementError: the exit code does not fit the messages, or a count is missing.
+    """
+    said = messages(text)
+    verdicts = [message for message in said if message.code in _EXPECTED]
+    if not verdicts:
+        errors = [message.text for message in said if message.severity == _ERROR_SEVERITY]
+        why = "\n".join(errors).strip() or text[-800:]
+        raise TlcError(f"expected a verdict from TLC, got exit code {exit_code} and:\n{why}\nMend the model.")
+    codes = {_EXPECTED[message.code] for message in verdicts}
+    if len(verdicts) != 1 or codes != {exit_code}:
+        told = "; ".join(message.text.strip() for message in verdicts)
+        raise DisagreementError(
+            f"expected an exit code that fits the text, got exit code {exit_code} with: {told}; "
+            "neither can be trusted, run TLC by hand"
+        )
+    verdict = verdicts[0]
+    trace = tuple(parse_step(message.text) for message in said if message.code == STATE)
+    if verdict.code == SUCCESS:
+        return Outcome(_count(said, COUNTS, r"([\d,]+) distinct"), _count(said, DEPTH, r"is (\d+)"), None, ())
+    if not trace:  # an initial state; TLC prints it with the verdict
+        trace = (parse_step("1: <Initial predicate>\n" + verdict.text.partition(":\n")[2]),)
+    return Outcome(_count(said, COUNTS, r"([\d,]+) distinct", 1), len(trace), _violated(verdict), trace)
+
+
+def _violated(verdict: Message) -> str | Location:
+    named = _NAMED.search(verdict.text)
+    if named is not None:
+        return named[1]
+    located = _LOCATED.search(verdict.text)
+    if located is None:
+        raise TlcError(
+            f"expected the name or the place of what is violated, got: {verdict.text}; is this TLC 2.15?"
+        )
+    return Location(located[2], int(located[1]))
+
+
+def _count(said: tuple[Message, ...], code: int, pattern: str, fallback: int | None = None) -> int:
+    for message in reversed(said):
+        found = re.search(pattern, message.text) if message.code == code else None
+        if found is not None:
+            return int(found[1].replace(",", ""))
+    if fallback is not None:
+        return fallback
+    raise DisagreementError(f"expected message {code} in a finished run, got none; run TLC by hand")
