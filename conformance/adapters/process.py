@@ -49,12 +49,14 @@ class ProcessAdapter:
         frame_limit: int = FRAME_LIMIT,
     ) -> None:
         self.command = shlex.split(command) if isinstance(command, str) else list(command)
-        self._seconds = seconds
+        self.seconds = seconds
         self._frame_limit = frame_limit
         self._process: subprocess.Popen[bytes] | None = None
         self._seq = 0
         self._input = b""
+        self._unsent = b""
         self._stderr = b""
+        self._submitted = 0
         self.starts = 0
         """How often a process was started."""
 
@@ -74,9 +76,20 @@ class ProcessAdapter:
 
     def apply(self, events: Sequence[Wire]) -> Applied | Failure:
         """One batch; without a live process there is no instance, which is an error."""
+        self.submit(events)
+        return self.collect()
+
+    def submit(self, events: Sequence[Wire]) -> None:
+        """Send a batch and do not wait: the process works while the caller does; `collect` is next."""
+        self._submitted = len(events)
+        if self._process is not None:
+            self._unsent = _write(_pipes(self._process)[0], frames.encode_apply(self._seq, events))
+
+    def collect(self) -> Applied | Failure:
+        """The answer to the batch that was submitted; its time limit begins now."""
         if self._process is None:
             return Errored("there is no instance; send `new` first")
-        return self._ask("apply", Applied, frames.encode_apply(self._seq, events), len(events))
+        return self._answer("apply", Applied, self._submitted)
 
     def bye(self) -> None:
         """Ask the process to end, and end it if it does not."""
@@ -90,11 +103,15 @@ class ProcessAdapter:
 
     # ------------------------------------------------------------ one request, one answer
 
-    def _ask(self, op: str, expected: type[Result], request: bytes, events: int = 0) -> Result | Failure:
+    def _ask(self, op: str, expected: type[Result], request: bytes) -> Result | Failure:
         if self._process is None and (failed := self._start()) is not None:
             return failed
+        self._unsent = request
+        return self._answer(op, expected)
+
+    def _answer(self, op: str, expected: type[Result], events: int = 0) -> Result | Failure:
         seq, self._seq = self._seq, self._seq + 1
-        line = self._exchange(request)
+        line = self._exchange()
         if not isinstance(line, bytes):
             return line
         try:
@@ -104,27 +121,30 @@ class ProcessAdapter:
         assert isinstance(answer, expected | Unsupported | Errored)  # parse_answer reads by the op
         return answer
 
-    def _exchange(self, request: bytes) -> bytes | Crashed | Hung | Malformed:
-        """Write the request and read one line, both within the time limit."""
+    def _exchange(self) -> bytes | Crashed | Hung | Malformed:
+        """Write what is unsent of the request and read one line, both within the time limit."""
         process = self._process
         assert process is not None
         stdin, stdout, stderr = _pipes(process)
-        deadline = time.monotonic() + self._seconds
-        unsent = memoryview(request)
+        deadline = time.monotonic() + self.seconds
         with selectors.DefaultSelector() as ready:
-            ready.register(stdin, selectors.EVENT_WRITE)
             ready.register(stdout, selectors.EVENT_READ)
             ready.register(stderr, selectors.EVENT_READ)
+            if self._unsent:
+                ready.register(stdin, selectors.EVENT_WRITE)
             while True:
-                if b"\n" in self._input and not unsent:
+                if b"\n" in self._input and not self._unsent:
                     line, self._input = self._input.split(b"\n", 1)
                     return line
                 if len(self._input) > self._frame_limit:
                     return self._malformed(f"an answer of more than {self._frame_limit} bytes")
-                for key, _ in ready.select(max(0.0, deadline - time.monotonic())):
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return Hung(self.seconds, self._end())
+                for key, _ in ready.select(left):
                     if key.fileobj is stdin:
-                        unsent = _write(stdin, unsent)
-                        if not unsent:
+                        self._unsent = _write(stdin, self._unsent)
+                        if not self._unsent:
                             ready.unregister(stdin)
                         continue
                     chunk = os.read(key.fd, _CHUNK)
@@ -136,14 +156,11 @@ class ProcessAdapter:
                         self._input += chunk
                     else:
                         return self._crashed()
-                if time.monotonic() >= deadline and not (b"\n" in self._input and not unsent):
-                    stderr_tail = self._end()
-                    return Hung(self._seconds, stderr_tail)
 
     # ------------------------------------------------------------ the process
 
     def _start(self) -> Crashed | None:
-        self._input = self._stderr = b""
+        self._input = self._unsent = self._stderr = b""
         self.starts += 1
         try:
             self._process = subprocess.Popen(
@@ -192,14 +209,14 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[b
     return process.stdin, process.stdout, process.stderr
 
 
-def _write(pipe: IO[bytes], unsent: memoryview) -> memoryview:
-    """Write what the pipe takes now; a reader that is gone shows on its stdout."""
+def _write(pipe: IO[bytes], unsent: bytes) -> bytes:
+    """Write what the pipe takes now, and give the rest; a reader that is gone shows on its stdout."""
     try:
         return unsent[os.write(pipe.fileno(), unsent) :]
     except BlockingIOError:
         return unsent
     except BrokenPipeError:
-        return unsent[len(unsent) :]
+        return b""
 
 
 def _rest(pipe: IO[bytes]) -> bytes:

@@ -6,7 +6,7 @@ a crash or a skip cannot be taken for a pass.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 Wire = Mapping[str, Any]
 """A configuration, an event, an effect or a state in wire form."""
@@ -122,4 +122,17 @@ class Adapter(Protocol):
 
     def bye(self) -> None:
         """Let go of the implementation and of all it holds; harmless when repeated."""
+        ...
+
+
+@runtime_checkable
+class Overlapping(Adapter, Protocol):
+    """An adapter that works on a batch while the suite prepares the next one; at most one is under way."""
+
+    def submit(self, events: Sequence[Wire]) -> None:
+        """Hand over a batch."""
+        ...
+
+    def collect(self) -> Applied | Failure:
+        """The answer to the batch that was submitted."""
         ...

@@ -12,8 +12,8 @@ from random import Random
 from conformance.adapters.protocol import Wire
 from conformance.drive.generate_coordinator import coordinator_chooser
 
-Chooser = Callable[[Wire], Wire]
-"""The next event, given the observable state."""
+Chooser = Callable[[Wire], Wire | None]
+"""The next event, given the observable state; None when nothing telling is left to do."""
 
 STRAY = 0.02
 """How often an event is one that must be refused."""
@@ -51,17 +51,17 @@ def gate_chooser(config: Wire, rng: Random) -> Chooser:
     ended: set[int] = set()
     sent = 0
 
-    def choose(observed: Wire) -> Wire:
+    def choose(observed: Wire) -> Wire | None:
         nonlocal sent
+        if len(ended) == channels:
+            return None
         current = observed["current"]
         channel = int(draw() * channels)
         luck = draw()
         if luck < STRAY:
             return _stray_at_gate(draw(), channels, ended, polled)
         if channel in ended:
-            channel = next((other for other in range(channels) if other not in ended), -1)
-            if channel < 0:
-                return {"kind": "barrier", "channel": 0, "checkpoint": current + 1}  # refused: all ended
+            channel = next(other for other in range(channels) if other not in ended)
         luck = draw()
         if luck < ends:
             ended.add(channel)
@@ -153,13 +153,17 @@ def store_chooser(config: Wire, rng: Random) -> Chooser:
     draw = rng.random
     highest = 0
     checkpoints = 0.5 + draw() * 0.45
+    over = False
 
-    def choose(observed: Wire) -> Wire:
-        nonlocal highest
+    def choose(observed: Wire) -> Wire | None:
+        nonlocal highest, over
         luck = draw()
+        if over and luck < 0.5:
+            return None
         if luck < 0.1:
             return {"kind": "latest"}
         if luck < 0.115:
+            over = True
             return {"kind": "shutdown", "discard": draw() < 0.7}
         if luck < 0.115 + STRAY:
             return {"kind": "no_such_event"}
@@ -181,15 +185,17 @@ def sink_chooser(config: Wire, rng: Random) -> Chooser:
     draw = rng.random
     snapshots: list[int] = []
     taken_in_run = 0
+    finished = False
 
     def choose(observed: Wire) -> Wire:
-        nonlocal snapshots, taken_in_run
+        nonlocal finished, snapshots, taken_in_run
         newest = snapshots[-1] if snapshots else 0
         luck = draw()
         if luck < STRAY:
             return _stray_at_sink(draw(), newest, taken_in_run)
         if not observed["running"]:
             taken_in_run = 0
+            finished = False
             if not snapshots or draw() < 0.15:
                 snapshots = []
                 return {"kind": "restore", "checkpoint": None}
@@ -197,8 +203,8 @@ def sink_chooser(config: Wire, rng: Random) -> Chooser:
             snapshots = [taken for taken in snapshots if taken <= chosen]
             return {"kind": "restore", "checkpoint": chosen}
         luck = draw()
-        if luck < 0.3:
-            return {"kind": "write", "value": int(draw() * 10)}  # refused once the sink has finished
+        if luck < (0.03 if finished else 0.3):  # refused once the sink has finished
+            return {"kind": "write", "value": int(draw() * 10)}
         if luck < 0.6:
             taken_in_run = newest + 1 + int(draw() * 2)
             snapshots.append(taken_in_run)
@@ -209,6 +215,7 @@ def sink_chooser(config: Wire, rng: Random) -> Chooser:
             return {"kind": "notify_abort", "checkpoint": max(0, newest - int(draw() * 3))}
         if luck < 0.97:
             return {"kind": "crash"}
+        finished = True
         return {"kind": "finish"}
 
     return choose

@@ -19,6 +19,7 @@ from conformance.adapters.protocol import (
     Errored,
     Failure,
     Hung,
+    Overlapping,
     Unsupported,
     Wire,
 )
@@ -90,34 +91,33 @@ class Played:
 
 
 def walk(oracle: Oracle, adapter: Adapter, choose: Chooser, length: int, batch: int = 1) -> Played:
-    """One case of `length` events that `choose` draws, in batches of at most `batch`."""
+    """One case of at most `length` events that `choose` draws, in batches of at most `batch`."""
     played = Played(cases=1)
     made = adapter.new(oracle.component, oracle.config)
     if isinstance(made, FAILURES):
         played.stopped = made
         return played
+    link = _Link(played, oracle, adapter)
     node = oracle.start
-    events: list[Wire] = []
-    fired: list[str] = []
-    while len(events) < length and played.divergence is None and played.stopped is None:
-        edges: list[Edge] = []
-        first = len(events)
-        while len(edges) < batch and len(events) < length:
-            event = choose(node.observed)
-            edge = oracle.step(node, event)
-            if edge.refused is not None and edges:  # sent alone: an error ends a batch
-                _send(played, oracle, adapter, events, first, edges)
-                edges, first = [], len(events)
-            events.append(event)
-            edges.append(edge)
-            fired += edge.rules
-            node = edge.after
-            if edge.refused is not None or played.divergence is not None or played.stopped is not None:
-                break
-        if played.divergence is None and played.stopped is None:
-            _send(played, oracle, adapter, events, first, edges)
-    played.steps = len(events)
-    played.fired.update(fired)
+    for _ in range(length):
+        event = choose(node.observed)
+        if event is None:
+            break
+        edge = oracle.step(node, event)
+        node = edge.after
+        if edge.refused is not None:  # it goes alone: an error ends a batch
+            link.flush()
+        link.events.append(event)
+        link.edges.append(edge)
+        if edge.refused is not None or link.waiting() == batch:
+            link.flush()
+        if played.divergence is not None or played.stopped is not None:
+            break
+    link.flush()
+    link.settle()
+    played.steps = len(link.events)
+    for edge in link.edges:
+        played.fired.update(edge.rules)
     if batch > 1 and played.divergence is not None:
         return _step_by_step(oracle, adapter, played)
     return played
@@ -127,7 +127,7 @@ def replay(oracle: Oracle, adapter: Adapter, events: Iterable[Wire]) -> Played:
     """One case of given events, one at a time; ends at the first that differs."""
     known = list(events)
     position = iter(known)
-    return walk(oracle, adapter, lambda _: next(position), len(known))
+    return walk(oracle, adapter, lambda _: next(position, None), len(known))
 
 
 def compare(oracle: Oracle, events: Sequence[Wire], edge: Edge, answer: Applied | Failure) -> Played:
@@ -137,18 +137,52 @@ def compare(oracle: Oracle, events: Sequence[Wire], edge: Edge, answer: Applied 
     return played
 
 
-def _send(
-    played: Played, oracle: Oracle, adapter: Adapter, events: list[Wire], first: int, edges: list[Edge]
-) -> None:
-    answer = adapter.apply(events[first:])
-    if type(answer) is Applied and edges[-1].refused is None:
-        state = answer.state
-        after = edges[-1].after
-        if canonical(state) == after.spelled and all(
-            canonical(came) == edge.spelled for came, edge in zip(answer.effects, edges, strict=True)
-        ):
+class _Link:
+    """The case under way: what was drawn, how much of it was sent, and how much was answered."""
+
+    def __init__(self, played: Played, oracle: Oracle, adapter: Adapter) -> None:
+        self.events: list[Wire] = []
+        self.edges: list[Edge] = []
+        self._played = played
+        self._oracle = oracle
+        self._adapter = adapter
+        self._overlapping = adapter if isinstance(adapter, Overlapping) else None
+        self._sent = 0
+        self._answered = 0
+
+    def waiting(self) -> int:
+        """How many events were drawn and not sent."""
+        return len(self.events) - self._sent
+
+    def flush(self) -> None:
+        """Send what waits; an adapter that can works on it while the next batch is drawn."""
+        self.settle()
+        if self._played.divergence is not None or self._played.stopped is not None or not self.waiting():
             return
-    _judge(played, oracle, events, first, edges, answer)
+        batch = self.events[self._sent :]
+        self._sent = len(self.events)
+        if self._overlapping is not None:
+            self._overlapping.submit(batch)
+        else:
+            self._take(self._adapter.apply(batch))
+
+    def settle(self) -> None:
+        """Wait for the answer to what was sent."""
+        if self._overlapping is not None and self._answered < self._sent:
+            self._take(self._overlapping.collect())
+
+    def _take(self, answer: Applied | Failure) -> None:
+        """Judge the answer if it is not just what is expected."""
+        first, edges = self._answered, self.edges[self._answered : self._sent]
+        self._answered = self._sent
+        last = edges[-1]
+        if type(answer) is Applied and last.refused is None and canonical(answer.state) == last.after.spelled:
+            for came, edge in zip(answer.effects, edges, strict=True):
+                if canonical(came) != edge.spelled:
+                    break
+            else:
+                return
+        _judge(self._played, self._oracle, self.events, first, edges, answer)
 
 
 def _judge(

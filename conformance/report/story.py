@@ -54,7 +54,7 @@ def tell(telling: Telling, saved: tuple[Path, Path] | None = None) -> str:
     if saved is not None:
         replay_file, test_file = saved
         lines += [
-            *_command(f"barrierspec conform --adapter {shlex.quote(telling.adapter)}", replay_file),
+            *_command(telling.adapter, replay_file),
             f"  as test pytest {test_file}",
         ]
     return "\n".join(lines) + "\n"
@@ -63,6 +63,8 @@ def tell(telling: Telling, saved: tuple[Path, Path] | None = None) -> str:
 def headline(divergence: Divergence) -> str:
     """The rule and its title in one line, of any length."""
     rule = divergence.rule
+    if isinstance(divergence.got, Crashed | Hung | Malformed):
+        return f"{divergence.got.describe()}{f', where {rule} fires' if rule is not None else ''}"
     if rule is not None:
         return f"{rule}  {rule_index.title(rule)}"
     if isinstance(divergence.expected, Answer) and divergence.expected.refused is not None:
@@ -130,9 +132,9 @@ def _difference(divergence: Divergence) -> str:
     """In plain sentences what differs at the last step."""
     expected, got = divergence.expected, divergence.got
     if isinstance(got, FAILURES):
-        return (
-            f"The implementation gave no answer to this event, which the protocol allows: {got.describe()}."
-        )
+        if expected.refused is not None:
+            return "The protocol does not allow this event here; it is to be answered with an error."
+        return "The protocol allows this event; it is to be answered with effects and state."
     if expected.refused is not None:
         return f"The protocol does not allow this event here ({expected.refused}); it was taken."
     sentences = []
@@ -164,7 +166,7 @@ def _without(effects: list[Wire], others: list[Wire]) -> list[Wire]:
 
 
 def _must(divergence: Divergence) -> list[str]:
-    if divergence.rule is None:
+    if divergence.rule is None or isinstance(divergence.got, Crashed | Hung | Malformed):
         return []
     return _wrapped(f"{divergence.rule}: {rule_index.rule(divergence.rule)['must']}", 2)
 
@@ -177,12 +179,13 @@ def _stderr(divergence: Divergence) -> list[str]:
     return ["", "  stderr, at its end:", *(f"    {line[: WIDTH - 4]}" for line in tail)]
 
 
-def _command(command: str, replay_file: Path) -> list[str]:
+def _command(adapter: str, replay_file: Path) -> list[str]:
     """The command in one line if it fits, else continued; pasted, it works either way."""
-    whole = f"  again   {command} --replay {shlex.quote(str(replay_file))}"
+    options = [f"--adapter {shlex.quote(adapter)}", f"--replay {shlex.quote(str(replay_file))}"]
+    whole = f"  again   barrierspec conform {' '.join(options)}"
     if len(whole) <= WIDTH:
         return [whole]
-    return [f"  again   {command} \\", f"            --replay {shlex.quote(str(replay_file))}"]
+    return ["  again   barrierspec conform \\", f"            {options[0]} \\", f"            {options[1]}"]
 
 
 def _wrapped(text: str, indent: int) -> list[str]:

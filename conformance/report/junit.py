@@ -1,0 +1,123 @@
+"""A verification as JUnit XML, for CI servers: a test suite a part, a test case for the part and each rule.
+
+A rule that is charged is a failure, what could not be judged is an error, a part that was not asked for
+is skipped. A part's own case carries its verdict, so that a part cannot look green when its rules do.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+from conformance.parts.result import Finding, PartResult
+from conformance.report.screen import title_of
+from conformance.verdict import Verdict
+from conformance.verify import Verification
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 cannot hold, as the escapes of a coloured stderr."""
+
+Element = ElementTree.Element
+
+
+def junit(verification: Verification) -> Element:
+    """The element `testsuites`."""
+    suites = [_suite(result) for result in verification.parts]
+    suites += [_not_run(name) for name in verification.not_run]
+    root = ElementTree.Element("testsuites", {"name": "barrierspec verify", **_counts(suites)})
+    root.set("time", f"{verification.seconds:.3f}")
+    root.extend(suites)
+    return root
+
+
+def write(verification: Verification, file: Path) -> None:
+    """Write the XML."""
+    tree = ElementTree.ElementTree(junit(verification))
+    ElementTree.indent(tree)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    tree.write(file, encoding="utf-8", xml_declaration=True)
+
+
+def _suite(result: PartResult) -> Element:
+    suite = ElementTree.Element("testsuite", {"name": result.name})
+    suite.append(_part_case(result))
+    suite.extend(_rule_cases(result))
+    suite.extend(_doubt_cases(result))
+    for name, value in _own_counts(suite).items():
+        suite.set(name, value)
+    suite.set("time", f"{result.seconds:.3f}")
+    return suite
+
+
+def _part_case(result: PartResult) -> Element:
+    case = _case(result.name, "the part as a whole", result.seconds)
+    if result.verdict is Verdict.DIVERGES:
+        _said(case, "failure", "DIVERGES", result.bound, f"again: {result.again}")
+    elif result.verdict is Verdict.UNDETERMINED:
+        _said(case, "error", "UNDETERMINED", result.bound, f"again: {result.again}")
+    else:
+        ElementTree.SubElement(case, "system-out").text = _fit(result.bound)
+    return case
+
+
+def _rule_cases(result: PartResult) -> Iterator[Element]:
+    """One for each rule that was exercised or charged, in the order of their IDs."""
+    charged: dict[str, list[Finding]] = {}
+    for finding in result.findings:
+        if finding.rule is not None:
+            charged.setdefault(finding.rule, []).append(finding)
+    for rule in sorted({*result.rules, *charged}):
+        findings = charged.get(rule, [])
+        case = _case(result.name, f"{rule} {title_of(Finding(rule, ''))}")
+        if findings:
+            _said(case, "failure", rule, findings[0].line, _stories(findings))
+        yield case
+
+
+def _doubt_cases(result: PartResult) -> Iterator[Element]:
+    for finding in result.findings:
+        if finding.rule is None:
+            case = _case(result.name, finding.line)
+            _said(case, "error", "could not be judged", finding.line, finding.story)
+            yield case
+
+
+def _not_run(name: str) -> Element:
+    suite = ElementTree.Element("testsuite", {"name": name})
+    case = _case(name, "the part as a whole")
+    ElementTree.SubElement(case, "skipped", {"message": "not asked for"})
+    suite.append(case)
+    for key, value in _own_counts(suite).items():
+        suite.set(key, value)
+    return suite
+
+
+def _case(part: str, name: str, seconds: float = 0.0) -> Element:
+    return ElementTree.Element(
+        "testcase", {"classname": f"barrierspec.{part}", "name": _fit(name), "time": f"{seconds:.3f}"}
+    )
+
+
+def _said(case: Element, tag: str, kind: str, message: str, text: str) -> None:
+    said = ElementTree.SubElement(case, tag, {"type": kind, "message": _fit(message)})
+    said.text = _fit(text)
+
+
+def _stories(findings: Sequence[Finding]) -> str:
+    return "\n\n".join(finding.story or finding.line for finding in findings)
+
+
+def _own_counts(suite: Element) -> dict[str, str]:
+    counts = {"tests": len(suite.findall("testcase"))}
+    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        counts[name] = len(suite.findall(f"testcase/{tag}"))
+    return {name: str(count) for name, count in counts.items()}
+
+
+def _counts(suites: Sequence[Element]) -> dict[str, str]:
+    names = ("tests", "failures", "errors", "skipped")
+    return {name: str(sum(int(suite.get(name, "0")) for suite in suites)) for name in names}
+
+
+def _fit(text: str) -> str:
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,0 +1,122 @@
+"""One screen for a verification: a line a part, what was found, one story in full, and the verdict.
+
+The text is plain; colour is put on marks and verdicts only, and only if asked for.
+"""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from conformance import rule_index
+from conformance.parts.result import Finding, PartResult
+from conformance.rule_index import UnknownRuleError
+from conformance.verdict import Verdict
+from conformance.verify import PARTS, Part, Verification
+
+NARROW, WIDE = 80, 110
+FINDINGS_SHOWN = 8
+"""So many findings are listed; the rest stands in the JSON."""
+NAME, MARK, COST = 13, 4, 15
+_MARGIN = " " * (2 + NAME + 3 + MARK + 3)
+
+_MARKS = {Verdict.CONFORMS: "PASS", Verdict.DIVERGES: "FAIL", Verdict.UNDETERMINED: "----"}
+_COLOURS = {Verdict.CONFORMS: "green", Verdict.DIVERGES: "red", Verdict.UNDETERMINED: "yellow"}
+
+
+def screen(
+    verification: Verification, files: Sequence[Path] = (), *, width: int = WIDE, colour: bool = False
+) -> str:
+    """The text, lines of at most `width` columns where words allow it; a story is printed as it is."""
+    width = max(NARROW, min(width, WIDE))
+    lines = [*_heading(verification, width), ""]
+    for result in verification.parts:
+        lines += _part(result, PARTS.get(result.name), width, colour)
+    lines += [f"  {name:<{NAME}}   {'----':<{MARK}}   not run" for name in verification.not_run]
+    lines += ["", *_findings(verification, width)]
+    lines += [*_closing(verification, files, width, colour)]
+    return "\n".join(lines) + "\n"
+
+
+def title_of(finding: Finding) -> str:
+    """The rule's title; why there is none where no rule of the index is charged."""
+    if finding.rule is None:
+        return "could not be judged"
+    try:
+        return rule_index.title(finding.rule)
+    except UnknownRuleError:
+        return "no rule of the index"
+
+
+def told_first(verification: Verification) -> tuple[PartResult, Finding] | None:
+    """The finding whose story is told: the first that charges a rule, else the first of all."""
+    found = [(part, finding) for part in verification.parts for finding in part.findings]
+    charged = [(part, finding) for part, finding in found if finding.rule is not None]
+    return next(iter(charged or found), None)
+
+
+def _heading(verification: Verification, width: int) -> Iterator[str]:
+    command, _, _ = verification.again.partition(" --seed")
+    right = f"commit {verification.commit}, seed {verification.seed}"
+    yield f"{command}{right:>{max(len(right) + 2, width - len(command))}}"
+    yield f"{verification.machine.describe():>{width}}"
+
+
+def _part(result: PartResult, part: Part | None, width: int, colour: bool) -> Iterator[str]:
+    mark = f"{_MARKS[result.verdict]:<{MARK}}"
+    if colour:
+        mark = click.style(mark, fg=_COLOURS[result.verdict], bold=True)
+    cost = f"{part.engine if part else '':<{COST - 8}} {result.seconds:>5.0f} s"
+    space = width - len(_MARGIN) - COST - 2
+    first, *rest = textwrap.wrap(result.bound, space) or [""]
+    yield f"  {result.name:<{NAME}}   {mark}   {first:<{space}}  {cost}"
+    for line in rest:
+        yield f"{_MARGIN}{line}"
+
+
+def _findings(verification: Verification, width: int) -> Iterator[str]:
+    found = [(part, finding) for part in verification.parts for finding in part.findings]
+    margin = " " * (NAME + 5)
+    for part, finding in found[:FINDINGS_SHOWN]:
+        yield f"  {part.name:<{NAME}}   {finding.rule or '-':<8}  {title_of(finding)}"
+        yield from textwrap.wrap(
+            finding.line, width, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False
+        )
+    if len(found) > FINDINGS_SHOWN:
+        yield f"{margin}and {len(found) - FINDINGS_SHOWN} more, all of them in the JSON"
+    told = told_first(verification)
+    if told is not None and told[1].story:
+        yield f"\n  the story of {told[1].rule or told[0].name}:\n"
+        yield textwrap.indent(told[1].story.rstrip(), "  ")
+    if found:
+        yield ""
+
+
+def _closing(verification: Verification, files: Sequence[Path], width: int, colour: bool) -> Iterator[str]:
+    verdict = verification.verdict
+    word = click.style(verdict.value, fg=_COLOURS[verdict], bold=True) if colour else verdict.value
+    yield f"{word}   {scope(verification)}"
+    if files:
+        yield f"  report  {', '.join(str(file) for file in files)}"
+    yield f"  again   {verification.again}"
+
+
+def scope(verification: Verification) -> str:
+    """What the verdict speaks of, in one line."""
+    ran = [part.name for part in verification.parts]
+    if verification.verdict is Verdict.CONFORMS:
+        told = "within the bounds above"
+    elif verification.verdict is Verdict.DIVERGES:
+        told = "see " + _names(verification, Verdict.DIVERGES)
+    else:
+        told = "nothing diverged, but not everything could be judged: " + (
+            _names(verification, Verdict.UNDETERMINED) or "no part ran"
+        )
+    if verification.not_run:
+        told += f"; this is about {', '.join(ran) or 'nothing'} only"
+    return told + ("; smaller bounds (--quick)" if verification.quick else "")
+
+
+def _names(verification: Verification, verdict: Verdict) -> str:
+    return ", ".join(part.name for part in verification.parts if part.verdict is verdict)

@@ -1,0 +1,35 @@
+"""What the tests of the suite share: commands of the little adapters, and adapters that are ended."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from conformance.adapters.process import ProcessAdapter
+
+ADAPTERS = Path(__file__).parent.parent / "adapters"
+
+
+@pytest.fixture
+def little_adapter() -> Callable[..., str]:
+    """The command line of a script under tests/adapters."""
+
+    def command(script: str, *arguments: str) -> str:
+        return " ".join([sys.executable, str(ADAPTERS / f"{script}.py"), *arguments])
+
+    return command
+
+
+@pytest.fixture
+def start(little_adapter: Callable[..., str]) -> Iterator[Callable[..., ProcessAdapter]]:
+    """Adapters of scripts under tests/adapters; their processes are ended with the test."""
+    started: list[ProcessAdapter] = []
+
+    def make(script: str, *arguments: str, seconds: float = 30.0, **options: int) -> ProcessAdapter:
+        started.append(ProcessAdapter(little_adapter(script, *arguments), seconds, **options))
+        return started[-1]
+
+    yield make
+    for adapter in started:
+        adapter.bye()

@@ -1,0 +1,59 @@
+"""Two gates that are broken on purpose are caught, and what is shown is irreducible and names the rule."""
+
+import pytest
+
+from conformance.adapters.choose import ours
+from conformance.drive.examine import Plan, examine
+from conformance.drive.lockstep import replay
+from conformance.drive.machines import run_machine
+from conformance.drive.oracle import Oracle
+from conformance.drive.shrink import shrink
+from conformance.drive.walks import walks
+from conformance.verdict import Verdict
+
+BROKEN = [
+    pytest.param("gate_forgets_subsumption", "ALIGN-03", 2, marks=pytest.mark.rule("ALIGN-03")),
+    pytest.param("gate_unblocks_on_late_barrier", "ALIGN-04", 2, marks=pytest.mark.rule("ALIGN-04")),
+]
+
+
+@pytest.mark.parametrize(("script", "rule", "length"), BROKEN)
+def test_the_broken_gate_diverges_at_its_rule(start, script, rule, length):
+    adapter = start(script)
+    done = examine("gate", adapter, Plan(seed=1, examples=5, batch=50))
+    assert done.verdict is Verdict.DIVERGES
+    found = done.divergence
+    assert (found.rule, found.step, found.config["channels"]) == (rule, length, 2)
+
+    oracle = Oracle("gate", found.config)
+    assert replay(oracle, adapter, found.events).divergence == found
+    for left_out in range(found.step):
+        fewer = [event for position, event in enumerate(found.events) if position != left_out]
+        assert replay(oracle, adapter, fewer).divergence is None
+    assert replay(oracle, ours("impl"), found.events).divergence is None
+
+
+@pytest.mark.parametrize(("script", "rule", "length"), BROKEN)
+def test_shrinking_is_deterministic_whatever_the_walk(start, script, rule, length):
+    adapter = start(script)
+    shrunk = []
+    for seed in (2, 2, 3):
+        played, _ = walks("gate", adapter, seed, 20, batch=20, pinned={"level": "handler", "channels": 3})
+        shrunk.append(shrink(played.divergence, adapter))
+    assert shrunk[0] == shrunk[1]
+    assert {(one.rule, one.step) for one in shrunk} == {(rule, length)}
+
+
+@pytest.mark.parametrize(("script", "rule", "length"), BROKEN)
+def test_a_hypothesis_machine_finds_it_too(start, script, rule, length):
+    adapter = start(script)
+    run = run_machine("gate", adapter, 3, 40, steps=15, pinned={"level": "handler", "channels": 2})
+    smallest = shrink(run.played.divergence, adapter)
+    assert (smallest.rule, smallest.step) == (rule, length)
+
+
+def test_a_level_that_is_not_supported_is_no_pass(start):
+    done = examine("gate", start("gate_forgets_subsumption"), Plan(1, 1, pinned={"level": "polled"}))
+    assert done.verdict is Verdict.UNDETERMINED
+    assert done.doubts[0].startswith("skipped, not supported: only a gate at handler level")
+    assert done.cases == 0

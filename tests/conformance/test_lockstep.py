@@ -1,0 +1,222 @@
+"""Lock-step: what agrees conforms, and every kind of difference is found at its step."""
+
+from itertools import islice
+
+import pytest
+
+from conformance.adapters.choose import ours
+from conformance.adapters.in_process import InProcess
+from conformance.adapters.protocol import Crashed, Errored
+from conformance.coverage import coverage, rules_that_fire
+from conformance.drive import generate
+from conformance.drive.examine import Plan, examine, not_offered
+from conformance.drive.lockstep import Answer, replay, walk
+from conformance.drive.machines import run_machine
+from conformance.drive.oracle import Oracle
+from conformance.drive.shrink import shrink
+from conformance.drive.walks import walks
+from conformance.rule_index import rules
+from conformance.verdict import Verdict
+from model.components import COMPONENTS
+
+GATE = {"channels": 2, "mode": "exactly-once", "profile": "flink-1.14", "level": "handler"}
+FIRST = {"kind": "barrier", "channel": 0, "checkpoint": 1}
+SECOND = {"kind": "barrier", "channel": 1, "checkpoint": 1}
+LATE = {"kind": "barrier", "channel": 0, "checkpoint": 0}
+STRAY = {"kind": "barrier", "channel": 2, "checkpoint": 1}
+
+
+class Altered:
+    """The model with one answer changed: by `said` the effects, by `seen` the state."""
+
+    def __init__(self, config, component="gate", said=lambda event, effects: effects, seen=dict):
+        self._component = COMPONENTS[component]
+        self._state = self._component.new(config)
+        self._said, self._seen = said, seen
+
+    def apply(self, event):
+        self._state, effects, _ = self._component.apply(self._state, event)
+        return self._said(event, effects)
+
+    def observe(self):
+        return self._seen(self._component.observe(self._state))
+
+
+def altered(component="gate", refused=(ValueError,), **changes):
+    return InProcess("altered", {component: lambda config: Altered(config, component, **changes)}, refused)
+
+
+@pytest.mark.parametrize("component", generate.COMPONENTS)
+@pytest.mark.parametrize("name", ["model", "impl"])
+def test_it_conforms_and_every_rule_fires(component, name):
+    done = examine(component, ours(name), Plan(seed=11, examples=20))
+    assert (done.verdict, done.divergence, done.doubts) == (Verdict.CONFORMS, None, ())
+    assert done.coverage.is_full
+    assert done.unseen == ()
+
+
+@pytest.mark.parametrize("batch", [1, 7, 60])
+def test_batches_say_the_same_as_single_events(batch):
+    plain, _ = walks("gate", ours("impl"), 5, 40)
+    batched, _ = walks("gate", ours("impl"), 5, 40, batch=batch)
+    assert (batched.steps, batched.fired, batched.divergence) == (plain.steps, plain.fired, None)
+
+
+def test_the_same_seed_gives_the_same_events():
+    def drawn(seed):
+        given, rng = next(generate.cases("coordinator", seed))
+        oracle = Oracle("coordinator", given)
+        choose, node, events = generate.chooser("coordinator", given, rng), oracle.start, []
+        for _ in range(50):
+            events.append(choose(node.observed))
+            node = oracle.step(node, events[-1]).after
+        return events
+
+    assert drawn(1) == drawn(1) != drawn(2)
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_another_effect_is_found_at_its_step(batch):
+    forgets = altered(said=lambda event, effects: [one for one in effects if one["kind"] != "trigger"])
+    events = iter([FIRST, LATE, SECOND])
+    found = walk(Oracle("gate", GATE), forgets, lambda _: next(events, None), 9, batch).divergence
+    assert (found.step, found.event) == (3, SECOND)
+    assert found.rules == ("ALIGN-02", "ALIGN-05", "ALIGN-06")
+    assert {"kind": "trigger", "checkpoint": 1} in found.expected.effects
+    assert {"kind": "trigger", "checkpoint": 1} not in found.got.effects
+
+
+def test_another_order_of_effects_is_a_divergence():
+    backwards = altered(said=lambda event, effects: effects[::-1])
+    assert replay(Oracle("gate", GATE), backwards, [FIRST, SECOND]).divergence.step == 2
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_another_state_is_found_at_its_step_even_in_a_batch(batch):
+    shows_one_less = altered(seen=lambda state: {**state, "blocked": state["blocked"][1:]})
+    events = iter([LATE, FIRST, SECOND])
+    oracle = Oracle("gate", {**GATE, "channels": 3})
+    found = walk(oracle, shows_one_less, lambda _: next(events, None), 9, batch).divergence
+    assert (found.step, found.got.state["blocked"], found.expected.state["blocked"]) == (1, [], [0])
+
+
+def test_one_and_true_are_not_the_same():
+    says_one = altered(seen=lambda state: {**state, "pending": int(state["pending"])})
+    assert replay(Oracle("gate", GATE), says_one, [FIRST]).divergence.step == 1
+
+
+def test_a_field_that_is_left_out_is_not_compared_but_told():
+    blind = altered(seen=lambda state: {"current": state["current"], "of_version_2": 7})
+    played = replay(Oracle("gate", GATE), blind, [FIRST, SECOND])
+    assert played.divergence is None
+    assert played.unseen == {"pending", "blocked", "closed"}
+
+
+def test_an_event_outside_the_protocol_must_be_refused():
+    class Tolerant(Altered):
+        def apply(self, event):
+            return [] if event["channel"] > 1 else super().apply(event)
+
+    tolerant = InProcess("tolerant", {"gate": Tolerant}, (ValueError,))
+    played = replay(Oracle("gate", GATE), tolerant, [FIRST, STRAY, SECOND])
+    assert (played.divergence.step, played.divergence.rule) == (2, None)
+    assert "expected an int from 0 to 1, got 2" in played.divergence.expected.refused
+    assert replay(Oracle("gate", GATE), ours("impl"), [FIRST, STRAY, SECOND]).divergence is None
+
+
+def test_a_refused_event_must_change_nothing():
+    class Sloppy(Altered):
+        def apply(self, event):
+            if event["channel"] > 1:
+                super().apply({**event, "channel": 0})
+            return super().apply(event)
+
+    sloppy = InProcess("sloppy", {"gate": Sloppy}, (ValueError,))
+    assert replay(Oracle("gate", GATE), sloppy, [LATE, STRAY, SECOND]).divergence.step == 3
+
+
+def test_an_allowed_event_that_is_refused_or_crashes_is_a_divergence():
+    class Picky(Altered):
+        def apply(self, event):
+            if event["checkpoint"] == 0:
+                raise ValueError("no ids below 1")
+            return super().apply(event)
+
+    refuses = InProcess("picky", {"gate": Picky}, (ValueError,))
+    found = replay(Oracle("gate", GATE), refuses, [FIRST, LATE]).divergence
+    assert (found.step, found.got) == (2, Errored("no ids below 1", 0))
+    crashes = InProcess("picky", {"gate": Picky}, (KeyError,))
+    found = replay(Oracle("gate", GATE), crashes, [FIRST, LATE]).divergence
+    assert isinstance(found.got, Crashed)
+    assert found.got.how == "ValueError: no ids below 1"
+
+
+def test_what_differs_only_once_is_undetermined():
+    answered = []
+
+    def once(event, effects):
+        answered.append(event)
+        return [] if len(answered) == 30 else effects
+
+    done = examine("store", altered("store", said=once), Plan(seed=1, examples=3, batch=20))
+    assert done.verdict is Verdict.UNDETERMINED
+    assert "and not when the same" in done.doubts[0]
+
+
+def test_a_hypothesis_machine_shrinks_what_it_finds():
+    forgets = altered("store", said=lambda event, effects: effects[:1])
+    run = run_machine("store", forgets, 1, 30, steps=15)
+    assert run.played.divergence.rules[-1] == "SUB-09"
+    smallest = shrink(run.played.divergence, forgets)
+    assert [event["kind"] for event in smallest.events] == ["add", "add"]
+
+
+def test_the_budget_leaves_a_doubt():
+    done = examine("gate", ours("impl"), Plan(seed=1, examples=5, may_go_on=lambda: False))
+    assert (done.verdict, done.steps) == (Verdict.UNDETERMINED, 0)
+    assert done.doubts[0].startswith("the budget ended")
+
+
+def test_rules_that_did_not_fire_leave_a_doubt():
+    done = examine("gate", ours("impl"), Plan(seed=1, examples=5, pinned={"channels": 1}))
+    assert done.verdict is Verdict.UNDETERMINED
+    assert "ALIGN-03" in done.coverage.missing
+    assert done.doubts[-1].startswith("under-covered: ")
+
+
+def test_a_component_that_is_not_offered_is_undetermined():
+    assert not_offered("sink").verdict is Verdict.UNDETERMINED
+
+
+def test_pinned_options_are_the_only_ones_played():
+    done = examine("gate", ours("impl"), Plan(seed=1, examples=20, pinned={"level": "polled"}))
+    assert done.verdict is Verdict.CONFORMS
+    assert "ALIGN-16" not in done.coverage.fired + done.coverage.missing
+    nowhere = examine("gate", ours("impl"), Plan(seed=1, examples=1, pinned={"channels": 99}))
+    assert nowhere.verdict is Verdict.UNDETERMINED
+
+
+@pytest.mark.parametrize("component", generate.COMPONENTS)
+def test_every_rule_that_can_fire_is_in_the_index(component):
+    assert rules_that_fire(component)
+    assert set(rules_that_fire(component)) <= set(rules())
+    assert coverage(component, ()).missing == rules_that_fire(component)
+
+
+def test_the_oracle_answers_as_the_model_does_even_when_it_forgets(monkeypatch):
+    monkeypatch.setattr("conformance.drive.oracle.NODES_KEPT", 20)
+    component = COMPONENTS["gate"]
+    for given, rng in islice(generate.cases("gate", 9), 16):
+        oracle = Oracle("gate", given)
+        choose = generate.chooser("gate", given, rng)
+        node, state = oracle.start, component.new(given)
+        for _ in range(60):
+            event = choose(node.observed)
+            if event is None:
+                break
+            edge = oracle.step(node, event)
+            if edge.refused is None:
+                state, effects, rules_fired = component.apply(state, event)
+                assert (edge.effects, edge.rules) == (effects, rules_fired)
+            node = edge.after
+            assert Answer(edge.effects, node.observed).state == component.observe(state)
