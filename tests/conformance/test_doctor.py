@@ -1,0 +1,52 @@
+"""The doctor judges what it finds, and each failure says what to do."""
+
+from pathlib import Path
+
+import pytest
+
+from conformance import cli, doctor
+
+
+@pytest.mark.parametrize(
+    ("text", "good", "found"),
+    [
+        ('openjdk version "17.0.9" 2023-10-17', True, "17"),
+        ('openjdk version "21" 2023-09-19', True, "21"),
+        ('java version "1.8.0_292"', False, "8"),
+        ("gibberish", False, "not understood: 'gibberish'"),
+        (None, False, "no java found"),
+    ],
+)
+def test_java_has_to_be_17_or_newer(text, good, found):
+    check = doctor.java(text)
+    assert (check.good, check.found) == (good, found)
+    assert "install a JDK or JRE from 17 on" in check.remedy
+
+
+def test_python_slots_and_memory_have_least_values():
+    assert [doctor.python((3, minor, 0)).good for minor in (10, 11, 13)] == [False, True, True]
+    assert [doctor.slots(count).good for count in (1, 2)] == [False, True]
+    assert [doctor.memory(free).good for free in (1.0, 8.0)] == [False, True]
+
+
+def test_tlc_is_looked_for_where_the_variable_says(tmp_path):
+    missing = tmp_path / "tla2tools.jar"
+    assert doctor.tlc_jar({"TLA2TOOLS_JAR": str(missing)}) == missing
+    assert not doctor.tlc(missing).good
+    missing.write_bytes(b"jar")
+    assert doctor.tlc(missing).good
+    assert not doctor.tlc(None).good
+    packaged = doctor.tlc_jar({})
+    assert isinstance(packaged, Path)
+    assert packaged.name == "tla2tools.jar"
+
+
+def test_one_failure_makes_the_command_fail(monkeypatch, capsys):
+    checks = [doctor.python((3, 11, 0)), doctor.java(None)]
+    monkeypatch.setattr(doctor, "checks", lambda: iter(checks))
+    assert cli.run(["doctor"]) == 1
+    said = capsys.readouterr().out
+    assert "FAILS" in said
+    assert "-> install a JDK or JRE from 17 on" in said
+    monkeypatch.setattr(doctor, "checks", lambda: iter(checks[:1]))
+    assert cli.run(["doctor"]) == 0
