@@ -1,0 +1,78 @@
+"""No rule dangles and none is unused: the index, the specification, the model and the mutants agree."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from conformance.mutants.catalogue import load_catalogue
+from model.properties import PROPERTIES
+from spec.rules import load_rules
+from spec.tlc import load_manifest
+
+ROOT = Path(__file__).parent.parent
+RULES = load_rules()
+CITATION = re.compile(r"\b(?:ALIGN|TASK|COORD|SUB|SINK|ONCE)-\d\d\b")
+
+
+def cited(*patterns: str) -> Counter[str]:
+    """How often each ID stands in the files of these patterns; TLA+ writes them with an underscore too."""
+    found: Counter[str] = Counter()
+    for pattern in patterns:
+        for path in ROOT.glob(pattern):
+            text = path.read_text(encoding="utf-8")
+            found.update(CITATION.findall(re.sub(r"\b([A-Z]+)_(\d\d)\b", r"\1-\2", text)))
+    return found
+
+
+def test_every_citation_is_of_a_rule():
+    everywhere = cited(
+        "spec/**/*.tla", "spec/manifest.toml", "model/**/*.py", "impl/**/*.py", "conformance/**/*.py",
+        "conformance/**/*.toml", "tests/**/*.py", "tests/**/*.txt", "docs/**/*.md", "*.md",
+    )  # fmt: skip
+
+    assert everywhere
+    assert set(everywhere) <= {rule.id for rule in RULES}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_rule_stands_in_specification_model_and_catalogue(rule):
+    module, _, definition = rule.operator.partition("!")
+    sources = [path for path in (ROOT / "spec").rglob(f"{module}.tla")]
+    assert len(sources) == 1, f"{rule.id} names the module {module!r}"
+    text = sources[0].read_text(encoding="utf-8")
+    assert re.search(rf"^{definition}\s*==", text, flags=re.MULTILINE), f"{rule.operator} is not defined"
+
+    assert rule.property in {known.name for known in PROPERTIES if known.rule == rule.id}
+    broken = {mutant.id for mutant in load_catalogue() if mutant.rule == rule.id}
+    assert rule.mutants
+    assert set(rule.mutants) == broken
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_rule_is_checked_by_a_model_that_must_hold(rule):
+    assert [model.name for model in load_manifest().values() if rule.id in model.rules and not model.violates]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_rule_is_cited_where_it_is_implemented(rule):
+    assert cited("model/*.py", "model/properties/*.py")[rule.id]
+    assert cited("tests/**/*.py", "tests/**/*.txt", "conformance/mutants/*.toml")[rule.id]
+
+
+def test_properties_and_mutants_are_of_rules():
+    known = {rule.id for rule in RULES}
+
+    assert {found.rule for found in PROPERTIES} == known
+    assert {mutant.rule for mutant in load_catalogue()} == known
+
+
+def test_the_catalogue_holds_every_model_that_must_fail_on_a_rule():
+    broken = {
+        model.name
+        for model in load_manifest().values()
+        if model.violates is not None and CITATION.fullmatch(model.violates.replace("_", "-"))
+    }
+
+    assert {mutant.model for mutant in load_catalogue() if mutant.layer == "spec"} == broken
