@@ -39,7 +39,7 @@ def test_every_citation_is_of_a_rule():
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_a_rule_stands_in_specification_model_and_catalogue(rule):
     module, _, definition = rule.operator.partition("!")
-    sources = [path for path in (ROOT / "spec").rglob(f"{module}.tla")]
+    sources = list((ROOT / "spec").rglob(f"{module}.tla"))
     assert len(sources) == 1, f"{rule.id} names the module {module!r}"
     text = sources[0].read_text(encoding="utf-8")
     assert re.search(rf"^{definition}\s*==", text, flags=re.MULTILINE), f"{rule.operator} is not defined"
