@@ -1,1 +1,12 @@
-"""Package conformance.observe."""
+"""What a run has left behind, held against the protocol.
+
+`eventlog` reads a run's event log; `validate` replays it through the model, component by component
+(`replay`, `task`, `coordinator`), and joins the files by what caused what (`causes`); `situations`
+counts what the run has witnessed, so that a trace that exercises nothing is not green.
+"""
+
+from conformance.observe.eventlog import EventLogError
+from conformance.observe.situations import REQUIRED, SITUATIONS
+from conformance.observe.validate import Rejection, TraceResult, validate
+
+__all__ = ["REQUIRED", "SITUATIONS", "EventLogError", "Rejection", "TraceResult", "validate"]

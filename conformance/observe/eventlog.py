@@ -1,0 +1,129 @@
+"""Reading a run's event log: a folder with one file for each task and attempt, and the coordinator's.
+
+A file is JSON lines in the order in which that task did things; nothing is known of the order between
+files. A line is a component's event with its effects, or a word of the engine (`deployed`,
+`attempt_started`, ...). Whatever is not a whole line of that shape is an `EventLogError` with its place.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+COORDINATOR = "coordinator"
+COMPONENTS = ("gate", "subtask", "sink", "coordinator", "store")
+_TASK_FILE = re.compile(r"(\d+)-(.+)\.jsonl")
+
+
+class EventLogError(ValueError):
+    """A file of the log cannot be read: which, at which line (from 1; 0: as a whole), and why."""
+
+    def __init__(self, file: str, line: int, why: str) -> None:
+        super().__init__(f"{file}:{line}: {why}" if line else f"{file}: {why}")
+        self.file = file
+        self.line = line
+
+
+class Line(NamedTuple):
+    """One line: an event of `component` with its effects, or for None a word of the engine in `fields`."""
+
+    number: int
+    """From 1."""
+    attempt: int
+    component: str | None
+    event: dict[str, Any]
+    effects: list[dict[str, Any]]
+    fields: dict[str, Any]
+    """The whole object: what else was recorded stands here."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the event, or the engine's word."""
+        return str((self.event if self.component else self.fields)["kind"])
+
+
+class LogFile(NamedTuple):
+    """One file: whose it is. The coordinator's covers all attempts and counts as attempt 0."""
+
+    path: Path
+    task: str
+    attempt: int
+
+    @property
+    def name(self) -> str:
+        """The file's name within the log."""
+        return self.path.name
+
+    def lines(self) -> Iterator[Line]:
+        """The lines in their order. Raises EventLogError at the first that is no whole line."""
+        content = self.path.read_bytes()
+        if content and not content.endswith(b"\n"):
+            last = content.count(b"\n") + 1
+            raise EventLogError(self.name, last, "the last line is cut off; the file ends within it")
+        for number, text in enumerate(content.splitlines(), start=1):
+            yield self._parsed(number, text)
+
+    def mentions(self, component: str) -> bool:
+        """Whether the component has an event in the file."""
+        return re.search(rb'"component":\s*"' + component.encode() + b'"', self.path.read_bytes()) is not None
+
+    def _parsed(self, number: int, text: bytes) -> Line:
+        try:
+            fields = orjson.loads(text)
+        except orjson.JSONDecodeError as broken:
+            raise EventLogError(self.name, number, f"expected a JSON object, {broken}") from broken
+        if not isinstance(fields, dict):
+            raise EventLogError(self.name, number, f"expected a JSON object, got {text[:60]!r}")
+        attempt, task, seq = fields.get("attempt"), fields.get("task"), fields.get("seq")
+        if type(attempt) is not int or type(task) is not str:
+            raise EventLogError(self.name, number, "expected an int 'attempt' and a string 'task'")
+        if task != self.task:
+            raise EventLogError(self.name, number, f"expected lines of task {self.task!r}, got {task!r}")
+        if seq != number - 1:
+            raise EventLogError(
+                self.name, number, f"expected seq {number - 1}, got {seq!r}; a line is missing"
+            )
+        component = fields.get("component")
+        if component is None:
+            if type(fields.get("kind")) is not str:
+                raise EventLogError(self.name, number, "expected a 'component' or an engine's 'kind'")
+            return Line(number, attempt, None, {}, [], fields)
+        event, effects = fields.get("event"), fields.get("effects")
+        if component not in COMPONENTS:
+            raise EventLogError(self.name, number, f"unknown component {component!r}")
+        if not isinstance(event, dict) or type(event.get("kind")) is not str:
+            raise EventLogError(self.name, number, f"expected an 'event' with a kind, got {event!r}")
+        if not isinstance(effects, list) or not all(
+            isinstance(effect, dict) and "kind" in effect for effect in effects
+        ):
+            raise EventLogError(self.name, number, f"expected a list of 'effects', got {effects!r}")
+        return Line(number, attempt, component, event, effects, fields)
+
+
+class EventLog(NamedTuple):
+    """The files of one run."""
+
+    coordinator: LogFile
+    tasks: tuple[LogFile, ...]
+    """By attempt, then by task."""
+
+
+def find(folder: Path) -> EventLog:
+    """The files under `folder`. Raises EventLogError if it is no event log."""
+    if not folder.is_dir():
+        raise EventLogError(str(folder), 0, "expected the folder of an event log; there is none")
+    coordinator = folder / f"{COORDINATOR}.jsonl"
+    if not coordinator.is_file():
+        raise EventLogError(str(folder), 0, f"expected {coordinator.name} in it; was the event log on?")
+    tasks = []
+    for path in folder.glob("*.jsonl"):
+        if path == coordinator:
+            continue
+        named = _TASK_FILE.fullmatch(path.name)
+        if named is None:
+            raise EventLogError(path.name, 0, "expected a name like 1-count-0.jsonl: attempt and task")
+        tasks.append(LogFile(path, named[2], int(named[1])))
+    ordered = sorted(tasks, key=lambda file: (file.attempt, file.task))
+    return EventLog(LogFile(coordinator, COORDINATOR, 0), tuple(ordered))

@@ -1,0 +1,143 @@
+"""One component of a run, replayed through the model: the same event, and what was answered.
+
+The log says what a component was given and what it said. The model is given the same; if it refuses the
+event, or says something else, the first difference is the rejection, and a rule is charged for it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from conformance.observe.eventlog import Line
+from model.components import COMPONENTS, Wire, WireError
+
+Effects = list[dict[str, Any]]
+
+RULE_OF_EFFECT: dict[str, dict[str, str]] = {
+    "gate": {"block": "ALIGN-02", "resume": "ALIGN-06", "trigger": "ALIGN-05", "abort": "ALIGN-18"},
+    "subtask": {
+        "broadcast_barrier": "TASK-01",
+        "snapshot": "TASK-01",
+        "broadcast_cancel": "TASK-03",
+        "acknowledge": "TASK-07",
+        "decline": "TASK-08",
+        "cancel_async": "TASK-05",
+        "notify_complete": "TASK-06",
+        "notify_abort": "TASK-05",
+    },
+    "coordinator": {
+        "trigger_task": "COORD-04",
+        "rejected": "COORD-01",
+        "acknowledged": "COORD-05",
+        "complete": "COORD-07",
+        "abort": "COORD-09",
+        "discard": "SUB-09",
+        "notify_complete": "COORD-08",
+        "notify_abort": "COORD-09",
+        "notify_subsumed": "COORD-08",
+        "restored": "ONCE-04",
+    },
+    "store": {"discard": "SUB-09", "subsumed": "SUB-09", "latest": "SUB-06"},
+    "sink": {
+        "write": "SINK-01",
+        "begin": "SINK-01",
+        "pre_commit": "SINK-02",
+        "commit": "SINK-03",
+        "abort_transaction": "SINK-06",
+    },
+}
+"""The rule that an effect stands under: charged first where it is said and not expected, or missing."""
+
+_RULE_OF_REFUSAL = {
+    "gate": "ALIGN-13",
+    "subtask": "TASK-02",
+    "coordinator": "COORD-12",
+    "store": "SUB-06",
+    "sink": "SINK-02",
+}
+
+
+class Rejected(Exception):  # noqa: N818 - a finding about the trace, not a fault of ours
+    """An event that no rule allows: the rules charged, and the guard that refused it in plain words."""
+
+    def __init__(self, rules: Sequence[str], why: str) -> None:
+        super().__init__(why)
+        self.rules = tuple(dict.fromkeys(rules))
+        self.why = why
+
+
+class Replayed:
+    """The model of one component instance, beside the run's."""
+
+    __slots__ = ("_apply", "_observe", "component", "state")
+
+    def __init__(self, component: str, config: Wire) -> None:
+        self.component = component
+        model = COMPONENTS[component]
+        self.state = model.new(config)
+        self._apply = model.apply
+        self._observe = model.observe
+
+    def step(self, line: Line, event: Wire | None = None, effects: Effects | None = None) -> tuple[str, ...]:
+        """Replay a line: the rules that fired. `event` and `effects` stand in for the line's own.
+
+        Raises Rejected, and the state is as before.
+        """
+        given = line.event if event is None else event
+        said = line.effects if effects is None else effects
+        try:
+            after, expected, rules = self._apply(self.state, given)
+        except WireError as refused:
+            raise Rejected(self._refusal_rules(given), f"{refused}; {self.describe()}") from refused
+        if expected != said:
+            raise self._difference(expected, said, rules)
+        self.state = after
+        return rules
+
+    def describe(self) -> str:
+        """The component and its observable state in one line."""
+        state = ", ".join(f"{name} {_plain(value)}" for name, value in self._observe(self.state).items())
+        return f"{self.component}: {state}"
+
+    def _refusal_rules(self, event: Wire) -> tuple[str, ...]:
+        if event.get("kind") == "restore":
+            return ("ONCE-04",)
+        if self.component == "sink" and event.get("kind") == "notify_complete":
+            return ("SINK-03",)
+        return (_RULE_OF_REFUSAL[self.component],)
+
+    def _difference(self, expected: Effects, said: Effects, rules: tuple[str, ...]) -> Rejected:
+        place = next(
+            (
+                position
+                for position, (left, right) in enumerate(zip(expected, said, strict=False))
+                if left != right
+            ),
+            min(len(expected), len(said)),
+        )
+        wanted = expected[place] if place < len(expected) else None
+        got = said[place] if place < len(said) else None
+        of_effect = RULE_OF_EFFECT[self.component]
+        first = [str(effect["kind"]) for effect in (got, wanted) if effect is not None]
+        if len(expected) > len(said):
+            first.reverse()  # something is missing: charge what should be there
+        charged = [of_effect[kind] for kind in first if kind in of_effect]
+        why = (
+            f"effect {place + 1}: expected {_effect(wanted)}, the log has {_effect(got)}; "
+            f"before it, {self.describe()}"
+        )
+        return Rejected((*charged[:1], *rules, *charged[1:]), why)
+
+
+def _effect(effect: Wire | None) -> str:
+    if effect is None:
+        return "nothing"
+    fields = " ".join(f"{name}={_plain(value)}" for name, value in effect.items() if name != "kind")
+    return f"{effect['kind']} {fields}".rstrip()
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, list):
+        return "[" + " ".join(_plain(one) for one in value) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name}: {_plain(one)}" for name, one in value.items()) + "}"
+    return "none" if value is None else str(value)

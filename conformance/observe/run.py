@@ -1,0 +1,59 @@
+"""What the readers of one log share: the attempts, the causes, and what has been seen."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from conformance.observe.causes import Causes
+from conformance.observe.replay import Replayed
+from conformance.observe.situations import Witnessed
+
+
+class Settings(NamedTuple):
+    """How the run's coordinator was configured; what a log tells of it itself goes before."""
+
+    timeout_ms: int = 600_000
+    max_concurrent: int = 1
+    retain: int = 1
+
+
+class Attempt(NamedTuple):
+    """One execution attempt, as the coordinator started it."""
+
+    number: int
+    restored: int | None
+    upstream: dict[str, frozenset[str]]
+    """By task: who sends to it; empty for a source."""
+
+
+@dataclass
+class Run:
+    """One run while its log is read."""
+
+    causes: Causes = field(default_factory=Causes)
+    witnessed: Witnessed = field(default_factory=Witnessed)
+    attempts: dict[int, Attempt] = field(default_factory=dict)
+    completed: set[int] = field(default_factory=set)
+    """Checkpoints that the coordinator has completed, or taken over as complete."""
+    taken_over: set[int] = field(default_factory=set)
+    """Completed before this log begins."""
+    offsets: dict[tuple[str, int], int] = field(default_factory=dict)
+    """By source and checkpoint: the offset that the snapshot holds."""
+    sends_each: dict[str, bool] = field(default_factory=dict)
+    """By source: each record that it reads is sent on exactly one channel."""
+    sinks: dict[str, Replayed] = field(default_factory=dict)
+    """By task: the sink with its durable part, over all attempts."""
+    logged: dict[str, list[int]] = field(default_factory=dict)
+    """By task: the attempts that have a file."""
+    heard: set[tuple[int, str, int]] = field(default_factory=set)
+    """Attempt, sink and checkpoint: its completion was heard there."""
+    told: list[tuple[int, str, int]] = field(default_factory=list)
+    """The same, as the coordinator has sent it to any task."""
+    rules: set[str] = field(default_factory=set)
+    events: int = 0
+    counted: int = 0
+    """Barriers whose record count was compared with the sender's."""
+
+
+def task_of(config_tasks: list[str], upstream: dict[str, frozenset[str]]) -> list[dict[str, object]]:
+    """The coordinator's configuration of its tasks: a source has nobody above it."""
+    return [{"id": task, "source": not upstream[task]} for task in config_tasks]

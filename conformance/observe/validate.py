@@ -1,0 +1,177 @@
+"""Trace validation: is a run's event log a run of the protocol, and what has it witnessed?
+
+Every component of every task and attempt is replayed through the model, and the files are joined by what
+caused what. The first event that no rule allows is named with its place, the rule and the guard that
+refused it. A trace in which a required situation never came is UNDETERMINED, not green.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.observe.causes import Need, Reader
+from conformance.observe.coordinator import CoordinatorReader
+from conformance.observe.eventlog import EventLog, LogFile, find
+from conformance.observe.replay import Rejected
+from conformance.observe.run import Run, Settings
+from conformance.observe.situations import REQUIRED
+from conformance.observe.task import TaskReader
+from conformance.verdict import Verdict
+
+FileReader = CoordinatorReader | TaskReader
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """The event that no rule allows."""
+
+    file: str
+    line: int
+    """From 1."""
+    rules: tuple[str, ...]
+    """The rules charged, the first one above all."""
+    why: str
+    """The guard that refused it, with its values."""
+    event: str
+    """The line as it was recorded."""
+
+    def describe(self) -> str:
+        """Place, rule and reason in one line."""
+        return f"{self.file}:{self.line}: {self.rules[0]}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class TraceResult:
+    """What came of one log."""
+
+    verdict: Verdict
+    events: int
+    """Component events that were replayed and agree."""
+    attempts: int
+    counted: int
+    """Barriers whose record count was compared with the sender's: the cut was checked there."""
+    situations: Mapping[str, int]
+    missing: tuple[str, ...]
+    """Required situations that never came."""
+    rules: tuple[str, ...]
+    """Rules that fired, sorted."""
+    rejection: Rejection | None
+
+    def describe(self) -> str:
+        """The result in one line."""
+        if self.rejection is not None:
+            return self.rejection.describe()
+        seen = sum(1 for count in self.situations.values() if count)
+        bound = f"{self.events:,} events of {self.attempts} attempts accepted, {seen} situations witnessed"
+        return f"{bound}; under-covered: no {', no '.join(self.missing)}" if self.missing else bound
+
+
+def validate(
+    folder: Path, settings: Settings | None = None, required: Collection[str] = REQUIRED
+) -> TraceResult:
+    """Validate the event log in `folder`.
+
+    `settings`: how the coordinator was configured, where the log does not tell; `required`: the
+    situations (`SITUATIONS`, `RARE`) without which the verdict is UNDETERMINED. Raises EventLogError for
+    a log that cannot be read.
+    """
+    log = find(folder)
+    run = Run()
+    run.witnessed.missing(required)  # a name that is none is an error now, not after the reading
+    readers = _readers(run, log, settings or Settings())
+    rejection = _read(run, readers)
+    missing = run.witnessed.missing(required)
+    verdict = Verdict.UNDETERMINED if missing else Verdict.CONFORMS
+    return TraceResult(
+        verdict=Verdict.DIVERGES if rejection else verdict,
+        events=run.events,
+        attempts=len(run.attempts),
+        counted=run.counted,
+        situations=run.witnessed.counts(),
+        missing=missing,
+        rules=tuple(sorted(run.rules)),
+        rejection=rejection,
+    )
+
+
+def _readers(run: Run, log: EventLog, settings: Settings) -> list[FileReader]:
+    for file in log.tasks:
+        run.logged.setdefault(file.task, []).append(file.attempt)
+    sinks = {file.task for file in log.tasks if file.mentions("sink")}
+    coordinator = CoordinatorReader(run, log.coordinator, settings)
+    tasks = [TaskReader(run, file, coordinator.settings, file.task in sinks) for file in log.tasks]
+    return [coordinator, *tasks]
+
+
+def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
+    """Replay everything: the event that was rejected, if one was."""
+    current = _Current()
+    try:
+        stuck = run.causes.run([current.watch(reader) for reader in readers])
+    except Rejected as refused:
+        return _rejection(current.reader, refused.rules, refused.why)
+    if stuck:
+        reader, need = _root([(current.of(waiting), need) for waiting, need in stuck])
+        return _rejection(reader, need.rules, need.why)
+    for reader in readers:
+        left = reader.left_over() if isinstance(reader, TaskReader) else None
+        if left is not None:
+            return _rejection(reader, *left)
+    for attempt, task, checkpoint in run.told:
+        if (attempt, task, checkpoint) not in run.heard and task in run.sinks:
+            run.witnessed.see("completion not heard")
+    return None
+
+
+class _Watched:
+    """A reader that says when it is reading."""
+
+    def __init__(self, current: "_Current", reader: FileReader) -> None:
+        self.reader = reader
+        self._current = current
+
+    def advance(self) -> Need | None:
+        self._current.reader = self.reader
+        return self.reader.advance()
+
+
+class _Current:
+    """Which file is being read."""
+
+    reader: FileReader
+
+    def watch(self, reader: FileReader) -> _Watched:
+        return _Watched(self, reader)
+
+    def of(self, reader: Reader) -> FileReader:
+        assert isinstance(reader, _Watched)
+        return reader.reader
+
+
+def _root(stuck: list[tuple[FileReader, Need]]) -> tuple[FileReader, Need]:
+    """Of those that wait, the first that waits for nobody who waits himself; in a circle, the first."""
+    names = {_owner(reader.file) for reader, _ in stuck}
+    for reader, need in stuck:
+        if _source_of(need) not in names:
+            return reader, need
+    return stuck[0]
+
+
+def _owner(file: LogFile) -> tuple[int, str]:
+    return file.attempt, file.task
+
+
+def _source_of(need: Need) -> tuple[int, str]:
+    """Whose file would show the cause."""
+    word, *rest = need.key
+    if word in {"marker", "deployed", "ended", "acknowledge", "decline"}:
+        return int(rest[0]), str(rest[1])
+    return 0, "coordinator"
+
+
+def _rejection(reader: FileReader, rules: tuple[str, ...], why: str) -> Rejection:
+    line = reader.line
+    if line is None:  # the file was read to its end
+        return Rejection(reader.file.name, 0, rules, why, "")
+    text = reader.file.path.read_bytes().splitlines()[line.number - 1]
+    return Rejection(reader.file.name, line.number, rules, why, text.decode(errors="replace"))
