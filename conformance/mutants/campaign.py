@@ -59,7 +59,7 @@ def _judge_spec(mutant: Mutant) -> Verdict:
         raise MutantFailure(f"{mutant.id}: spec/manifest.toml has no model {mutant.model!r}")
     result = tlc.check(models[mutant.model])
     violated = (result.violated or "").replace("_", "-")
-    length = max(0, len(result.counterexample) - 1)
+    length = max(0, len(result.trace) - 1)
     return Verdict(mutant, (violated,) if violated else (), length, f"TLC, {mutant.model}")
 
 

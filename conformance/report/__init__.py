@@ -1,5 +1,7 @@
-"""What people get to read: `story` tells a divergence, `words` its events and effects.
+"""What people and machines get to read.
 
-`saved` keeps a divergence as a replay file and as a test; `conform` prints a run; `places` finds where a
-rule stands.
+`story` tells a divergence, `words` its events and effects; `saved` keeps it as a replay file and as a
+test; `conform` prints a run; `places` finds where a rule stands. Of a whole verification `screen` is one
+screen, `verification` the JSON (verification.schema.json), `junit` the XML, `progress` what a terminal
+shows meanwhile. `casualties` tells of mutants, `rates` of measured rates.
 """

@@ -20,6 +20,8 @@ class Progressing:
             TextColumn("{task.description}", markup=False),
             console=console,
             transient=True,
+            redirect_stdout=False,  # a forked process of a part must not wait for our console's lock
+            redirect_stderr=False,
             disable=not console.is_terminal,
         )
         self._task = self._progress.add_task("", part="", start=False)

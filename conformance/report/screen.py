@@ -57,7 +57,7 @@ def told_first(verification: Verification) -> tuple[PartResult, Finding] | None:
 
 
 def _heading(verification: Verification, width: int) -> Iterator[str]:
-    command, _, _ = verification.again.partition(" --seed")
+    command = verification.again.replace(f" --seed {verification.seed}", "")
     right = f"commit {verification.commit}, seed {verification.seed}"
     yield f"{command}{right:>{max(len(right) + 2, width - len(command))}}"
     yield f"{verification.machine.describe():>{width}}"
@@ -96,7 +96,9 @@ def _findings(verification: Verification, width: int) -> Iterator[str]:
 def _closing(verification: Verification, files: Sequence[Path], width: int, colour: bool) -> Iterator[str]:
     verdict = verification.verdict
     word = click.style(verdict.value, fg=_COLOURS[verdict], bold=True) if colour else verdict.value
-    yield f"{word}   {scope(verification)}"
+    told = textwrap.wrap(scope(verification), width - len(verdict.value) - 3)
+    yield f"{word}   {told[0]}"
+    yield from (" " * (len(verdict.value) + 3) + line for line in told[1:])
     if files:
         yield f"  report  {', '.join(str(file) for file in files)}"
     yield f"  again   {verification.again}"

@@ -1,0 +1,39 @@
+"""`barrierspec verify`: every part of the verification, one report, one verdict."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from conformance.verify import PARTS, SEED
+
+
+@click.command()
+@click.option("--only", "chosen", multiple=True, metavar="PART", type=click.Choice(tuple(PARTS)),
+              help=f"Only this part; may be repeated. One of: {', '.join(PARTS)}.")  # fmt: skip
+@click.option("--seed", default=SEED, show_default=True, type=int, help="Decides every random choice.")
+@click.option("--quick", is_flag=True, help="Smaller bounds, for tries at the desk.")
+@click.option("--build", default=Path("build"), show_default=True,
+              type=click.Path(file_okay=False, path_type=Path), help="Folder of the reports.")  # fmt: skip
+def command(chosen: tuple[str, ...], seed: int, quick: bool, build: Path) -> int:
+    """Check specification, model and implementation against each other, and print one report.
+
+    Writes report/verification.json and report/junit.xml into the build folder.
+    """
+    from conformance.machine import cores
+    from conformance.report import junit, verification
+    from conformance.report.progress import Progressing
+    from conformance.report.screen import WIDE, screen
+    from conformance.verify import fresh_context, verify
+
+    context = fresh_context(seed, build, quick=quick, processes=cores())
+    with Progressing() as watch:
+        done = verify(chosen, context=context, watch=watch)
+    files = (build / "report" / "verification.json", build / "report" / "junit.xml")
+    verification.write(done, files[0])
+    junit.write(done, files[1])
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size((WIDE, 24)).columns if terminal else WIDE
+    click.echo(screen(done, files, width=width, colour=terminal), nl=False)
+    return done.verdict.exit_code

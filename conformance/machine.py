@@ -1,0 +1,78 @@
+"""Where a run took place: the commit, and the facts of the machine that a reader of numbers needs."""
+
+import os
+import platform
+import re
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from conformance import doctor
+from conformance.adapters.in_process import own_version
+
+_GIT_LIMIT_SECONDS = 10.0
+
+
+class Machine(NamedTuple):
+    """The facts that rates and seconds depend on."""
+
+    cores: int
+    """Processors that this process may use."""
+    python: str
+    java: str | None
+    """The version of Java; None without one."""
+    system: str
+    """Operating system and architecture."""
+
+    def describe(self) -> str:
+        """One line."""
+        return f"{self.cores} cores, Python {self.python}, Java {self.java or 'none'}, {self.system}"
+
+
+def machine() -> Machine:
+    """This machine."""
+    said = doctor.java_version_text(os.environ) or ""
+    java = re.search(r'version "([^"]+)"', said)
+    system = f"{platform.system()} {platform.machine()}"
+    return Machine(cores(), platform.python_version(), java[1] if java else None, system)
+
+
+def cores() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def load() -> float | None:
+    """How many processes wanted to run in the last minute, on average; None where that is not told."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+
+
+def source() -> str:
+    """The commit this code is checked out at, with `+changes` if files differ, else the version.
+
+    Where the package is installed inside another project's checkout, that project's commit says nothing
+    about this code, and the version is given.
+    """
+    home = Path(__file__).resolve().parent.parent
+    top = _git(home, "rev-parse", "--show-toplevel")
+    commit = _git(home, "rev-parse", "--short", "HEAD")
+    if not top or not commit or Path(top).resolve() != home:
+        return own_version()
+    return f"{commit}+changes" if _git(home, "status", "--porcelain") else commit
+
+
+def _git(folder: Path, *words: str) -> str | None:
+    """What git answers; None without git, or where it refuses."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *words],
+            capture_output=True,
+            text=True,
+            timeout=_GIT_LIMIT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

@@ -1,0 +1,180 @@
+"""The whole verification: its parts one after the other, timed and held to account, and one verdict.
+
+A part that cannot be loaded or that raises is UNDETERMINED and tells why; the others still run. What a
+part leaves behind for a later one (the pipeline's event logs for the trace) lies in the build folder.
+"""
+
+import time
+import traceback
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
+
+from conformance.machine import Machine, machine, source
+from conformance.parts.result import Context, Finding, PartResult, verdict_of
+from conformance.verdict import Verdict, together
+
+SEED = 20261121
+"""The default seed; it decides every random choice of every part."""
+
+
+class Part(NamedTuple):
+    """Where a part is found: a module with `run(context) -> PartResult`."""
+
+    module: str
+    engine: str
+    """What does the work, as the report names it."""
+
+
+PARTS: Mapping[str, Part] = MappingProxyType(
+    {
+        "specification": Part("conformance.parts.specification", "TLC"),
+        "triangle": Part("conformance.parts.triangle", "TLC, z3"),
+        "proofs": Part("conformance.parts.proofs", "z3"),
+        "lock-step": Part("conformance.parts.lockstep", "Python"),
+        "pipeline": Part("conformance.parts.pipeline", "Spark"),
+        "trace": Part("conformance.parts.trace", "Python"),
+    }
+)
+"""Every part by its name, in the order in which they run: the trace reads what the pipeline recorded."""
+
+
+class Watch(Protocol):
+    """Somebody who follows a verification while it runs."""
+
+    def begins(self, part: str) -> None:
+        """A part begins."""
+        ...
+
+    def says(self, what: str) -> None:
+        """The part tells what it is doing."""
+        ...
+
+    def ends(self, result: PartResult) -> None:
+        """A part has ended."""
+        ...
+
+
+class Unwatched:
+    """Nobody follows."""
+
+    def begins(self, part: str) -> None:
+        """Nothing."""
+
+    def says(self, what: str) -> None:
+        """Nothing."""
+
+    def ends(self, result: PartResult) -> None:
+        """Nothing."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What came of all parts, and what is needed to do it again."""
+
+    parts: tuple[PartResult, ...]
+    """Those that were asked for, in the order in which they ran."""
+    not_run: tuple[str, ...]
+    """Those that were not asked for; the verdict says nothing about them."""
+    seed: int
+    quick: bool
+    commit: str
+    machine: Machine
+    started: str
+    """When it began, in UTC, as ISO 8601 writes it."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """One verdict for the parts that were asked for."""
+        return together(part.verdict for part in self.parts)
+
+    @property
+    def seconds(self) -> float:
+        """The time that all parts took."""
+        return sum(part.seconds for part in self.parts)
+
+    @property
+    def again(self) -> str:
+        """The command that does it again."""
+        chosen = [part.name for part in self.parts] if self.not_run else []
+        return command_line(chosen, self.seed, quick=self.quick)
+
+
+def verify(
+    chosen: Collection[str] = (),
+    *,
+    context: Context,
+    watch: Watch | None = None,
+    parts: Mapping[str, Part] = PARTS,
+) -> Verification:
+    """Run the chosen parts, or all of them; raises ValueError for a name that no part has."""
+    unknown = sorted(set(chosen) - set(parts))
+    if unknown:
+        raise ValueError(f"unknown part {', '.join(unknown)}; expected some of: {', '.join(parts)}")
+    watch = watch or Unwatched()
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    context = replace(context, say=watch.says)
+    wanted = [name for name in parts if not chosen or name in chosen]
+    results: list[PartResult] = []
+    for name in wanted:
+        watch.begins(name)
+        begun = time.perf_counter()
+        result = _run(name, parts[name], context)
+        results.append(replace(result, seconds=time.perf_counter() - begun))
+        watch.ends(results[-1])
+    return Verification(
+        parts=tuple(results),
+        not_run=tuple(name for name in parts if name not in wanted),
+        seed=context.seed,
+        quick=context.quick,
+        commit=source(),
+        machine=machine(),
+        started=started,
+    )
+
+
+def command_line(chosen: Collection[str], seed: int, *, quick: bool) -> str:
+    """The command that verifies these parts, or all if none is named."""
+    words = ["barrierspec verify", *(f"--only {name}" for name in chosen), f"--seed {seed}"]
+    return " ".join([*words, *(["--quick"] if quick else [])])
+
+
+def _run(name: str, part: Part, context: Context) -> PartResult:
+    """One part; whatever goes wrong in it becomes a finding."""
+    try:
+        result = import_module(part.module).run(context)
+        if not isinstance(result, PartResult):
+            raise TypeError(f"{part.module}.run: expected a PartResult, got {type(result).__name__}")
+    except Exception as error:  # noqa: BLE001 - a part that breaks must not take the others with it
+        kind = type(error).__name__
+        line = f"{name} could not run: {kind}: {_first_line(error)}"
+        story = "".join(traceback.format_exception(error))
+        again = command_line([name], context.seed, quick=context.quick)
+        return PartResult(
+            name, Verdict.UNDETERMINED, "could not run", findings=(Finding(None, line, story),), again=again
+        )
+    return _held_to_account(replace(result, name=name))
+
+
+def _held_to_account(result: PartResult) -> PartResult:
+    """A part cannot pass against its own findings, nor without a bound that says how far it reaches."""
+    if result.verdict is not Verdict.CONFORMS:
+        return result
+    if not result.bound.strip():
+        unbounded = Finding(None, f"{result.name} passes without a bound; a PASS says how far it reaches")
+        result = replace(result, findings=(*result.findings, unbounded))
+    return replace(result, verdict=verdict_of(result.findings))
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), "no message")
+
+
+def fresh_context(seed: int, build: Path, *, quick: bool, processes: int) -> Context:
+    """The context of a verification; makes the build folder."""
+    build.mkdir(parents=True, exist_ok=True)
+    return Context(seed=seed, build=build, processes=processes, quick=quick)
