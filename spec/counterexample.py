@@ -42,9 +42,31 @@ def parse_step(text: str) -> TraceStep:
     return TraceStep(int(header[1]), header[3] or "", arguments, state)
 
 
-def changed(before: State, after: State) -> State:
-    """The variables that the step changed, with their new values."""
-    return {name: value for name, value in after.items() if before.get(name) != value}
+_SHORT = 40
+"""Letters up to which a variable of the initial state is told in its line."""
+
+
+def changes(before: State, after: State) -> dict[str, Value]:
+    """What a step changed, as finely as it can be named: `gate.pending`, `counted[0]` -> the new value.
+
+    Sequences and sets are told whole; what left a function is not told.
+    """
+    told: dict[str, Value] = {}
+    for name, value in after.items():
+        _compare(name, before.get(name), value, told)
+    return told
+
+
+def _compare(path: str, before: Value, after: Value, told: dict[str, Value]) -> None:
+    if before == after and type(before) is type(after):
+        return
+    if isinstance(before, dict) and isinstance(after, dict) and after:
+        for key, value in after.items():
+            _compare(
+                f"{path}.{key}" if isinstance(key, str) else f"{path}[{key}]", before.get(key), value, told
+            )
+    else:
+        told[path] = after
 
 
 def render(trace: Trace) -> str:
@@ -52,7 +74,9 @@ def render(trace: Trace) -> str:
     lines = []
     before: State = {}
     for step in trace:
-        news = changed(before, step.state)
+        news = changes(before, step.state)
+        if not before:
+            news = {name: value for name, value in news.items() if len(format_value(value)) <= _SHORT}
         before = step.state
         out = news.pop("out", ())
         name = f"{step.action}({', '.join(map(_plain, step.arguments))})" if step.arguments else step.action

@@ -11,7 +11,7 @@ from spec.tlc import TIMEOUT, Model, run, specification
 from spec.tool_output import TlcError
 from spec.values import State, parse_state
 
-_LINE = re.compile(r'(-?\d+)(?: -> (-?\d+))? \[label="((?:[^"\\]|\\.)*)"(.*)')
+_LINE = re.compile(r'(-?\d+)(?: -> (-?\d+))? \[label="([^"\\]*(?:\\.[^"\\]*)*)"(.*)')
 
 
 class StateGraph(NamedTuple):
@@ -57,6 +57,7 @@ def parse_graph(text: str) -> StateGraph:
     nodes: dict[int, State] = {}
     edges: set[tuple[int, str, int]] = set()
     initial: set[int] = set()
+    known: dict[str, State] = {}
     for line in text.splitlines():
         found = _LINE.match(line)
         if found is None:
@@ -68,7 +69,7 @@ def parse_graph(text: str) -> StateGraph:
             edges.add((int(source), label, int(target)))
             continue
         if int(source) not in nodes:
-            nodes[int(source)] = parse_state(_unescaped(label))
+            nodes[int(source)] = _state(_unescaped(label), known)
         if "filled" in rest:
             initial.add(int(source))
     dangling = {end for source, _, target in edges for end in (source, target)} - nodes.keys()
@@ -77,6 +78,16 @@ def parse_graph(text: str) -> StateGraph:
             f"expected a state for every edge, got none for {len(dangling)} ends; run TLC by hand"
         )
     return StateGraph(nodes, frozenset(edges), frozenset(initial))
+
+
+def _state(text: str, known: dict[str, State]) -> State:
+    """A state, read variable by variable: most of their values have been read before."""
+    state: State = {}
+    for conjunct in re.split(r"\n(?=/\\)", text):
+        if conjunct not in known:
+            known[conjunct] = parse_state(conjunct)
+        state |= known[conjunct]
+    return state
 
 
 def _unescaped(label: str) -> str:

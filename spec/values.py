@@ -67,7 +67,7 @@ def format_value(value: Value) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, str):
-        return f'"{value}"'
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if isinstance(value, tuple):
         return "<<" + ", ".join(map(format_value, value)) + ">>"
     if isinstance(value, frozenset):

@@ -1,0 +1,49 @@
+"""The index of rules and the specification name each other."""
+
+import re
+
+import pytest
+
+from spec.rules import RuleIndexError, load_rules, parse_rules
+from spec.tlc import definitions, load_manifest, module_text
+
+RULES = load_rules()
+ENTRY = '[[rule]]\nid = "ALIGN-01"\ntitle = "t"\nmust = "m"\nsource = "s"\nholds = "all"\n'
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[rule.id for rule in RULES])
+def test_a_rule_has_its_operator(rule):
+    module, _, definition = rule.operator.partition("!")
+    assert definition == rule.definition()
+    assert definition in definitions(module_text(module))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[rule.id for rule in RULES])
+def test_a_rule_is_checked_by_a_model_that_holds(rule):
+    module = rule.operator.partition("!")[0]
+    checking = [model for model in load_manifest().values() if rule.id in model.rules and not model.violates]
+    assert checking
+    assert {model.module for model in checking} == {module}
+
+
+def test_no_definition_states_a_rule_that_the_index_does_not_have():
+    modules = {model.module for model in load_manifest().values()}
+    stated = [name for module in modules for name in definitions(module_text(module))]
+    stated = [name for name in stated if re.fullmatch(r"[A-Z]+_\d\d", name)]
+    assert sorted(stated) == sorted(rule.definition() for rule in RULES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ENTRY.replace('must = "m"\n', ""),
+        ENTRY.replace("ALIGN-01", "ALIGN-1"),
+        ENTRY + ENTRY,
+        ENTRY + "mutants = 3\n",
+        "[[rule",
+    ],
+    ids=["no must", "wrong id", "twice", "mutants", "no toml"],
+)
+def test_a_malformed_index_is_refused(text):
+    with pytest.raises(RuleIndexError, match="expected"):
+        parse_rules(text)

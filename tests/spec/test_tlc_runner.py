@@ -1,0 +1,110 @@
+"""TLC on two small models, and the graph of one; all models run in `barrierspec verify`."""
+
+from pathlib import Path
+
+import pytest
+
+from spec import tlc
+from spec.stategraph import GraphSyntaxError, parse_graph, state_graph
+from spec.tlc import ManifestError, check, checked, load_manifest, parse_manifest, replaced
+
+SPEC = Path(tlc.__file__).parent
+MANIFEST = load_manifest()
+
+
+def test_a_model_that_holds_has_the_pinned_counts():
+    result = check(MANIFEST["gate_polled_2_ends_abort"])
+    assert result.violated is None
+    assert result.trace == ()
+    assert result.differences == ()
+
+
+def test_a_model_that_must_fail_fails_on_the_named_definition():
+    result = check(MANIFEST["broken_gate_no_abort"])
+    assert result.violated == "ALIGN_03"
+    assert result.differences == ()
+    assert [step.action for step in result.trace] == ["", "Barrier", "Barrier"]
+    assert "abort" not in result.story
+
+
+def test_a_violated_refinement_is_named_by_the_property_that_states_it():
+    result = check(MANIFEST["broken_dataflow_refines_nothing"])
+    assert result.violated == "Refines"
+
+
+def test_a_count_that_differs_is_told():
+    model = MANIFEST["broken_gate_no_abort"]._replace(states=7, violates="ALIGN_05")
+    told = check(model).differences
+    assert len(told) == 2
+    assert "expected ALIGN_05, got ALIGN_03" in told[0]
+    assert "expected 7, got" in told[1]
+
+
+def test_a_run_that_takes_too_long_is_an_error():
+    with pytest.raises(tlc.TlcTimeoutError, match="make the model smaller"):
+        check(MANIFEST["gate_polled_3"], timeout=0.01)
+
+
+def test_without_java_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(tlc.JavaNotFoundError, match="install Java"):
+        check(MANIFEST["gate_polled_3"])
+
+
+def test_a_named_jar_that_is_no_file_is_an_error(monkeypatch, tmp_path):
+    monkeypatch.setenv("TLA2TOOLS_JAR", str(tmp_path / "none.jar"))
+    with pytest.raises(tlc.JarNotFoundError, match=r"none\.jar"):
+        check(MANIFEST["gate_polled_3"])
+
+
+def test_running_leaves_nothing_behind():
+    before = sorted(path for path in SPEC.rglob("*") if "__pycache__" not in path.parts)
+    check(MANIFEST["broken_gate_cancel_ignored"])
+    assert sorted(path for path in SPEC.rglob("*") if "__pycache__" not in path.parts) == before
+
+
+def test_a_state_graph_has_every_state_and_every_edge():
+    model = MANIFEST["gate_polled_2_ends_abort"]
+    graph = state_graph(model)
+    assert len(graph.nodes) == model.states
+    assert [graph.nodes[node]["out"] for node in graph.initial] == [()]
+    assert {action for _, action, _ in graph.edges} == {"Barrier", "Cancel", "EndOfPartition"}
+    sources = {source for source, _, _ in graph.edges}
+    assert all(graph.nodes[node]["gate"]["closed"] == {0, 1} for node in graph.nodes.keys() - sources)
+
+
+def test_parallel_edges_of_two_actions_stay_apart():
+    dump = (
+        '1 [label="x = 0",style = filled]\n'
+        '1 -> 2 [label="A",color="black"];\n'
+        '1 -> 2 [label="B",color="black"];\n'
+        '2 [label="x = 1"];\n'
+    )
+    graph = parse_graph(dump)
+    assert graph.edges == {(1, "A", 2), (1, "B", 2)}
+    assert graph.initial == {1}
+    assert graph.nodes == {1: {"x": 0}, 2: {"x": 1}}
+
+
+def test_an_edge_to_nowhere_is_refused():
+    with pytest.raises(GraphSyntaxError, match="expected a state for every edge"):
+        parse_graph('1 [label="x = 0",style = filled]\n1 -> 2 [label="A"];\n')
+
+
+def test_every_configuration_stands_in_the_manifest():
+    listed = {model.cfg for model in MANIFEST.values()}
+    assert listed == {path.name for path in (SPEC / "models").glob("*.cfg")}
+
+
+@pytest.mark.parametrize("model", MANIFEST.values(), ids=MANIFEST.keys())
+def test_a_model_checks_what_it_lists(model):
+    named = {name.replace("_", "-") for name in checked(model)}
+    assert set(model.rules) <= named
+    if model.violates is not None:
+        assert model.violates in checked(model)
+        assert [pair for pair in replaced(model) if pair[0] != "Start"]
+
+
+def test_the_manifest_wants_every_field():
+    with pytest.raises(ManifestError, match="lonely"):
+        parse_manifest('[[model]]\nname = "lonely"\n')
