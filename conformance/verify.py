@@ -124,7 +124,7 @@ def verify(
         watch.begins(name)
         begun = time.perf_counter()
         result = _run(name, parts[name], context)
-        results.append(replace(result, seconds=time.perf_counter() - begun))
+        results.append(replace(result, seconds=round(time.perf_counter() - begun, 3)))
         watch.ends(results[-1])
     return Verification(
         parts=tuple(results),

@@ -34,6 +34,8 @@ def verdict(fates: Sequence[Fate]) -> verdicts.Verdict:
 
 def closing(fates: Sequence[Fate]) -> str:
     """The verdict in one line, with counts."""
+    if not fates:
+        return "\nUNDETERMINED   no mutant was tried"
     rules = {fate.mutant.rule for fate in fates}
     told = f"{len(fates)} mutants of {len(rules)} rules"
     left = [fate for fate in fates if not fate.killed]

@@ -79,7 +79,8 @@ def _findings(verification: Verification, width: int) -> Iterator[str]:
     found = [(part, finding) for part in verification.parts for finding in part.findings]
     margin = " " * (NAME + 5)
     for part, finding in found[:FINDINGS_SHOWN]:
-        yield f"  {part.name:<{NAME}}   {finding.rule or '-':<8}  {title_of(finding)}"
+        head = f"  {part.name:<{NAME}}   {finding.rule or '-':<8}  {title_of(finding)}"
+        yield from textwrap.wrap(head, width, subsequent_indent=margin + " " * 10)
         yield from textwrap.wrap(
             finding.line, width, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False
         )

@@ -1,0 +1,113 @@
+"""The parts one after the other: none is lost, none lies, none takes the others with it."""
+
+import pytest
+
+from conformance.parts.result import PartResult
+from conformance.verdict import Verdict
+from conformance.verify import PARTS
+
+
+class Recorder:
+    """A watch that keeps what it is told."""
+
+    def __init__(self):
+        self.heard = []
+
+    def begins(self, part: str) -> None:
+        self.heard.append(("begins", part))
+
+    def says(self, what: str) -> None:
+        self.heard.append(("says", what))
+
+    def ends(self, result: PartResult) -> None:
+        self.heard.append(("ends", result.name))
+
+
+def outcomes(done):
+    return {part.name: part.verdict for part in done.parts}
+
+
+def test_the_parts_run_in_the_order_of_the_registry():
+    assert list(PARTS) == ["specification", "triangle", "proofs", "lock-step", "pipeline", "trace"]
+
+
+def test_a_part_sees_what_an_earlier_one_left(verified):
+    done = verified("passes", "reads")
+
+    assert [part.bound for part in done.parts] == ["7 steps", "read: 7 events"]
+    assert done.verdict is Verdict.CONFORMS
+    assert done.again == "barrierspec verify --seed 5"
+
+
+def test_a_part_that_raises_is_undetermined_and_the_others_run(verified):
+    done = verified("crashes", "passes")
+
+    assert outcomes(done) == {"crashes": Verdict.UNDETERMINED, "passes": Verdict.CONFORMS}
+    assert done.verdict is Verdict.UNDETERMINED
+    (finding,) = done.parts[0].findings
+    assert finding.rule is None
+    assert finding.line == "crashes could not run: OSError: expected a port, got none"
+    assert "fake_parts/crashes.py" in finding.story
+    assert done.parts[0].again == "barrierspec verify --only crashes --seed 5"
+
+
+def test_a_part_that_is_not_there_is_never_a_pass(verified):
+    done = verified("passes", "absent")
+
+    assert done.verdict is Verdict.UNDETERMINED
+    assert "No module named 'fake_parts.absent'" in done.parts[1].findings[0].line
+
+
+def test_a_divergence_outweighs_a_crash(verified):
+    assert verified("passes", "crashes", "diverges").verdict is Verdict.DIVERGES
+
+
+UNBOUNDED = "boundless passes without a bound; a PASS says how far it reaches"
+NOTHING = "mute could not run: TypeError: fake_parts.mute.run: expected a PartResult, got NoneType"
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "line"),
+    [
+        ("boundless", Verdict.UNDETERMINED, UNBOUNDED),
+        ("denies", Verdict.DIVERGES, "an older checkpoint completed"),
+        ("mute", Verdict.UNDETERMINED, NOTHING),
+    ],
+)
+def test_a_pass_is_held_to_account(verified, name, verdict, line):
+    (result,) = verified(name).parts
+
+    assert result.verdict is verdict
+    assert [finding.line for finding in result.findings] == [line]
+
+
+def test_the_verdict_speaks_only_of_what_was_asked_for(verified):
+    done = verified("passes", "diverges", "doubts", only=("passes",))
+
+    assert outcomes(done) == {"passes": Verdict.CONFORMS}
+    assert done.not_run == ("diverges", "doubts")
+    assert done.verdict is Verdict.CONFORMS
+    assert done.again == "barrierspec verify --only passes --seed 5"
+
+
+def test_of_no_parts_nothing_is_known(verified):
+    assert verified().verdict is Verdict.UNDETERMINED
+
+
+def test_an_unknown_part_is_refused(verified):
+    with pytest.raises(ValueError, match="unknown part walks; expected some of: passes, reads"):
+        verified("passes", "reads", only=("walks",))
+
+
+def test_a_watch_hears_what_happens(verified):
+    watch = Recorder()
+
+    verified("passes", "crashes", watch=watch)
+
+    assert watch.heard == [
+        ("begins", "passes"),
+        ("says", "counting"),
+        ("ends", "passes"),
+        ("begins", "crashes"),
+        ("ends", "crashes"),
+    ]

@@ -1,0 +1,75 @@
+"""`barrierspec verify` from the outside: exit codes, files, and what is printed."""
+
+import importlib
+import sys
+
+import pytest
+
+from conformance import cli
+from conformance.report import verification
+from conformance.verify import PARTS
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    """Fake parts in the places of real ones."""
+
+    def put(**fakes):
+        for name, fake in fakes.items():
+            real = PARTS[name.replace("_", "-")].module
+            monkeypatch.setitem(sys.modules, real, importlib.import_module(f"fake_parts.{fake}"))
+
+    return put
+
+
+ALL = ("specification", "triangle", "proofs", "lock_step", "pipeline", "trace")
+
+
+@pytest.mark.parametrize(
+    ("fake", "code", "word"),
+    [
+        ("passes", 0, "CONFORMS"),
+        ("diverges", 1, "DIVERGES"),
+        ("crashes", 2, "UNDETERMINED"),
+        ("doubts", 2, "UNDETERMINED"),
+    ],
+)
+def test_the_worst_part_decides(stand_in, tmp_path, capsys, fake, code, word):
+    stand_in(**dict.fromkeys(ALL, "passes"))
+    stand_in(triangle=fake)
+
+    assert cli.run(["verify", "--build", str(tmp_path), "--seed", "11"]) == code
+
+    printed = capsys.readouterr().out
+    assert f"\n{word}   " in printed
+    assert "again   barrierspec verify --seed 11\n" in printed
+    done = verification.read(tmp_path / "report" / "verification.json")
+    assert [part.name for part in done.parts] == list(PARTS)
+    assert done.seed == 11
+    assert (tmp_path / "report" / "junit.xml").is_file()
+
+
+def test_only_some_parts(stand_in, tmp_path, capsys):
+    stand_in(lock_step="passes", trace="diverges")
+
+    assert cli.run(["verify", "--only", "lock-step", "--quick", "--build", str(tmp_path)]) == 0
+
+    printed = capsys.readouterr().out
+    assert "; this is about lock-step only; smaller bounds (--quick)" in printed
+    assert "again   barrierspec verify --only lock-step --seed 20261121 --quick" in printed
+    assert verification.read(tmp_path / "report" / "verification.json").not_run == (
+        "specification", "triangle", "proofs", "pipeline", "trace",
+    )  # fmt: skip
+
+
+def test_a_part_that_does_not_exist_is_a_usage_error(tmp_path, capsys):
+    assert cli.run(["verify", "--only", "everything", "--build", str(tmp_path)]) == 64
+    assert "'everything' is not one of 'specification', 'triangle'" in capsys.readouterr().err
+    assert not (tmp_path / "report").exists()
+
+
+def test_a_refused_answer_of_a_part_does_not_become_a_traceback(stand_in, tmp_path, capsys):
+    stand_in(proofs="mute")
+
+    assert cli.run(["verify", "--only", "proofs", "--build", str(tmp_path)]) == 2
+    assert "expected a PartResult, got NoneType" in capsys.readouterr().out
