@@ -151,6 +151,20 @@ def test_an_allowed_event_that_is_refused_or_crashes_is_a_divergence():
     assert found.got.how == "ValueError: no ids below 1"
 
 
+def test_a_crash_at_an_event_outside_the_protocol_is_a_divergence():
+    fragile = altered(refused=(KeyError,))
+    found = replay(Oracle("gate", GATE), fragile, [FIRST, STRAY]).divergence
+    assert found.step == 2
+    assert isinstance(found.got, Crashed)
+
+
+def test_what_stands_in_a_batch_before_a_refused_event_is_compared():
+    silent = altered(said=lambda event, effects: [])
+    events = iter([FIRST, STRAY])
+    found = walk(Oracle("gate", GATE), silent, lambda _: next(events, None), 9, batch=5).divergence
+    assert (found.step, found.event) == (1, FIRST)
+
+
 def test_what_differs_only_once_is_undetermined():
     answered = []
 
