@@ -4,6 +4,7 @@ Beside the model's own guards: an acknowledgement was sent by that task in that 
 counts as often as it was sent, and an attempt starts from what the coordinator answered (ONCE-04).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -48,6 +49,12 @@ class CoordinatorReader:
                 if need is not None:
                     return need
             self.line = None
+
+    def remaining(self) -> Iterator[Line]:
+        """What was not replayed, the waiting line first; the file cannot be replayed after this."""
+        if self.line is not None:
+            yield self.line
+        yield from self._lines
 
     # ------------------------------------------------------------ words of the engine
 

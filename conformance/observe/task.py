@@ -6,6 +6,7 @@ Beside the model's own guards, what joins them: a barrier was broadcast upstream
 """
 
 from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
 from conformance.observe.causes import Key, Need
@@ -54,6 +55,12 @@ class TaskReader:
             if need is not None:
                 return need
             self.line = None
+
+    def remaining(self) -> Iterator[Line]:
+        """What was not replayed, the waiting line first; the file cannot be replayed after this."""
+        if self.line is not None:
+            yield self.line
+        yield from self._lines
 
     def _take(self, line: Line) -> Need | None:
         if line.attempt != self.file.attempt:

@@ -9,16 +9,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.observe.blame import FileReader, root
 from conformance.observe.causes import Need, Reader
 from conformance.observe.coordinator import CoordinatorReader
-from conformance.observe.eventlog import EventLog, LogFile, find
+from conformance.observe.eventlog import EventLog, find
 from conformance.observe.replay import Rejected
 from conformance.observe.run import Run, Settings
 from conformance.observe.situations import REQUIRED
 from conformance.observe.task import TaskReader
 from conformance.verdict import Verdict
-
-FileReader = CoordinatorReader | TaskReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +110,8 @@ def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
     except Rejected as refused:
         return _rejection(current.reader, refused.rules, refused.why)
     if stuck:
-        reader, need = _root([(current.of(waiting), need) for waiting, need in stuck])
-        return _rejection(reader, need.rules, need.why)
+        reader, need, why = root([(current.of(waiting), need) for waiting, need in stuck], run.causes)
+        return _rejection(reader, need.rules, why)
     for reader in readers:
         left = reader.left_over() if isinstance(reader, TaskReader) else None
         if left is not None:
@@ -146,27 +145,6 @@ class _Current:
     def of(self, reader: Reader) -> FileReader:
         assert isinstance(reader, _Watched)
         return reader.reader
-
-
-def _root(stuck: list[tuple[FileReader, Need]]) -> tuple[FileReader, Need]:
-    """Of those that wait, the first that waits for nobody who waits himself; in a circle, the first."""
-    names = {_owner(reader.file) for reader, _ in stuck}
-    for reader, need in stuck:
-        if _source_of(need) not in names:
-            return reader, need
-    return stuck[0]
-
-
-def _owner(file: LogFile) -> tuple[int, str]:
-    return file.attempt, file.task
-
-
-def _source_of(need: Need) -> tuple[int, str]:
-    """Whose file would show the cause."""
-    word, *rest = need.key
-    if word in {"marker", "deployed", "ended", "acknowledge", "decline"}:
-        return int(rest[0]), str(rest[1])
-    return 0, "coordinator"
 
 
 def _rejection(reader: FileReader, rules: tuple[str, ...], why: str) -> Rejection:
