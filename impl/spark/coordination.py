@@ -100,6 +100,7 @@ class Coordination:
         restored = self._apply({"kind": "restore"})[0]["checkpoint"]
         assert restored is None or isinstance(restored, int)
         self._storage.record_restored(attempt, restored)
+        self._line({"kind": "configured", **self._bounds()})
         self._line(
             {
                 "kind": "attempt_started",
@@ -269,8 +270,11 @@ class Coordination:
 
     def _settings(self) -> dict[str, Any]:
         sources = self._plan.of_role(Role.SOURCE)
+        return {"tasks": [Task(task, task in sources) for task in self._tasks], **self._bounds()}
+
+    def _bounds(self) -> dict[str, int]:
+        """What the coordinator is bound by, as the event log tells it too."""
         return {
-            "tasks": [Task(task, task in sources) for task in self._tasks],
             "timeout_ms": self._config.checkpoint_timeout_ms,
             "max_concurrent": self._config.max_concurrent_checkpoints,
             "retain": self._config.num_retained_checkpoints,
