@@ -49,13 +49,16 @@ def load() -> float | None:
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
 
 
-def source() -> str:
-    """The commit this code is checked out at, with `+changes` if files differ, else the version.
+HOME = Path(__file__).resolve().parent.parent
+"""The folder that holds our packages."""
+
+
+def source(home: Path = HOME) -> str:
+    """The commit that `home` is checked out at, with `+changes` if files differ, else our version.
 
     Where the package is installed inside another project's checkout, that project's commit says nothing
     about this code, and the version is given.
     """
-    home = Path(__file__).resolve().parent.parent
     top = _git(home, "rev-parse", "--show-toplevel")
     commit = _git(home, "rev-parse", "--short", "HEAD")
     if not top or not commit or Path(top).resolve() != home:

@@ -62,6 +62,14 @@ def test_a_charged_rule_fails_and_a_doubt_is_an_error(parsed):
     assert doubt.find("error").get("message") == "the store gave no answer"
 
 
+def test_a_charged_rule_has_its_case_even_if_the_part_did_not_count_it(parsed):
+    (suite,) = parsed("denies")
+
+    assert counts(suite) == {"tests": 2, "failures": 2, "errors": 0, "skipped": 0}
+    assert suite[1].get("name").startswith("SUB-01 ")
+    assert suite[1].findtext("failure") == "an older checkpoint completed"
+
+
 def test_what_xml_cannot_hold_is_replaced(parsed):
     (suite,) = parsed("diverges")
 
