@@ -1,1 +1,7 @@
-"""Package impl."""
+"""A runnable implementation of aligned-barrier checkpointing on PySpark.
+
+`job` is the public API: a job in a few lines; `config`, `functions` and `faults` are what it is given,
+`plan` what becomes of it. `core` is the protocol without I/O, `state` its durable side, `connectors` the
+ends of a job, `spark` the runtime, `eventlog` what a run leaves for trace validation. `flights` is the
+main job, and `flights_check` holds its output against the source.
+"""

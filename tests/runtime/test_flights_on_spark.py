@@ -5,6 +5,7 @@ import json
 import pytest
 
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
+from impl.connectors.manifests import list_committed
 from impl.faults import (
     ACKNOWLEDGEMENT_SENT,
     ALIGNMENT_IN_PROGRESS,
@@ -98,11 +99,15 @@ def test_sinks_killed_between_completion_and_notification_commit_again(run_fligh
 
 
 @pytest.mark.rule("ONCE-05")
-def test_a_sink_that_fails_after_its_pre_commit_commits_nothing_of_it(run_flights, checked):
-    result = run_flights(FaultPlan(SNAPSHOT_WRITTEN, "sink-0", occurrence=2, action="error"))
+def test_what_a_sink_pre_commits_is_seen_by_nobody_before_its_checkpoint_completes(
+    run_flights, checked, tmp_path
+):
+    fault = FaultPlan(SNAPSHOT_WRITTEN, "sink-0", occurrence=2, action="error")
+    with pytest.raises(JobFailedError, match="InjectedFaultError"):
+        run_flights(fault, restarts=RestartConfig(0))
+    assert {manifest.checkpoint for manifest in list_committed(tmp_path / "committed")} <= {1}
+    assert run_flights(resume=True).attempts[0].restored == 1
     assert checked() == EXACT
-    assert "InjectedFaultError" in result.attempts[0].reason
-    assert result.attempts[1].restored == 1
 
 
 def test_a_worker_that_hangs_is_found_by_its_missing_heartbeat(run_flights, checked):

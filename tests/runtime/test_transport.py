@@ -33,8 +33,10 @@ def door():
 
 
 def pair(attempt_here=7, attempt_there=7):
-    here, there = socket.socketpair()
-    return Connection(here, attempt_here), Connection(there, attempt_there)
+    ends = [Connection(*end) for end in zip(socket.socketpair(), (attempt_here, attempt_there), strict=True)]
+    for end in ends:
+        end.time_out(10)
+    return ends
 
 
 def test_who_holds_the_secret_and_the_attempt_is_let_in_and_heard(door):

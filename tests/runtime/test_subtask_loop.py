@@ -1,0 +1,146 @@
+"""One subtask's loop, fed frame by frame: what is in its snapshot, and what it sends when."""
+
+import queue
+import socket
+import threading
+
+import pytest
+
+from impl.faults import NOTIFICATION_RECEIVED, SNAPSHOT_WRITTEN
+from impl.flights import FlightTotals
+from impl.functions import Aggregating
+from impl.spark.errors import ConnectionLostError, InjectedFaultError, SparkRuntimeError
+from impl.spark.frames import Connection, Kind, pack_id, pack_rows, unpack_id, unpack_rows
+from impl.spark.inbox import Inbox, InboxClosedError
+from impl.spark.operators import KeyedOperator
+from impl.spark.outputs import Outputs
+from impl.spark.subtask import RunningSubtask
+from impl.state import MemoryStorage, StateHandle
+
+
+def flight(offset, delay):
+    return ("UA", "2013-01-01", 0, offset, delay)
+
+
+class Bench:
+    """A keyed subtask with two input channels and one output; it runs until the test is over."""
+
+    def __init__(self):
+        self.said, self.passed, self.ended = queue.Queue(), [], queue.Queue()
+        self.inbox, self.storage = Inbox(2, 10), MemoryStorage()
+        here, there = socket.socketpair()
+        self.below = Connection(there, 1)
+        self.below.time_out(10)
+        self.subtask = RunningSubtask(
+            task="count-0",
+            attempt=1,
+            upstream=("in-0", "in-1"),
+            operator=KeyedOperator(Aggregating(FlightTotals()), lambda row: row[:2]),
+            inbox=self.inbox,
+            outputs=Outputs({"sink-0": Connection(here, 1)}, None, 100),
+            storage=self.storage,
+            say=self.said.put,
+            passing=self.passed.append,
+            log=None,
+            max_concurrent=1,
+        )
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self):
+        try:
+            self.subtask.run()
+            self.ended.put(None)
+        except (InboxClosedError, SparkRuntimeError) as failed:
+            self.ended.put(failed)
+
+    def barrier(self, channel, checkpoint):
+        self.inbox.put(channel, (Kind.BARRIER, pack_id(checkpoint)))
+
+    def records(self, channel, *rows):
+        self.inbox.put(channel, (Kind.RECORDS, pack_rows(rows)))
+
+    def both(self, kind):
+        self.inbox.put(0, (kind, b""))
+        self.inbox.put(1, (kind, b""))
+
+    def heard(self):
+        return self.said.get(timeout=10)
+
+    def snapshot(self, said):
+        return self.storage.read(StateHandle.from_json(said["state"]))["accumulator"]
+
+
+@pytest.fixture
+def bench():
+    bench = Bench()
+    yield bench
+    bench.inbox.close()
+
+
+@pytest.mark.rule("ONCE-01")
+def test_the_snapshot_holds_what_came_before_the_barriers_and_nothing_after(bench):
+    bench.barrier(0, 1)
+    bench.records(0, flight(10, 7))
+    bench.records(1, flight(0, 2))
+    bench.barrier(1, 1)
+    said = bench.heard()
+    frames = [bench.below.receive() for _ in range(3)]
+    assert (said["say"], said["checkpoint"]) == ("acknowledge", 1)
+    assert bench.snapshot(said) == {("UA", "2013-01-01"): (1, 2)}
+    assert [kind for kind, _ in frames] == [Kind.RECORDS, Kind.BARRIER, Kind.RECORDS]
+    assert unpack_rows(frames[2][1]) == [("UA", "2013-01-01", 0, 10, 2, 9)]
+
+
+@pytest.mark.rule("ALIGN-03")
+def test_an_overtaken_checkpoint_is_declined_and_cancelled_downstream(bench):
+    bench.barrier(0, 1)
+    bench.barrier(1, 2)
+    assert bench.heard() == {"say": "decline", "checkpoint": 1, "reason": "SUBSUMED"}
+    kind, payload = bench.below.receive()
+    assert (kind, unpack_id(payload)) == (Kind.CANCEL, 1)
+
+
+@pytest.mark.rule("TASK-03")
+def test_a_checkpoint_aborted_before_its_barriers_sends_a_cancellation(bench):
+    bench.inbox.post({"do": "abort", "checkpoint": 1, "completed": -1})
+    bench.barrier(0, 1)
+    bench.barrier(1, 1)
+    kind, payload = bench.below.receive()
+    assert (kind, unpack_id(payload)) == (Kind.CANCEL, 1)
+    assert bench.said.empty()
+
+
+def test_it_ends_when_the_checkpoint_after_its_last_record_is_complete_and_not_before(bench):
+    bench.records(0, flight(0, 1))
+    bench.both(Kind.END_OF_DATA)
+    assert bench.heard() == {"say": "end_of_data"}
+    bench.barrier(0, 4)
+    bench.barrier(1, 4)
+    assert bench.heard()["checkpoint"] == 4
+    bench.both(Kind.END_OF_PARTITION)
+    frames = [bench.below.receive()[0] for _ in range(4)]
+    assert frames == [Kind.RECORDS, Kind.END_OF_DATA, Kind.BARRIER, Kind.END_OF_PARTITION]
+    assert bench.ended.empty()
+    bench.inbox.post({"do": "complete", "checkpoint": 4})
+    assert bench.ended.get(timeout=10) is None
+    assert bench.passed[-1] == NOTIFICATION_RECEIVED
+    assert SNAPSHOT_WRITTEN in bench.passed
+
+
+def test_a_broken_channel_fails_it_and_names_the_peer(bench):
+    bench.inbox.post({"do": "channel_lost", "peer": "in-1", "why": "reset"})
+    failed = bench.ended.get(timeout=10)
+    assert isinstance(failed, ConnectionLostError)
+    assert "in-1" in str(failed)
+
+
+def test_a_strike_of_the_driver_fails_it_before_the_notification_behind_it(bench):
+    bench.inbox.post({"do": "strike", "point": "completion-stored"})
+    bench.inbox.post({"do": "complete", "checkpoint": 1})
+    assert isinstance(bench.ended.get(timeout=10), InjectedFaultError)
+    assert bench.passed == []
+
+
+def test_the_end_of_the_attempt_wakes_it(bench):
+    bench.inbox.close()
+    assert isinstance(bench.ended.get(timeout=10), InboxClosedError)
