@@ -1,11 +1,11 @@
 """The index of rules as the suite cites it: titles for stories, sentences and sources for `explain`."""
 
 import difflib
-import tomllib
+from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from types import MappingProxyType
-from typing import Any
+
+from spec.rules import Rule, load_rules
 
 
 class UnknownRuleError(KeyError):
@@ -16,13 +16,12 @@ class UnknownRuleError(KeyError):
 
 
 @cache
-def rules() -> MappingProxyType[str, dict[str, Any]]:
-    """Every rule of spec/rules.toml by its ID, in the order of the file; the fields as they stand there."""
-    text = resources.files("spec").joinpath("rules.toml").read_text(encoding="utf-8")
-    return MappingProxyType({entry["id"]: entry for entry in tomllib.loads(text)["rule"]})
+def rules() -> Mapping[str, Rule]:
+    """Every rule by its ID, in the order of the index."""
+    return MappingProxyType({rule.id: rule for rule in load_rules()})
 
 
-def rule(rule_id: str) -> dict[str, Any]:
+def rule(rule_id: str) -> Rule:
     """One rule; raises UnknownRuleError."""
     known = rules()
     found = known.get(rule_id.upper())
@@ -35,4 +34,4 @@ def rule(rule_id: str) -> dict[str, Any]:
 
 def title(rule_id: str) -> str:
     """The title of a rule."""
-    return str(rule(rule_id)["title"])
+    return rule(rule_id).title

@@ -18,15 +18,15 @@ def command(rule_id: str) -> int:
         rule = rule_index.rule(rule_id)
     except UnknownRuleError as error:
         raise click.UsageError(str(error)) from error
-    click.echo(f"{rule['id']}  {rule['title']}\n")
-    for line in textwrap.wrap(rule["must"], 76):
+    click.echo(f"{rule.id}  {rule.title}\n")
+    for line in textwrap.wrap(rule.must, 76):
         click.echo(f"  {line}")
-    click.echo(f"\n  source    {rule['source']}\n  holds     Flink {rule['holds']}")
-    for field in ("operator", "property", "mutants"):
-        if rule.get(field):
-            value = rule[field]
-            click.echo(f"  {field:<9} {', '.join(value) if isinstance(value, list) else value}")
-    for place, lines in places(rule["id"]).items():
+    click.echo(f"\n  source    {rule.source}\n  holds     Flink {rule.holds}")
+    named = {"operator": rule.operator, "property": rule.property, "mutants": ", ".join(rule.mutants)}
+    for field, value in named.items():
+        if value:
+            click.echo(f"  {field:<9} {value}")
+    for place, lines in places(rule.id).items():
         click.echo(f"\n  {place}")
         for line in lines or ["nowhere"]:
             click.echo(f"    {line}")

@@ -168,7 +168,7 @@ def _without(effects: list[Wire], others: list[Wire]) -> list[Wire]:
 def _must(divergence: Divergence) -> list[str]:
     if divergence.rule is None or isinstance(divergence.got, Crashed | Hung | Malformed):
         return []
-    return _wrapped(f"{divergence.rule}: {rule_index.rule(divergence.rule)['must']}", 2)
+    return _wrapped(f"{divergence.rule}: {rule_index.rule(divergence.rule).must}", 2)
 
 
 def _stderr(divergence: Divergence) -> list[str]:
