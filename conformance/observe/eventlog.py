@@ -95,11 +95,18 @@ class LogFile(NamedTuple):
             raise EventLogError(self.name, number, f"unknown component {component!r}")
         if not isinstance(event, dict) or type(event.get("kind")) is not str:
             raise EventLogError(self.name, number, f"expected an 'event' with a kind, got {event!r}")
-        if not isinstance(effects, list) or not all(
-            isinstance(effect, dict) and "kind" in effect for effect in effects
-        ):
+        if not _are_effects(effects):
             raise EventLogError(self.name, number, f"expected a list of 'effects', got {effects!r}")
         return Line(number, attempt, component, event, effects, fields)
+
+
+def _are_effects(effects: object) -> bool:
+    if not isinstance(effects, list):
+        return False
+    for effect in effects:  # noqa: SIM110 - a loop: `all` over a generator is felt in a long log
+        if type(effect) is not dict or "kind" not in effect:
+            return False
+    return True
 
 
 class EventLog(NamedTuple):

@@ -21,6 +21,7 @@ UPSTREAM = {
 }
 DOWNSTREAM = {task: tuple(below for below in TASKS if task in UPSTREAM[below]) for task in TASKS}
 Wire = dict[str, Any]
+ROOM = 6  # what a channel holds before its source waits
 
 
 class Recorded:
@@ -70,7 +71,10 @@ class SimulatedTask:
         """What this task could do now."""
         found: list[Any] = [lambda n=n: self.written(n) for n in self.writing]
         if self.task in SOURCES:
-            if self.offset < self.run.records:
+            waiting = max(
+                len(queue) for below in DOWNSTREAM[self.task] for queue in self.run.tasks[below].inputs
+            )
+            if self.offset < self.run.records and waiting < ROOM:
                 found.append(self.produce)
             return found
         blocked = self.gate.state.inbox.gate.blocked

@@ -81,6 +81,32 @@ def test_a_run_that_exercises_nothing_is_not_green(tmp_path: Path) -> None:
     assert "under-covered" in result.describe()
 
 
+def resumed(log: Log, first_id: int) -> Log:
+    """What a second driver logs that takes over after the first attempt."""
+    kept = [line for line in log["coordinator"] if line["attempt"] > 1]
+    restored = next(line["restored"] for line in kept if line.get("kind") == "attempt_started")
+    told = {"kind": "coordinator_started", "first_id": first_id, "completed": [restored]}
+    configured = {**log["coordinator"][0], "attempt": 2}
+    lines = [configured, {"attempt": 2, "task": "coordinator", **told}, *kept]
+    tasks = {name: lines for name, lines in log.items() if not name.startswith(("1-", "coordinator"))}
+    return {**tasks, "coordinator": lines}
+
+
+def test_a_run_that_is_taken_over_is_accepted(recorded: Path, tmp_path: Path) -> None:
+    log = read(recorded)
+    drawn = [
+        effect["checkpoint"]
+        for line in log["coordinator"]
+        if line["attempt"] > 1
+        for effect in line.get("effects", ())
+        if effect["kind"] == "trigger_task"
+    ]
+    result = validate(write(resumed(log, drawn[0]), tmp_path), required=())
+    assert result.rejection is None
+    assert result.attempts == 2
+    assert result.situations["commit on restore"] == 2
+
+
 # ---------------------------------------------------------------- rejected
 
 
