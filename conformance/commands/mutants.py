@@ -26,7 +26,7 @@ def command(layers: tuple[str, ...], rules: tuple[str, ...]) -> int:
     from spec.tool_output import TlcError
 
     try:
-        wanted = {rule_index.rule(rule)["id"] for rule in rules}
+        wanted = {rule_index.rule(rule).id for rule in rules}
     except UnknownRuleError as error:
         raise click.UsageError(str(error)) from error
 
