@@ -6,7 +6,8 @@ counts what the run has witnessed, so that a trace that exercises nothing is not
 """
 
 from conformance.observe.eventlog import EventLogError
+from conformance.observe.run import Settings
 from conformance.observe.situations import REQUIRED, SITUATIONS
 from conformance.observe.validate import Rejection, TraceResult, validate
 
-__all__ = ["REQUIRED", "SITUATIONS", "EventLogError", "Rejection", "TraceResult", "validate"]
+__all__ = ["REQUIRED", "SITUATIONS", "EventLogError", "Rejection", "Settings", "TraceResult", "validate"]
