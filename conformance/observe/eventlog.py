@@ -8,7 +8,7 @@ files. A line is a component's event with its effects, or a word of the engine (
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import orjson
 
@@ -100,7 +100,7 @@ class LogFile(NamedTuple):
         return Line(number, attempt, component, event, effects, fields)
 
 
-def _are_effects(effects: object) -> bool:
+def _are_effects(effects: object) -> TypeGuard[list[dict[str, Any]]]:
     if not isinstance(effects, list):
         return False
     for effect in effects:  # noqa: SIM110 - a loop: `all` over a generator is felt in a long log
