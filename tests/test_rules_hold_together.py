@@ -14,6 +14,8 @@ from spec.tlc import load_manifest
 ROOT = Path(__file__).parent.parent
 RULES = load_rules()
 CITATION = re.compile(r"\b(?:ALIGN|TASK|COORD|SUB|SINK|ONCE)-\d\d\b")
+NO_RULE = "ALIGN-99"
+"""What tests ask for that has to be unknown."""
 
 
 def cited(*patterns: str) -> Counter[str]:
@@ -33,7 +35,7 @@ def test_every_citation_is_of_a_rule():
     )  # fmt: skip
 
     assert everywhere
-    assert set(everywhere) <= {rule.id for rule in RULES}
+    assert set(everywhere) - {NO_RULE} <= {rule.id for rule in RULES}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
