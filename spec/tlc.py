@@ -177,7 +177,7 @@ def run(model: Model, folder: Path, options: tuple[str, ...] = (), timeout: floa
     command = [
         *(
             java,
-            "-XX:+UseParallelGC",
+            *_jvm_flags(model),
             "-Xss16m",
             f"-DTLA-Library={folder}",
             "-cp",
@@ -200,6 +200,13 @@ def run(model: Model, folder: Path, options: tuple[str, ...] = (), timeout: floa
         return read_outcome(finished.stdout, finished.returncode)
     except TlcError as error:
         raise type(error)(f"{model.name}: {error} {finished.stderr[-400:]}".rstrip()) from error
+
+
+def _jvm_flags(model: Model) -> tuple[str, ...]:
+    """A model for one worker is over before a thorough compiler and several collectors pay off."""
+    if model.workers > 1:
+        return ("-XX:+UseParallelGC",)
+    return ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
 
 @contextmanager

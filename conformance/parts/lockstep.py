@@ -5,8 +5,12 @@ a step function and that a closed model reaches; seeded walks go on with larger 
 Hypothesis looks where the others did not.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from conformance.adapters.bundled import bundled_adapter
 from conformance.coverage import coverage
@@ -32,33 +36,54 @@ NO_RULE = "none"
 """Charged where the implementation acts although the model says that no rule fires."""
 
 
+class Driven(NamedTuple):
+    """What came of one component."""
+
+    numbers: Counter[str]
+    fired: frozenset[str]
+    findings: tuple[Finding, ...]
+
+
 def run(context: Context) -> PartResult:
-    """Drive every component until it diverges or all is done."""
-    total = Played()
-    numbers = {"transitions": 0, "tours": 0, "paths": 0, "paths_hit": 0, "examples": 0}
-    findings: list[Finding] = []
-    fired: set[str] = set()
-    for component in generate.COMPONENTS:
-        context.say(f"lock-step: {component}")
-        played = _tour(component, numbers)
-        if played.divergence is None:
-            _walk(component, context, played, numbers)
-        fired |= set(played.fired)
-        total.add(played)
-        findings += _findings(component, played, context.build)
-    steps = f"{total.steps:,} steps, all {numbers['transitions']:,} transitions toured"
+    """Drive every component until it diverges or all is done, each in a process of its own."""
+    context.say("lock-step: tours, directed cases, walks and Hypothesis")
+    components = sorted(generate.COMPONENTS, key=_LONGEST_FIRST.index)
+    quiet = replace(context, say=_nobody)
+    with ProcessPoolExecutor(context.processes) as pool:
+        driven = list(pool.map(drive, components, [quiet] * len(components)))
+    numbers = sum((one.numbers for one in driven), Counter[str]())
+    fired = frozenset[str]().union(*(one.fired for one in driven))
+    findings = tuple(finding for one in driven for finding in one.findings)
+    steps = f"{numbers['steps']:,} steps, all {numbers['transitions']:,} transitions toured"
     return PartResult(
         name="lock-step",
-        verdict=verdict_of(tuple(findings)),
+        verdict=verdict_of(findings),
         bound=f"{steps}, {numbers['paths_hit']} of {numbers['paths']} paths hit, {len(fired)} rules fired",
-        numbers={**numbers, "steps": total.steps, "cases": total.cases, "rules": len(fired)},
+        numbers={**numbers, "rules": len(fired)},
         rules=tuple(sorted(fired)),
-        findings=tuple(findings),
+        findings=findings,
         again=f"barrierspec verify --only lock-step --seed {context.seed}",
     )
 
 
-def _tour(component: str, numbers: dict[str, int]) -> Played:
+def drive(component: str, context: Context) -> Driven:
+    """One component: tours and directed cases, then walks and Hypothesis."""
+    numbers: Counter[str] = Counter()
+    played = _tour(component, numbers)
+    if played.divergence is None:
+        _walk(component, context, played, numbers)
+    numbers.update(steps=played.steps, cases=played.cases)
+    return Driven(numbers, frozenset(played.fired), tuple(_findings(component, played, context.build)))
+
+
+_LONGEST_FIRST = ("coordinator", "gate", "subtask", "sink", "store")
+
+
+def _nobody(what: str) -> None:
+    """A process of its own tells nobody what it is doing."""
+
+
+def _tour(component: str, numbers: Counter[str]) -> Played:
     """Tours and directed cases over the closed models of one component."""
     played = Played()
     adapter = bundled_adapter()
@@ -106,7 +131,7 @@ def cases_of(component: str) -> Iterable[Case]:
     return []
 
 
-def _walk(component: str, context: Context, played: Played, numbers: dict[str, int]) -> None:
+def _walk(component: str, context: Context, played: Played, numbers: Counter[str]) -> None:
     """Seeded walks and Hypothesis."""
     adapter = bundled_adapter()
     share = 10 if context.quick else 1
