@@ -117,7 +117,7 @@ def benchmarks() -> Iterator[Benchmark]:
         "lock-step, over pipes",
         "events/s",
         20_000,
-        "gate, 1,000 seeded walks in batches, against `barrierspec serve impl`",
+        "gate, 200 long seeded walks in batches of 100, against `barrierspec serve impl`",
         _walks_over_pipes,
     )
     yield Benchmark(
@@ -132,22 +132,23 @@ def benchmarks() -> Iterator[Benchmark]:
 
 def _walks_in_process(cases: int = 1000) -> Run:
     from conformance.adapters.bundled import bundled_adapter
+    from conformance.drive.walks import LENGTH
 
-    return _walked(bundled_adapter(), cases, batch=1)
+    return _walked(bundled_adapter(), cases, length=LENGTH, batch=1)
 
 
-def _walks_over_pipes(cases: int = 1000) -> Run:
+def _walks_over_pipes(cases: int = 200) -> Run:
     command = [sys.executable, "-m", "conformance.cli", "serve", "impl"]
     with ProcessAdapter(command, seconds=60) as adapter:
         adapter.hello()  # the start of the process is not what is measured
-        return _walked(adapter, cases, batch=100)
+        return _walked(adapter, cases, length=1000, batch=100)
 
 
-def _walked(adapter: Adapter, cases: int, *, batch: int) -> Run:
+def _walked(adapter: Adapter, cases: int, *, length: int, batch: int) -> Run:
     from conformance.drive.walks import walks
 
     begun, own = time.perf_counter(), time.process_time()
-    played, skipped = walks("gate", adapter, SEED, cases, batch=batch)
+    played, skipped = walks("gate", adapter, SEED, cases, length=length, batch=batch)
     seconds, own = time.perf_counter() - begun, time.process_time() - own
     if played.divergence is not None or played.stopped is not None or skipped:
         raise MeasurementError("the walks did not run to their end; see `barrierspec conform --adapter impl`")

@@ -5,7 +5,7 @@ state graph that was walked already and asks the model only at edges that are ne
 the same situations so often that this is several times faster than asking each time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import orjson
@@ -59,7 +59,7 @@ class Oracle:
         self.component = component
         self.config = config
         self._model: Component = (models or COMPONENTS)[component]
-        self._nodes: dict[str, Node] = {}
+        self._nodes: dict[Hashable, Node] = {}
         self.start = self._node(self._model.new(config))
 
     def step(self, node: Node, event: Wire) -> Edge:
@@ -87,7 +87,7 @@ class Oracle:
         return Edge(effects, rules, self._node(state), None)
 
     def _node(self, state: Any) -> Node:  # noqa: ANN401 - the model's own state
-        key = repr(state)  # not the state itself: it may hold values that equal each other, as 1 and true
+        key = self._model.key(state)
         node = self._nodes.get(key)
         if node is None:
             if len(self._nodes) >= NODES_KEPT:
@@ -100,7 +100,7 @@ class Oracle:
         self._nodes.clear()
         if hasattr(self, "start"):
             self.start.edges.clear()
-            self._nodes[repr(self.start.state)] = self.start
+            self._nodes[self._model.key(self.start.state)] = self.start
 
 
 Models = dict[str, Component]

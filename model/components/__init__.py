@@ -5,7 +5,7 @@ the observable part of a state. Illegal events raise `WireError` and nothing hap
 functions are only ever given what the protocol allows. `COMPONENTS` hands them out by name.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple
 
 from model.components import words
@@ -15,7 +15,7 @@ from model.components.coordinator import (
     observe_coordinator,
     step_coordinator,
 )
-from model.components.gate import new_gate, observe_gate, step_gate
+from model.components.gate import key_of_gate, new_gate, observe_gate, step_gate
 from model.components.sink import new_sink, observe_sink, step_sink
 from model.components.store import effect_of_store, new_store, observe_store, step_store
 from model.components.subtask import effect_of_subtask, new_subtask, observe_subtask, step_subtask
@@ -30,6 +30,11 @@ def plain_effect(state: object, effect: Effect) -> dict[str, object]:
     return words.to_wire(effect)
 
 
+def itself(state: Hashable) -> Hashable:
+    """A state that holds nothing but the protocol's own ints, booleans and names."""
+    return state
+
+
 class Component(NamedTuple):
     """One component of the protocol, driven by wire objects."""
 
@@ -42,6 +47,8 @@ class Component(NamedTuple):
     """The observable state in wire form."""
     effect: Callable[[Any, Effect], dict[str, object]] = plain_effect
     """One effect in wire form, given the state after the step."""
+    key: Callable[[Any], Hashable] = itself
+    """What tells two states apart, also where they hold values that Python takes for equal."""
 
     def apply(self, state: Any, event: Wire) -> tuple[Any, list[dict[str, object]], Rules]:  # noqa: ANN401
         """Apply one wire event: the next state, the effects as wire objects, the fired rules."""
@@ -52,7 +59,7 @@ class Component(NamedTuple):
 COMPONENTS: Mapping[str, Component] = {
     component.name: component
     for component in (
-        Component("gate", new_gate, step_gate, observe_gate),
+        Component("gate", new_gate, step_gate, observe_gate, key=key_of_gate),
         Component("subtask", new_subtask, step_subtask, observe_subtask, effect_of_subtask),
         Component(
             "coordinator", new_coordinator, step_coordinator, observe_coordinator, effect_of_coordinator

@@ -1,5 +1,6 @@
 """The gate behind the words of the wire, at both levels."""
 
+from collections.abc import Hashable
 from typing import NamedTuple
 
 from model import network
@@ -61,3 +62,8 @@ def observe_gate(session: GateSession) -> dict[str, object]:
         "blocked": [channel for channel, flag in enumerate(gate.blocked) if flag],
         "closed": [channel for channel, flag in enumerate(gate.closed) if flag],
     }
+
+
+def key_of_gate(session: GateSession) -> Hashable:
+    """The state; with waiting records, whose values are the sender's (1 and true differ), its text."""
+    return repr(session) if session.inbox.waiting else session
