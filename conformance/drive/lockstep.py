@@ -177,10 +177,8 @@ class _Link:
         self._answered = self._sent
         last = edges[-1]
         if type(answer) is Applied and last.refused is None and canonical(answer.state) == last.after.spelled:
-            for came, edge in zip(answer.effects, edges, strict=True):
-                if canonical(came) != edge.spelled:
-                    break
-            else:
+            expected = b"[" + b",".join([edge.spelled for edge in edges]) + b"]"
+            if canonical(answer.effects) == expected:  # the whole batch at once
                 return
         _judge(self._played, self._oracle, self.events, first, edges, answer)
 
