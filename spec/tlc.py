@@ -170,9 +170,7 @@ def check(model: Model, timeout: float = TIMEOUT) -> Result:
 
 def run(model: Model, folder: Path, options: tuple[str, ...] = (), timeout: float = TIMEOUT) -> Outcome:
     """TLC on a model in a folder given by `specification`, with further options."""
-    java = shutil.which("java")
-    if java is None:
-        raise JavaNotFoundError("expected java on the PATH, got none; install Java 17 or later")
+    java = find_java()
     models = folder / "models"
     command = [
         *(
@@ -200,6 +198,16 @@ def run(model: Model, folder: Path, options: tuple[str, ...] = (), timeout: floa
         return read_outcome(finished.stdout, finished.returncode)
     except TlcError as error:
         raise type(error)(f"{model.name}: {error} {finished.stderr[-400:]}".rstrip()) from error
+
+
+def find_java() -> str:
+    """The java that runs TLC: that of JAVA_HOME, else the one on the PATH."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")
+    if java is None:
+        where = f"in JAVA_HOME, {home}" if home else "on the PATH"
+        raise JavaNotFoundError(f"expected java {where}, got none; install Java 17 or later")
+    return java
 
 
 def _jvm_flags(model: Model) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Every mutant of the model and the implementation is killed, and by the rule that it names.
 
-Those of the specification need TLC and run with `make mutants`; one of them runs here.
+Those of the specification are models that must fail: `make verify` and `make mutants` run all of them.
 """
 
 import pytest

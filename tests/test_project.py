@@ -32,6 +32,10 @@ def test_every_dependency_is_justified_once():
     assert sorted(name for name in told if name != "package") == sorted(direct())
 
 
+def test_the_readme_has_no_gap():
+    assert "@@" not in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 def test_the_top_level_is_what_the_readme_says():
     visible = {
         "spec", "model", "impl", "conformance", "tests", "docs", "pyproject.toml",

@@ -59,8 +59,7 @@ def test_a_rule_is_checked_by_a_model_that_must_hold(rule):
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_a_rule_is_cited_where_it_is_implemented(rule):
-    assert cited("model/*.py", "model/properties/*.py")[rule.id]
-    assert cited("tests/**/*.py", "tests/**/*.txt", "conformance/mutants/*.toml")[rule.id]
+    assert cited("model/*.py", "impl/**/*.py", "conformance/observe/*.py")[rule.id]
 
 
 def test_properties_and_mutants_are_of_rules():

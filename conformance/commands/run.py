@@ -1,11 +1,16 @@
 """`barrierspec run`: the flights job on Spark, with a fault if one is asked for, and its output checked."""
 
+import shutil
 from pathlib import Path
 
 import click
 from rich.console import Console
 
 from conformance.verdict import Exit
+
+SCENARIOS = ("undisturbed", "killed-while-aligning", "killed-before-notification")
+MARK = ".barrierspec-run"
+"""Stands in a folder that an earlier run made; only such a one is emptied."""
 
 
 @click.command()
@@ -14,37 +19,29 @@ from conformance.verdict import Exit
     default=Path("build/run"),
     show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="Output, checkpoints, event log.",
+    help="A new folder, or one of an earlier run: output, checkpoints, event log.",
 )
-@click.option(
-    "--scenario",
-    default="undisturbed",
-    show_default=True,
-    type=click.Choice(["undisturbed", "killed-while-aligning", "killed-before-notification"]),
-)
-@click.option(
-    "--seed", default=20261121, show_default=True, type=int, help="Draws what the fault leaves open."
-)
-@click.option(
-    "--rate", type=click.FloatRange(0, min_open=True), help="Flights a second; left out: a run of 20 s."
-)
+@click.option("--scenario", default=SCENARIOS[0], show_default=True, type=click.Choice(SCENARIOS))
+@click.option("--seed", default=20261121, show_default=True, type=int, help="Draws the task that is struck.")
+@click.option("--rate", type=click.FloatRange(0, min_open=True), help="Flights a second; default: 20 s.")
 @click.option("--rows", type=click.IntRange(1), help="Only so many of the flights.")
 @click.option("--master", default="local[8]", show_default=True, help="The Spark master.")
 def command(out: Path, scenario: str, seed: int, rate: float | None, rows: int | None, master: str) -> int:
     """Count every flight exactly once, on Spark, while workers are being killed."""
-    import shutil
-
     from conformance.parts.pipeline import RUNS, described
     from impl import flights
+    from impl.config import ConfigError
+    from impl.connectors.errors import ConnectorError
     from impl.flights_check import check_flights
     from impl.spark.errors import SparkRuntimeError
+    from impl.state.errors import StateError
 
     planned = next(one for one in RUNS if one.name == scenario)
-    shutil.rmtree(out, ignore_errors=True)
-    csv = flights.first_flights(rows, out / "flights.csv") if rows else flights.flights_csv()
+    emptied(out)
     console = Console(stderr=True)
     with console.status("starting Spark") as status:
         try:
+            csv = flights.first_flights(rows, out / "flights.csv") if rows else flights.flights_csv()
             result = flights.run(
                 out,
                 seed,
@@ -54,13 +51,24 @@ def command(out: Path, scenario: str, seed: int, rate: float | None, rows: int |
                 csv=csv,
                 master=master,
             )
-        except SparkRuntimeError as refused:
+        except (SparkRuntimeError, ConfigError, StateError, ConnectorError) as refused:
             raise click.ClickException(str(refused)) from refused
     report = check_flights(out / "committed", csv)
     click.echo(report.describe())
     click.echo(
         f"{len(result.attempts)} attempts, {len(result.checkpoints)} checkpoints completed, "
-        f"{len(result.faults)} faults, {result.seconds:.1f} s"
+        f"{len(result.faults)} of {len(planned.faults)} faults struck, {result.seconds:.1f} s"
     )
     click.echo(f"committed output in {out / 'committed'}, event log in {out / 'events'}, seed {seed}")
-    return Exit.CONFORMS if report.exact else Exit.DIVERGES
+    if not report.exact:
+        return Exit.DIVERGES
+    return Exit.CONFORMS if len(result.faults) == len(planned.faults) else Exit.UNDETERMINED
+
+
+def emptied(out: Path) -> None:
+    """A fresh folder; one that no run made is left alone. Raises click's UsageError."""
+    if out.exists() and any(out.iterdir()) and not (out / MARK).exists():
+        raise click.UsageError(f"{out} holds something that no run has made; give a new folder with --out")
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    (out / MARK).touch()

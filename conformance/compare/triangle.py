@@ -3,8 +3,8 @@
 The same closed model stands in TLA+ and in Python. TLC dumps its graph; the explorer walks the Python
 model; and for every edge the relation that z3 holds is evaluated too. A node is the component with its
 environment and the words of the last step, so that two edges are the same only if they say the same.
-The first difference is told with who departs from the other two, and charged to the rules that the
-model fires there.
+The first difference is told with who differs from whom, and charged to the rules that the model fires
+there.
 """
 
 from collections.abc import Iterator
@@ -20,12 +20,15 @@ from spec.tlc import Model
 
 Edge = tuple[Node, str, Node]
 
+OUTSIDE = "TLC differs from the explorer and z3"
+INSIDE = "the explorer differs from the z3 relation"
+
 
 class Difference(NamedTuple):
     """The first state and action in which the three do not agree."""
 
-    departs: str
-    """`TLC`, `explorer` or `z3`: who says what the other two do not, as far as two agree."""
+    sides: str
+    """Who differs from whom: OUTSIDE or INSIDE. Which of them is right, the rule has to tell."""
     rules: Rules
     """What the model fires there; empty if the model has no such edge."""
     story: str
@@ -59,7 +62,7 @@ def compare(name: str, dumped: StateGraph, projection: Projection) -> Agreement:
     start: Node = (projection.world.state, projection.world.environment, ())
     difference = None
     if {nodes[fingerprint] for fingerprint in dumped.initial} != {start}:
-        difference = Difference("TLC", (), f"the initial states differ; the explorer starts in {start}")
+        difference = Difference(OUTSIDE, (), f"the initial states differ; the explorer starts in {start}")
     relation = _Relations(projection)
     steps = 0
     if difference is None:
@@ -105,7 +108,7 @@ def _first_difference(tlc: set[Edge], explored: dict[Edge, Rules]) -> Difference
         f"  {has_not} do{'es' if has_not == 'TLC' else ''} not.",
         *(f"  the other side has: {edge[1]} to {_shown(edge[2])}" for edge in sorted(others, key=_order)[:1]),
     ]
-    return Difference("TLC", rules, "\n".join(story))
+    return Difference(OUTSIDE, rules, "\n".join(story))
 
 
 def _order(edge: Edge) -> tuple[int, str]:
@@ -138,11 +141,11 @@ class _Relations:
             try:
                 after, effects = relation.step(state, edge.event)
             except NotDeterministicError as error:
-                return len(asked), Difference("z3", edge.step.rules, str(error))
+                return len(asked), Difference(INSIDE, edge.step.rules, str(error))
             if (after, effects) != (edge.step.state, edge.step.effects):
                 story = (
                     f"in {state} with {edge.event}\n  z3 leads to      {after} {effects}\n"
                     f"  the explorer to  {edge.step.state} {edge.step.effects}"
                 )
-                return len(asked), Difference("z3", edge.step.rules, story)
+                return len(asked), Difference(INSIDE, edge.step.rules, story)
         return len(asked), None

@@ -30,7 +30,7 @@ class Run(NamedTuple):
 
 RUNS = (
     Run("undisturbed", ()),
-    Run("killed-while-aligning", (FaultPlan(ALIGNMENT_IN_PROGRESS, "count", occurrence=5),)),
+    Run("killed-while-aligning", (FaultPlan(ALIGNMENT_IN_PROGRESS, occurrence=5),)),
     Run("killed-before-notification", (FaultPlan(COMPLETION_STORED, occurrence=5),)),
 )
 

@@ -5,61 +5,78 @@ together: an undisturbed one restores nothing.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.observe import REQUIRED, SITUATIONS, EventLogError, TraceResult, validate
+from conformance.observe import REQUIRED, SITUATIONS, EventLogError, validate
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
 
 RUNS = "pipeline/*/events"
 
 
+@dataclass
+class Watched:
+    """What came of some logs together."""
+
+    events: int = 0
+    cuts: int = 0
+    situations: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(SITUATIONS, 0)))
+    rules: set[str] = field(default_factory=set)
+    findings: tuple[Finding, ...] = ()
+
+    def bound(self) -> str:
+        """How far an acceptance reaches."""
+        seen = sum(1 for name in SITUATIONS if self.situations[name])
+        accepted = f"{self.events:,} events accepted, {self.cuts:,} cuts compared"
+        return f"{accepted}, {seen} of {len(SITUATIONS)} situations witnessed"
+
+
 def run(context: Context) -> PartResult:
     """Validate every log that the pipeline has left in the build folder."""
     logs = sorted(context.build.glob(RUNS))
-    findings: list[Finding] = []
-    situations: Counter[str] = Counter()
-    rules: set[str] = set()
-    events = counted = 0
+    watched = judged(logs, context.say)
     if not logs:
-        findings.append(
-            Finding(None, f"no event log under {context.build / 'pipeline'}; run the pipeline first")
-        )
-    for log in logs:
-        context.say(f"trace: {log.parent.name}")
-        try:
-            result = validate(log, required=())
-        except EventLogError as unreadable:
-            findings.append(Finding(None, f"{log.parent.name}: {unreadable}"))
-            continue
-        findings += _findings(log, result)
-        situations.update(result.situations)
-        rules |= set(result.rules)
-        events += result.events
-        counted += result.counted
-    missing = [name for name in SITUATIONS if name in REQUIRED and not situations[name]]
-    if missing and logs:
-        findings.append(Finding(None, f"under-covered: no {', no '.join(missing)}"))
-    seen = sum(1 for name in SITUATIONS if situations[name])
+        lost = f"no event log under {context.build / 'pipeline'}; run the pipeline first"
+        watched.findings = (Finding(None, lost),)
     return PartResult(
         name="trace",
-        verdict=verdict_of(tuple(findings)),
-        bound=f"{events:,} events accepted, {counted:,} cuts compared, "
-        f"{seen} of {len(SITUATIONS)} situations witnessed",
+        verdict=verdict_of(watched.findings),
+        bound=watched.bound(),
         numbers={
-            "events": events,
+            "events": watched.events,
             "runs": len(logs),
-            "cuts": counted,
-            "situations": seen,
-            "rules": len(rules),
+            "cuts": watched.cuts,
+            "situations": sum(1 for name in SITUATIONS if watched.situations[name]),
+            "rules": len(watched.rules),
         },
-        rules=tuple(sorted(rules)),
-        findings=tuple(findings),
+        rules=tuple(sorted(watched.rules)),
+        findings=watched.findings,
         again=f"barrierspec trace {context.build / RUNS}",
     )
 
 
-def _findings(log: Path, result: TraceResult) -> Iterator[Finding]:
-    rejection = result.rejection
-    if rejection is not None:
-        yield Finding(rejection.rules[0], f"{log.parent.name}: {rejection.describe()}", rejection.event)
+def judged(logs: Sequence[Path], say: Callable[[str], None]) -> Watched:
+    """Each log by itself, and the required situations of all of them together."""
+    watched = Watched()
+    findings: list[Finding] = []
+    for log in logs:
+        try:
+            result = validate(log, required=())
+        except EventLogError as unreadable:
+            findings.append(Finding(None, f"{log}: {unreadable}"))
+            continue
+        say(f"{log}: {result.describe()}")
+        if result.rejection is not None:
+            rejection = result.rejection
+            line = f"{log.parent.name}: {rejection.describe()}"
+            findings.append(Finding(rejection.rules[0], line, rejection.event))
+        watched.situations.update(result.situations)
+        watched.rules |= set(result.rules)
+        watched.events += result.events
+        watched.cuts += result.counted
+    missing = [name for name in SITUATIONS if name in REQUIRED and not watched.situations[name]]
+    if missing:
+        findings.append(Finding(None, f"under-covered: no {', no '.join(missing)}"))
+    watched.findings = tuple(findings)
+    return watched

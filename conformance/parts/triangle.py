@@ -44,5 +44,5 @@ def _findings(model: Model, agreement: Agreement) -> tuple[Finding, ...]:
     if difference is None:
         return ()
     rule = difference.rules[0] if difference.rules else UNRULED
-    line = f"{model.name}: {difference.departs} departs from the other two"
+    line = f"{model.name}: {difference.sides}"
     return (Finding(rule, line, difference.story),)

@@ -25,7 +25,7 @@ from impl.spark.frames import Kind, unpack_id, unpack_rows
 from impl.spark.inbox import Frame, Inbox, Mail
 from impl.spark.operators import Operator, SourceOperator
 from impl.spark.outputs import Outputs
-from impl.state import CheckpointStorage, StateError, StateHandle
+from impl.state import CheckpointStorage, StateHandle
 
 Say = Callable[[dict[str, Any]], None]
 Pass = Callable[[str], None]
@@ -245,8 +245,8 @@ class RunningSubtask:
     def _write(self, checkpoint: int, state: bytes, offset: int | None) -> None:
         try:
             handle = self._storage.write(checkpoint, self._task, self._attempt, state, offset=offset)
-        except StateError as failed:
-            self._inbox.post({"do": "not_written", "checkpoint": checkpoint, "why": str(failed)})
+        except Exception as failed:  # noqa: BLE001 - in a thread of its own nobody else would see it
+            self._inbox.post({"do": "not_written", "checkpoint": checkpoint, "why": repr(failed)})
             return
         self._inbox.post({"do": "written", "checkpoint": checkpoint, "handle": handle})
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import z3
 
-from model.engines.symbolic import SymbolicBool, concrete, formula, paths, solver_with
+from model.engines.symbolic import SymbolicBool, concrete, formula, paths, satisfiable, solver_with
 from model.events import Event, Step
 from model.properties import Property
 
@@ -47,6 +47,7 @@ class Report(NamedTuple):
     """Rules all of whose properties hold in every case."""
     refutations: tuple[Refutation, ...]
     cases: int
+    """Those that the invariants and the environment allow at all."""
     paths: int
     checks: int
 
@@ -58,12 +59,14 @@ def prove(cases: Iterable[Case], properties: tuple[Property, ...], *, stop_at_fi
     case_count = path_count = check_count = 0
     invariants: dict[str, tuple[z3.BoolRef, ...]] = {}
     for case in cases:
-        case_count += 1
         known = tuple(found for found in properties if found.component == case.component)
         shape = f"{case.component} {case.state!r}"
         if shape not in invariants:
             invariants[shape] = assume_invariants(case.state, known)
         solver = solver_with(*invariants[shape], *case.promise)
+        if not satisfiable(solver):
+            continue  # the invariants exclude this shape: it would prove everything
+        case_count += 1
         for path in paths(lambda case=case: case.step(case.state, case.event), solver):  # type: ignore[misc]
             path_count += 1
             here = solver_with(*invariants[shape], *case.promise, *path.condition)
@@ -101,7 +104,7 @@ def refute(case: Case, step: Step[Any], found: Property, solver: z3.Solver) -> R
         if outcome is True:
             continue
         denied = z3.Not(outcome.term) if isinstance(outcome, SymbolicBool) else z3.BoolVal(True)
-        if solver.check(*answer.condition, denied) == z3.sat:
+        if satisfiable(solver, *answer.condition, denied):
             model = solver.model()
             return Refutation(
                 found.rule,
@@ -119,7 +122,7 @@ def step_paths(case: Case, properties: tuple[Property, ...]) -> Iterator[tuple[A
     known = tuple(found for found in properties if found.component == case.component)
     solver = solver_with(*assume_invariants(case.state, known), *case.promise)
     for path in paths(lambda: case.step(case.state, case.event), solver):
-        if solver.check(*path.condition) != z3.sat:
+        if not satisfiable(solver, *path.condition):
             raise RuntimeError(f"{case.label}: a followed path has no solution; report this as our fault")
         model = solver.model()
         state, event = concrete(case.state, model), concrete(case.event, model)

@@ -22,6 +22,18 @@ class SymbolicUseError(TypeError):
     """The code needs the value of a symbol; write it with comparisons instead."""
 
 
+class UndecidedError(RuntimeError):
+    """z3 could not decide a question; nothing may be concluded from it."""
+
+
+def satisfiable(solver: z3.Solver, *conditions: z3.BoolRef) -> bool:
+    """Whether what the solver holds and the conditions have a solution. Raises UndecidedError."""
+    answer = solver.check(*conditions)
+    if answer == z3.unknown:
+        raise UndecidedError(f"z3 could not decide {conditions}: {solver.reason_unknown()}")
+    return bool(answer == z3.sat)
+
+
 class Path(NamedTuple, Generic[Result]):
     """One way through a function."""
 
@@ -58,7 +70,7 @@ class _Run:
         return choice
 
     def _feasible(self, condition: z3.BoolRef) -> bool:
-        return bool(self.solver.check(condition) == z3.sat)
+        return satisfiable(self.solver, condition)
 
 
 _current: list[_Run] = []

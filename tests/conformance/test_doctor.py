@@ -1,7 +1,5 @@
 """The doctor judges what it finds, and each failure says what to do."""
 
-from pathlib import Path
-
 import pytest
 
 from conformance import cli, doctor
@@ -29,15 +27,16 @@ def test_python_slots_and_memory_have_least_values():
     assert [doctor.memory(free).good for free in (1.0, 8.0)] == [False, True]
 
 
-def test_tlc_is_looked_for_where_the_variable_says(tmp_path):
-    missing = tmp_path / "tla2tools.jar"
-    assert doctor.tlc_jar({"TLA2TOOLS_JAR": str(missing)}) == missing
-    assert not doctor.tlc(missing).good
-    missing.write_bytes(b"jar")
-    assert doctor.tlc(missing).good
-    assert not doctor.tlc(None).good
-    packaged = doctor.tlc_jar({})
-    assert isinstance(packaged, Path)
+def test_tlc_is_looked_for_where_the_variable_says(tmp_path, monkeypatch):
+    jar = tmp_path / "tla2tools.jar"
+    monkeypatch.setenv("TLA2TOOLS_JAR", str(jar))
+    assert not doctor.tlc(doctor.tlc_jar()).good
+    jar.write_bytes(b"jar")
+    assert doctor.tlc_jar() == jar
+    assert doctor.tlc(jar).good
+    monkeypatch.delenv("TLA2TOOLS_JAR")
+    packaged = doctor.tlc_jar()
+    assert packaged is not None
     assert packaged.name == "tla2tools.jar"
 
 

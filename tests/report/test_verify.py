@@ -28,7 +28,15 @@ def outcomes(done):
 
 
 def test_the_parts_run_in_the_order_of_the_registry():
-    assert list(PARTS) == ["specification", "triangle", "proofs", "lock-step", "pipeline", "trace"]
+    assert list(PARTS) == [
+        "specification",
+        "triangle",
+        "exploration",
+        "proofs",
+        "lock-step",
+        "pipeline",
+        "trace",
+    ]
 
 
 def test_a_part_sees_what_an_earlier_one_left(verified):

@@ -58,7 +58,7 @@ def test_only_some_parts(stand_in, tmp_path, capsys):
     assert "; this is about lock-step only; smaller bounds (--quick)" in printed
     assert "again   barrierspec verify --only lock-step --seed 20261121 --quick" in printed
     assert verification.read(tmp_path / "report" / "verification.json").not_run == (
-        "specification", "triangle", "proofs", "pipeline", "trace",
+        "specification", "triangle", "exploration", "proofs", "pipeline", "trace",
     )  # fmt: skip
 
 

@@ -1,0 +1,38 @@
+"""The proofs part fails for what it must prove and did not, and no published case is vacuous by accident."""
+
+from conformance.parts import proofs
+from conformance.parts.result import Context
+from conformance.verdict import Verdict
+from model.cases import store_cases
+from model.engines.prove import Report, prove
+from model.properties import PROPERTIES
+
+
+def test_a_case_that_the_invariants_exclude_proves_nothing():
+    report = prove(store_cases(1, 3), PROPERTIES)  # a store that retains 1 never holds 3
+
+    assert report == Report(frozenset(), (), 0, 0, 0)
+
+
+def test_rules_that_nobody_asked_for_are_a_finding(monkeypatch, tmp_path):
+    monkeypatch.setattr(proofs, "ProcessPoolExecutor", InThisProcess)
+    monkeypatch.setattr(proofs, "_share", lambda *_: Report(frozenset({"ALIGN-01"}), (), 1, 1, 1))
+    result = proofs.run(Context(0, tmp_path))
+
+    assert result.verdict is Verdict.UNDETERMINED
+    assert "ALIGN-02" in result.findings[0].line
+
+
+class InThisProcess:
+    """A pool of processes that has none."""
+
+    def __init__(self, processes):
+        self.processes = processes
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+    map = staticmethod(map)

@@ -1,0 +1,90 @@
+"""The triangle sees a change in any one of its three sides, and names the state, the action and the rule."""
+
+import pytest
+
+from conformance.compare.projection import ProjectionError, projection_of
+from conformance.compare.triangle import INSIDE, OUTSIDE, compare
+from model.alignment import Gate
+from model.events import Barrier, Event, Step
+from model.steps import step_of
+from spec.stategraph import state_graph, unchecked
+from spec.tlc import load_manifest
+
+MODELS = load_manifest()
+
+
+@pytest.fixture(scope="module")
+def dumped():
+    return state_graph(MODELS["gate_polled_2"])
+
+
+def eager(gate: Gate, event: Event) -> Step[Gate]:
+    """The gate's step with the test for a newer barrier loosened to newer or equal."""
+    if type(event) is Barrier and event.checkpoint == gate.current and gate.pending:
+        return step_of("gate")(gate._replace(current=gate.current - 1), event)
+    return step_of("gate")(gate, event)
+
+
+def test_the_three_agree(dumped):
+    agreement = compare("gate_polled_2", dumped, projection_of(MODELS["gate_polled_2"]))
+
+    assert agreement.difference is None
+    assert agreement.states == MODELS["gate_polled_2"].states
+    assert agreement.edges == len(dumped.edges)
+    assert agreement.steps > 0
+
+
+def test_a_changed_guard_in_the_specification_is_named():
+    broken = MODELS["broken_gate_newer_or_equal"]
+    agreement = compare(broken.name, state_graph(broken), projection_of(broken))
+
+    assert agreement.difference is not None
+    assert agreement.difference.sides == OUTSIDE
+    assert set(agreement.difference.rules) & {"ALIGN-02", "ALIGN-04", "ALIGN-05"}
+    assert "Barrier" in agreement.difference.story
+
+
+def test_a_changed_guard_in_the_model_is_named(dumped):
+    sound = projection_of(MODELS["gate_polled_2"])
+    loosened = sound._replace(
+        world=sound.world._replace(step=eager),
+        cases=lambda: [case._replace(step=eager) for case in sound.cases()],
+    )
+    difference = compare("gate_polled_2", dumped, loosened).difference
+
+    assert difference is not None
+    assert difference.sides == OUTSIDE
+    assert "ALIGN-03" in difference.rules  # what the loosened model takes the barrier for
+    assert "Barrier" in difference.story
+
+
+def test_a_changed_guard_in_the_relation_is_named(dumped):
+    sound = projection_of(MODELS["gate_polled_2"])
+    loosened = sound._replace(cases=lambda: [case._replace(step=eager) for case in sound.cases()])
+    difference = compare("gate_polled_2", dumped, loosened).difference
+
+    assert difference is not None
+    assert difference.sides == INSIDE
+    assert "ALIGN-02" in difference.rules
+    assert "pending=True" in difference.story
+
+
+def test_a_graph_that_lacks_one_edge_is_seen(dumped):
+    lost = min(dumped.edges, key=repr)
+    agreement = compare(
+        "gate_polled_2", dumped._replace(edges=dumped.edges - {lost}), projection_of(MODELS["gate_polled_2"])
+    )
+
+    assert agreement.difference is not None
+    assert agreement.difference.sides == OUTSIDE
+
+
+def test_a_model_without_a_twin_is_an_error():
+    with pytest.raises(ProjectionError, match="SinkModel"):
+        projection_of(MODELS["sink"])
+
+
+def test_a_dump_is_made_without_the_properties():
+    text = "SPECIFICATION Spec\nCONSTANTS\n    N = 2\nINVARIANTS\n    TypeOK\nPROPERTIES\n    ALIGN_01\n"
+
+    assert unchecked(text) == "SPECIFICATION Spec\nCONSTANTS\n    N = 2\n"
