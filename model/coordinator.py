@@ -222,14 +222,12 @@ def on_advance(coordinator: Coordinator, ms: int) -> Step[Coordinator]:
     """Time passes; what is due expires at its own time, in the order of deadlines (COORD-10)."""
     target = coordinator.now + ms
     effects: Effects = ()
-    rules: Rules = ()
+    rules: Rules = ("COORD-10",)
     due = next_due(coordinator.pending, target)
     while due is not None:
         coordinator = coordinator._replace(now=due.deadline)
         coordinator, ended = abort(coordinator, due, CHECKPOINT_EXPIRED)
-        coordinator, effects, rules = start_waiting(
-            coordinator, (*effects, *ended), (*rules, "COORD-10", "COORD-11")
-        )
+        coordinator, effects, rules = start_waiting(coordinator, (*effects, *ended), (*rules, "COORD-11"))
         due = next_due(coordinator.pending, target)
     return Step(coordinator._replace(now=target), effects, rules)
 

@@ -204,7 +204,7 @@ def coord_09(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR.step("COORD-10")
 def coord_10(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Exactly what is due expires, with its states deleted and its tasks told."""
+    """Exactly what is due expires, and time stands where it was moved to."""
     if type(event) is not Advance:
         return not any(type(effect) is Abort and effect.reason == CHECKPOINT_EXPIRED for effect in effects)
     for pending in before.pending:

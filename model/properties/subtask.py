@@ -135,6 +135,18 @@ def task_09(subtask: Subtask) -> bool:
     return len(subtask.aborted) <= subtask.remembered_at_most
 
 
+@SUBTASK.step("TASK-09")
+def task_09_forgets_the_first(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """An abort that is remembered joins at the end; over the bound the first one goes, and no other."""
+    if type(event) is not AbortNotification or not before.task_runs:
+        return True
+    known = any(told == event.checkpoint for told in (*before.aborted, *before.running))
+    grown = before.aborted
+    if event.checkpoint > before.last and not known:
+        grown = (*before.aborted, event.checkpoint)
+    return after.aborted == grown[max(0, len(grown) - before.remembered_at_most) :]
+
+
 @SUBTASK.step("TASK-10")
 def task_10(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
     """A trigger on a task that does not run is declined and changes nothing."""
