@@ -4,6 +4,7 @@ Importing this room imports no engine; a command's room is imported when the com
 codes: 0 conforms, 1 diverges, 2 undetermined, 64 usage, 70 our own fault.
 """
 
+import gc
 import pkgutil
 import sys
 import traceback
@@ -15,6 +16,9 @@ import click
 from conformance import commands
 from conformance.verdict import Exit
 
+COLLECTIONS = (50_000, 20, 50)
+"""How rarely Python looks for garbage in cycles: states are records that are kept by the ten thousand and
+hold no cycles, so that looking through them again and again finds nothing."""
 OWN_FAULT_HINT = "This is a fault of barrierspec itself, not of what it was checking."
 
 
@@ -64,6 +68,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def main() -> None:
     """The entry point of the process."""
+    gc.freeze()
+    gc.set_threshold(*COLLECTIONS)
     sys.exit(run())
 
 

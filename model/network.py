@@ -37,7 +37,7 @@ def has_ended(inbox: Inbox, channel: int) -> bool:
 def on_arrival(inbox: Inbox, item: Item) -> Step[Inbox]:
     """An item arrives at the network; the gate gets it now or when its channel is released."""
     if inbox.gate.blocked[item.channel]:
-        return Step(inbox._replace(waiting=(*inbox.waiting, item)), (), ("ALIGN-17",))
+        return Step(Inbox(inbox.gate, (*inbox.waiting, item)), (), ("ALIGN-17",))
     gate, effects, rules = at_gate(inbox.gate, item)
     waiting = inbox.waiting
     position = next_released(gate, waiting)
@@ -48,7 +48,7 @@ def on_arrival(inbox: Inbox, item: Item) -> Step[Inbox]:
         rules = (*rules, *handed.rules, "ALIGN-17")
         waiting = (*waiting[:position], *waiting[position + 1 :])
         position = next_released(gate, waiting)
-    return Step(inbox._replace(gate=gate, waiting=waiting), effects, rules)
+    return Step(Inbox(gate, waiting), effects, rules)
 
 
 def next_released(gate: Gate, waiting: tuple[Item, ...]) -> int | None:

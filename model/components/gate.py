@@ -49,8 +49,8 @@ def step_gate(session: GateSession, event: Wire) -> Step[GateSession]:
         after, effects, rules = network.on_arrival(inbox, item)
     else:
         gate, effects, rules = network.at_gate(inbox.gate, item)
-        after = inbox._replace(gate=gate)
-    return Step(session._replace(inbox=after), effects, rules)
+        after = Inbox(gate, ())
+    return Step(GateSession(after, session.polled), effects, rules)
 
 
 def observe_gate(session: GateSession) -> dict[str, object]:
