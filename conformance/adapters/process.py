@@ -10,7 +10,7 @@ import selectors
 import shlex
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import IO, TypeVar
 
 from conformance.adapters import frames
@@ -101,6 +101,31 @@ class ProcessAdapter:
                 self._process.wait(_GRACE_SECONDS)
         self._end()
 
+    # ------------------------------------------------------------ many frames at once
+
+    def send(self, frames_from: Callable[[int], tuple[bytes, int]]) -> Failure | None:
+        """Send prepared frames and do not wait; `receive` is next.
+
+        `frames_from` gets the first free number and gives the frames, numbered from it on, and how many
+        they are. What the pipe does not take now is sent by `receive`.
+        """
+        if self._process is None and (failed := self._start()) is not None:
+            return failed
+        assert self._process is not None
+        prepared, self._submitted = frames_from(self._seq)
+        self._seq += self._submitted
+        self._unsent = _write(_pipes(self._process)[0], prepared)
+        return None
+
+    def receive(self) -> bytes | Failure:
+        """The lines that answer what was sent, as they came and without the last end of line.
+
+        They are not read: whoever knows what must come compares them. The time limit is that of all.
+        """
+        if self._process is None:
+            return Errored("nothing was sent")
+        return self._exchange(self._submitted)
+
     # ------------------------------------------------------------ one request, one answer
 
     def _ask(self, op: str, expected: type[Result], request: bytes) -> Result | Failure:
@@ -121,8 +146,8 @@ class ProcessAdapter:
         assert isinstance(answer, expected | Unsupported | Errored)  # parse_answer reads by the op
         return answer
 
-    def _exchange(self) -> bytes | Crashed | Hung | Malformed:
-        """Write what is unsent of the request and read one line, both within the time limit."""
+    def _exchange(self, lines: int = 1) -> bytes | Crashed | Hung | Malformed:
+        """Write what is unsent and read so many lines, both within the time limit."""
         process = self._process
         assert process is not None
         stdin, stdout, stderr = _pipes(process)
@@ -133,10 +158,10 @@ class ProcessAdapter:
             if self._unsent:
                 ready.register(stdin, selectors.EVENT_WRITE)
             while True:
-                if b"\n" in self._input and not self._unsent:
-                    line, self._input = self._input.split(b"\n", 1)
-                    return line
-                if len(self._input) > self._frame_limit:
+                if not self._unsent and self._input.count(b"\n") >= lines:
+                    *whole, self._input = self._input.split(b"\n", lines)
+                    return b"\n".join(whole)
+                if len(self._input) > self._frame_limit * lines:
                     return self._malformed(f"an answer of more than {self._frame_limit} bytes")
                 left = deadline - time.monotonic()
                 if left <= 0:

@@ -1,0 +1,41 @@
+"""The adapter of a release: a JVM with its jar and our classes, behind the pipes of a ProcessAdapter."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from conformance.adapters.flink.compile import compiled
+from conformance.adapters.flink.fetch import fetch
+from conformance.adapters.flink.releases import FlinkError, Release
+from conformance.adapters.process import ProcessAdapter
+
+SECONDS = 60.0
+"""The time limit of one answer; the first ones wait for the JVM."""
+JVM = ("-Xss1m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-Xshare:auto")
+
+
+class NoJavaError(FlinkError):
+    """There is no Java to run the release with."""
+
+
+def command(release: Release, options: Sequence[str] = ()) -> list[str]:
+    """The command that serves the release's gate on stdin and stdout.
+
+    Fetches the jar and compiles our classes if that was not done before; raises FlinkError.
+    """
+    jar = fetch(release, options)
+    return command_for(release, jar, compiled(release, jar))
+
+
+def command_for(release: Release, jar: Path, classes: Path) -> list[str]:
+    """The command for a jar and classes that are there."""
+    java = shutil.which("java")
+    if java is None:
+        raise NoJavaError("expected `java` on the PATH and found none; install a JDK of 11 or later")
+    path = f"{classes}:{jar}"
+    return [java, *JVM, "-cp", path, "barrierspec.flink.Main", release.version, release.profile]
+
+
+def flink_adapter(release: Release, options: Sequence[str] = ()) -> ProcessAdapter:
+    """The release as an implementation under test."""
+    return ProcessAdapter(command(release, options), SECONDS)

@@ -1,0 +1,111 @@
+"""Compiling the Java side for a release: one set of sources, of which each release sees its sections.
+
+A line `//# from 1.12`, `//# before 1.14` or `//# from 1.12 before 1.14` opens a section that only those
+releases see, `//# end` closes it. Compiled classes stay in the cache, under the hash of the sources.
+"""
+
+import hashlib
+import re
+import shutil
+import subprocess
+import tempfile
+from importlib import resources
+from pathlib import Path
+
+from conformance.adapters.flink.releases import FlinkError, Release, cache_folder
+
+SECONDS = 300.0
+_SECTION = re.compile(r"//# (?:from (\d+)\.(\d+))? ?(?:before (\d+)\.(\d+))?")
+_TOLD = 12
+"""Lines of the compiler's message that are shown."""
+
+
+class CompileError(FlinkError):
+    """The Java side could not be compiled."""
+
+
+class NoCompilerError(CompileError):
+    """There is Java, or not even that, but no compiler."""
+
+
+class SectionError(CompileError):
+    """A source whose sections cannot be read: our own fault."""
+
+
+def compiled(release: Release, jar: Path) -> Path:
+    """The folder with the compiled classes for a release, compiled unless that was done before.
+
+    Raises NoCompilerError where there is no JDK and CompileError where the jar is not as expected.
+    """
+    visible = {name: sections(text, release.minor, name) for name, text in sources().items()}
+    spelled = "".join(f"{name}\0{text}\0" for name, text in sorted(visible.items()))
+    key = hashlib.sha256(spelled.encode()).hexdigest()[:16]
+    folder = cache_folder(release) / f"classes-{key}"
+    if folder.is_dir():
+        return folder
+    compiler = shutil.which("javac")
+    if compiler is None:
+        raise NoCompilerError(
+            "expected the Java compiler `javac` on the PATH and found none; a JRE is not enough, "
+            "install a JDK of 11 or later"
+        )
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="compiling-", dir=folder.parent) as scratch:
+        made = Path(scratch)
+        for name, text in visible.items():
+            (made / name).write_text(text, encoding="utf-8")
+        _compile(compiler, release, jar, made)
+        try:
+            (made / "classes").rename(folder)
+        except OSError:
+            if not folder.is_dir():  # else another process was faster, with the same result
+                raise
+    return folder
+
+
+def sources() -> dict[str, str]:
+    """Our Java files: name and text."""
+    folder = resources.files("conformance.adapters.flink").joinpath("java")
+    return {file.name: file.read_text("utf-8") for file in folder.iterdir() if file.name.endswith(".java")}
+
+
+def sections(text: str, minor: tuple[int, int], name: str = "source") -> str:
+    """What a release sees of a source; lines keep their numbers. Raises SectionError."""
+    seen: list[str] = []
+    inside, shown = False, True
+    for number, line in enumerate(text.splitlines(), start=1):
+        marker = line.strip()
+        if not marker.startswith("//#"):
+            seen.append(line if shown else "")
+            continue
+        seen.append("")
+        bounds = _SECTION.fullmatch(marker)
+        if marker == "//# end" and inside:
+            inside, shown = False, True
+        elif bounds is not None and any(bounds.groups()) and not inside:
+            least, most = _version(bounds[1], bounds[2]), _version(bounds[3], bounds[4])
+            inside, shown = True, (least is None or minor >= least) and (most is None or minor < most)
+        else:
+            raise SectionError(f"{name}:{number}: {marker!r} is no section, or stands inside another")
+    if inside:
+        raise SectionError(f"{name}: the last section has no end")
+    return "\n".join(seen) + "\n"
+
+
+def _version(major: str | None, minor: str | None) -> tuple[int, int] | None:
+    return None if major is None or minor is None else (int(major), int(minor))
+
+
+def _compile(compiler: str, release: Release, jar: Path, folder: Path) -> None:
+    command = [compiler, "-nowarn", "-proc:none", "-encoding", "UTF-8", "-cp", str(jar)]
+    command += ["-d", str(folder / "classes"), *(str(file) for file in sorted(folder.glob("*.java")))]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired as late:
+        raise CompileError(f"javac took more than {SECONDS:g} s for Flink {release.version}") from late
+    if done.returncode != 0:
+        said = "\n".join(done.stderr.replace(f"{folder}/", "").splitlines()[:_TOLD])
+        raise CompileError(
+            f"the Java side does not compile against {jar.name}; does the jar belong to Flink "
+            f"{release.version}, is it whole?\n{said}"
+        )

@@ -1,0 +1,50 @@
+package barrierspec.flink;
+
+import java.lang.reflect.Field;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Private fields of Flink's objects, found once for each class. */
+final class Fields {
+    private static final Map<String, Field> FOUND = new HashMap<>();
+
+    private Fields() {}
+
+    /** Whether objects of this class have the field. */
+    static boolean has(Object owner, String name) {
+        return find(owner.getClass(), name) != null;
+    }
+
+    /** The value of a field; raises IllegalStateException if there is none: the release is not understood. */
+    static Object get(Object owner, String name) {
+        Field field = find(owner.getClass(), name);
+        if (field == null) {
+            throw new IllegalStateException(owner.getClass().getName() + " has no field " + name);
+        }
+        try {
+            return field.get(owner);
+        } catch (IllegalAccessException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    private static Field find(Class<?> type, String name) {
+        String key = type.getName() + '#' + name;
+        if (!FOUND.containsKey(key)) {
+            FOUND.put(key, declared(type, name));
+        }
+        return FOUND.get(key);
+    }
+
+    private static Field declared(Class<?> type, String name) {
+        for (Class<?> at = type; at != null; at = at.getSuperclass()) {
+            for (Field field : at.getDeclaredFields()) {
+                if (field.getName().equals(name)) {
+                    field.setAccessible(true);
+                    return field;
+                }
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,160 @@
+package barrierspec.flink;
+
+import java.util.Map;
+import org.apache.flink.runtime.io.network.api.CancelCheckpointMarker;
+import org.apache.flink.runtime.io.network.api.CheckpointBarrier;
+
+/** One instance of the component `gate`: events in, effects out, at one of the two levels. */
+class Gate {
+    private final Config config;
+    private final Effects effects;
+    private final Time time;
+    private final Barriers barriers;
+    private final boolean[] ended;
+    private boolean failed;
+
+    final Channels channels;
+    final Handler handler;
+
+    Gate(Config config, Effects effects) throws Exception {
+        this.config = config;
+        this.effects = effects;
+        this.time = new Time();
+        this.barriers = new Barriers(config, time);
+        this.ended = new boolean[config.channels];
+        this.channels = new Channels(effects, config.channels);
+        this.handler = new Handler(config, effects, channels, time);
+    }
+
+    /** A fresh gate; raises IllegalStateException if the release is not as this program knows it. */
+    static Gate make(Config config, Release release) {
+        try {
+            Effects effects = new Effects();
+            return config.polled ? new PolledGate(config, effects) : new Gate(config, effects);
+        } catch (Exception error) {
+            throw new IllegalStateException("cannot make a gate of " + release.version, error);
+        }
+    }
+
+    /** Take one event and write its effects; raises Refused or Unsupported, and then nothing has happened. */
+    final void take(Map<String, Object> event, StringBuilder out) {
+        if (failed) {
+            throw new Refused("the gate has failed and is not used again; send `new`");
+        }
+        Object kind = event.get("kind");
+        int channel = channel(event, kind);
+        effects.begin(out);
+        try {
+            apply((String) kind, channel, event);
+        } catch (Refused | Unsupported refused) {
+            throw refused;
+        } catch (Throwable thrown) {
+            effects.fail(thrown);
+            failed = true;
+            System.err.println(event + ": " + thrown);
+        }
+        effects.end();
+    }
+
+    /** The state after the last event; of a gate that has failed nothing is told. */
+    final void state(StringBuilder out) {
+        if (failed) {
+            out.append("{}");
+        } else {
+            View.write(config, handler, taken(), out);
+        }
+    }
+
+    /** The channels whose end the handler has got. */
+    boolean[] taken() {
+        return ended;
+    }
+
+    private int channel(Map<String, Object> event, Object kind) {
+        if (kind == null || !(kind instanceof String)) {
+            throw new Refused("kind: expected the name of an event, got " + kind);
+        }
+        switch ((String) kind) {
+            case "advance":
+            case "inject":
+                return -1;
+            case "record":
+            case "barrier":
+            case "announce":
+            case "cancel":
+            case "end_of_partition":
+                break;
+            default:
+                throw new Refused("kind: expected an event of a gate, got " + kind);
+        }
+        long channel = Config.number(event, "channel", -1);
+        if (channel < 0 || channel >= config.channels) {
+            throw new Refused("channel: expected one of " + config.channels + " from 0, got " + channel);
+        }
+        if (ended[(int) channel]) {
+            throw new Refused("channel " + channel + " has ended; send nothing on it any more: " + event);
+        }
+        return (int) channel;
+    }
+
+    private void apply(String kind, int channel, Map<String, Object> event) throws Exception {
+        switch (kind) {
+            case "record":
+                record(channel, event.get("value"));
+                break;
+            case "barrier":
+                checkpoint(event);
+                deliver(barriers.of(event), channel);
+                break;
+            case "announce":
+                checkpoint(event);
+                handler.announce(barriers.of(event), channel);
+                break;
+            case "inject":
+                checkpoint(event);
+                for (int open = 0; open < ended.length; open++) {
+                    if (!ended[open]) {
+                        handler.inject(barriers.of(event), open);
+                    }
+                }
+                break;
+            case "cancel":
+                deliver(new CancelCheckpointMarker(checkpoint(event)), channel);
+                break;
+            case "end_of_partition":
+                ended[channel] = true;
+                deliverEnd(channel);
+                break;
+            default:
+                time.advance(Config.number(event, "ms", -1));
+        }
+    }
+
+    private static long checkpoint(Map<String, Object> event) {
+        long checkpoint = Config.number(event, "checkpoint", -1);
+        if (checkpoint < 0) {
+            throw new Refused("checkpoint: expected an int from 0 on, got " + event.get("checkpoint"));
+        }
+        return checkpoint;
+    }
+
+    void record(int channel, Object value) throws Exception {
+        throw new Refused("a gate at handler level takes no records; use level `polled`");
+    }
+
+    void deliver(CheckpointBarrier barrier, int channel) throws Exception {
+        handler.barrier(barrier, channel);
+    }
+
+    void deliver(CancelCheckpointMarker marker, int channel) throws Exception {
+        handler.cancel(marker, channel);
+    }
+
+    void deliverEnd(int channel) throws Exception {
+        handler.end(channel);
+    }
+
+    final void processed(int channel, Object value) {
+        effects.process(channel, value);
+    }
+}

@@ -1,0 +1,146 @@
+package barrierspec.flink;
+
+import java.lang.reflect.Proxy;
+import java.util.Optional;
+import org.apache.flink.runtime.event.AbstractEvent;
+import org.apache.flink.runtime.io.network.api.CancelCheckpointMarker;
+import org.apache.flink.runtime.io.network.api.CheckpointBarrier;
+import org.apache.flink.runtime.io.network.api.EndOfPartitionEvent;
+import org.apache.flink.runtime.io.network.buffer.Buffer;
+import org.apache.flink.runtime.io.network.partition.consumer.BufferOrEvent;
+//# before 1.11
+import org.apache.flink.streaming.runtime.io.BufferStorage;
+import org.apache.flink.streaming.runtime.io.CachedBufferStorage;
+import org.apache.flink.streaming.runtime.io.EmptyBufferStorage;
+//# end
+//# before 1.13
+import org.apache.flink.streaming.runtime.io.CheckpointedInputGate;
+//# end
+//# from 1.12
+import java.lang.reflect.Constructor;
+//# end
+//# from 1.13
+import org.apache.flink.streaming.runtime.io.checkpointing.CheckpointedInputGate;
+//# end
+
+/** Level `polled`: Flink's whole input gate is polled until it has no more to give. */
+final class PolledGate extends Gate {
+    /** Bytes that Flink's store counts for each item, its default segment size. */
+    static final int PAGE = 32 * 1024;
+
+    private final CheckpointedInputGate flink;
+    private final boolean[] taken;
+
+    /** A record of the wire in the place of a buffer of the network. */
+    interface Carrying {
+        Object carried();
+    }
+
+    PolledGate(Config config, Effects effects) throws Exception {
+        super(config, effects);
+        taken = new boolean[config.channels];
+//# before 1.11
+        boolean stores = config.mode.equals(Config.EXACTLY_ONCE);
+        BufferStorage storage =
+                stores ? new CachedBufferStorage(PAGE, config.limit, "task") : new EmptyBufferStorage();
+        flink = new CheckpointedInputGate(channels, storage, handler.flink);
+//# end
+//# from 1.11 before 1.12
+        flink = new CheckpointedInputGate(channels, handler.flink);
+//# end
+//# from 1.12
+        flink = gate();
+//# end
+    }
+//# from 1.12
+
+    /** The executor of the mailbox, whose type moved between releases, has nothing to execute here. */
+    private CheckpointedInputGate gate() throws Exception {
+        for (Constructor<?> constructor : CheckpointedInputGate.class.getConstructors()) {
+            if (constructor.getParameterCount() == 3) {
+                Object executor = Fakes.silent(constructor.getParameterTypes()[2]);
+                return (CheckpointedInputGate) constructor.newInstance(channels, handler.flink, executor);
+            }
+        }
+        throw new IllegalStateException("CheckpointedInputGate has no constructor of 3 arguments");
+    }
+//# end
+
+    @Override
+    boolean[] taken() {
+        return taken;
+    }
+
+    @Override
+    void record(int channel, Object value) throws Exception {
+        channels.arrive(channel, item(buffer(value), channel), false);
+        poll();
+    }
+
+    @Override
+    void deliver(CheckpointBarrier barrier, int channel) throws Exception {
+        arrive(barrier, channel, false);
+    }
+
+    @Override
+    void deliver(CancelCheckpointMarker marker, int channel) throws Exception {
+        arrive(marker, channel, false);
+    }
+
+    @Override
+    void deliverEnd(int channel) throws Exception {
+        arrive(EndOfPartitionEvent.INSTANCE, channel, true);
+    }
+
+    private void arrive(AbstractEvent event, int channel, boolean ends) throws Exception {
+        channels.arrive(channel, item(event, channel), ends);
+        poll();
+    }
+
+    private void poll() throws Exception {
+        for (Optional<BufferOrEvent> next = flink.pollNext(); next.isPresent(); next = flink.pollNext()) {
+            BufferOrEvent item = next.get();
+            if (item.isBuffer()) {
+                processed(channel(item), ((Carrying) item.getBuffer()).carried());
+            } else if (item.getEvent() == EndOfPartitionEvent.INSTANCE) {
+                taken[channel(item)] = true;
+            }
+        }
+    }
+
+    private static Buffer buffer(Object value) {
+        return (Buffer) Proxy.newProxyInstance(
+                Buffer.class.getClassLoader(),
+                new Class<?>[] {Buffer.class, Carrying.class},
+                (proxy, method, arguments) ->
+                        method.getName().equals("carried") ? value : Fakes.nothing(method.getReturnType()));
+    }
+//# before 1.11
+
+    private static BufferOrEvent item(Buffer buffer, int channel) {
+        return new BufferOrEvent(buffer, channel);
+    }
+
+    private static BufferOrEvent item(AbstractEvent event, int channel) {
+        return new BufferOrEvent(event, channel);
+    }
+
+    private static int channel(BufferOrEvent item) {
+        return item.getChannelIndex();
+    }
+//# end
+//# from 1.11
+
+    private BufferOrEvent item(Buffer buffer, int channel) {
+        return new BufferOrEvent(buffer, channels.info(channel));
+    }
+
+    private BufferOrEvent item(AbstractEvent event, int channel) {
+        return new BufferOrEvent(event, channels.info(channel));
+    }
+
+    private static int channel(BufferOrEvent item) {
+        return item.getChannelInfo().getInputChannelIdx();
+    }
+//# end
+}

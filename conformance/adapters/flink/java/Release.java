@@ -1,0 +1,54 @@
+package barrierspec.flink;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+
+/** The release whose classes are on the class path, and what of the protocol it can do. */
+final class Release {
+    static final String NEWEST_PROFILE = "flink-1.14";
+
+    final String version;
+    final String profile;
+    private final int major;
+    private final int minor;
+
+    Release(String version, String profile) {
+        String[] parts = version.split("\\.");
+        this.version = version;
+        this.profile = profile;
+        this.major = Integer.parseInt(parts[0]);
+        this.minor = Integer.parseInt(parts[1]);
+    }
+
+    boolean isAtLeast(int wantedMajor, int wantedMinor) {
+        return major > wantedMajor || major == wantedMajor && minor >= wantedMinor;
+    }
+
+    List<String> modes() {
+        List<String> modes = new ArrayList<>(Arrays.asList(Config.EXACTLY_ONCE, Config.AT_LEAST_ONCE));
+        if (isAtLeast(1, 11)) {
+            modes.add(Config.UNALIGNED);
+            modes.add(Config.ALTERNATING);
+        }
+        return modes;
+    }
+
+    /** Unaligned barriers overtake inside the channels, which are not Flink's own here: handler level. */
+    List<String> levels(String mode) {
+        boolean overtakes = mode.equals(Config.UNALIGNED) || mode.equals(Config.ALTERNATING);
+        return overtakes ? Collections.singletonList("handler") : Arrays.asList("handler", "polled");
+    }
+
+    void hello(StringBuilder out, Long seq, int protocol) {
+        out.append("{\"components\":{\"gate\":{\"capabilities\":[\"handler\",\"polled\"],\"modes\":");
+        Json.write(modes(), out);
+        out.append(",\"profiles\":");
+        Json.write(Collections.singletonList(profile), out);
+        out.append("}},\"implementation\":\"apache-flink\",\"language\":\"java\",\"protocol\":");
+        out.append(protocol).append(",\"seq\":").append(seq).append(",\"version\":");
+        Json.write(version, out);
+        out.append('}');
+    }
+}

@@ -1,0 +1,153 @@
+package barrierspec.flink;
+
+import java.util.Collection;
+import java.util.Map;
+//# from 1.12
+import org.apache.flink.runtime.checkpoint.channel.InputChannelInfo;
+//# end
+
+/** What is observable of a handler, read from its private fields; what it does not hold is left out. */
+final class View {
+    private static final String[] CURRENT = {
+        "latestPendingCheckpointID", "currentCheckpointId", "currentConsumedCheckpointId", "lastSeenBarrierId"
+    };
+
+    private View() {}
+
+    /** The state of the wire; `ended` are the channels whose end the handler has got. */
+    static void write(Config config, Handler handler, boolean[] ended, StringBuilder out) {
+        Object flink = active(handler.flink);
+        boolean tracks = Fields.has(flink, "pendingCheckpoints");
+        char before = '{';
+        if (!tracks) {
+            list(out.append("{\"blocked\":"), config.channels, handler::isBlocked);
+            before = ',';
+        }
+        if (Fields.has(flink, "numClosedChannels") || Fields.has(flink, "numOpenChannels")) {
+            closed(config, flink, ended, out.append(before).append("\"closed\":"));
+            before = ',';
+        }
+        out.append(before).append("\"current\":").append(current(handler.flink));
+        out.append(",\"pending\":").append(isPending(flink, tracks));
+        if (tracks) {
+            tracked(config, (Collection<?>) Fields.get(flink, "pendingCheckpoints"), out.append(",\"tracked\":"));
+        }
+        out.append('}');
+    }
+
+    /** 1.11 has two handlers behind one, and what belongs to the network's thread apart. */
+    private static Object active(Object flink) {
+        return Fields.has(flink, "activeHandler") ? Fields.get(flink, "activeHandler") : flink;
+    }
+
+    private static Object current(Object flink) {
+        for (String name : CURRENT) {
+            if (Fields.has(flink, name)) {
+                return Fields.get(flink, name);
+            }
+        }
+        throw new IllegalStateException(flink.getClass() + " has none of " + String.join(", ", CURRENT));
+    }
+
+    private static boolean isPending(Object flink, boolean tracks) {
+        if (tracks) {
+            return !((Collection<?>) Fields.get(flink, "pendingCheckpoints")).isEmpty();
+        }
+        if (Fields.has(flink, "numBarrierConsumed")) {
+            return (Integer) Fields.get(flink, "numBarrierConsumed") > 0;
+        }
+        if (Fields.has(flink, "numBarriersReceived") && !Fields.has(flink, "lastCancelledOrCompletedCheckpointId")) {
+            return (Integer) Fields.get(flink, "numBarriersReceived") > 0;
+        }
+        long current = (Long) Fields.get(flink, "currentCheckpointId");
+        return current != (Long) Fields.get(flink, "lastCancelledOrCompletedCheckpointId");
+    }
+
+    /** Which channels ended Flink does not remember, only how many: the list, if it agrees with that. */
+    private static void closed(Config config, Object flink, boolean[] ended, StringBuilder out) {
+        int count = Fields.has(flink, "numClosedChannels")
+                ? (Integer) Fields.get(flink, "numClosedChannels")
+                : config.channels - (Integer) Fields.get(flink, "numOpenChannels");
+        int known = 0;
+        for (boolean end : ended) {
+            known += end ? 1 : 0;
+        }
+        if (count == known) {
+            list(out, config.channels, channel -> ended[channel]);
+        } else {
+            out.append(count);
+        }
+    }
+
+    private static void tracked(Config config, Collection<?> pending, StringBuilder out) {
+        char before = '[';
+        for (Object entry : pending) {
+            out.append(before).append('[').append(Fields.get(entry, "checkpointId")).append(',');
+            if (Fields.has(entry, "barrierCount")) {
+                out.append(Fields.get(entry, "barrierCount"));
+            } else {
+                Collection<?> aligned = (Collection<?>) Fields.get(entry, "alignedChannels");
+                list(out, config.channels, channel -> contains(aligned, channel));
+            }
+            out.append(',').append(Fields.get(entry, "aborted")).append(']');
+            before = ',';
+        }
+        out.append(before == '[' ? "[]" : "]");
+    }
+
+    /** Whether a channel belongs to a list. */
+    interface Member {
+        boolean holds(int channel);
+    }
+
+    private static void list(StringBuilder out, int channels, Member member) {
+        char before = '[';
+        for (int channel = 0; channel < channels; channel++) {
+            if (member.holds(channel)) {
+                out.append(before).append(channel);
+                before = ',';
+            }
+        }
+        out.append(before == '[' ? "[]" : "]");
+    }
+//# before 1.12
+
+    private static boolean contains(Collection<?> channels, int channel) {
+        return channels.contains(channel);
+    }
+//# end
+//# from 1.12
+
+    private static boolean contains(Collection<?> channels, int channel) {
+        return channels.contains(new InputChannelInfo(0, channel));
+    }
+
+    /** Whether the handler holds the channel as blocked. */
+    static boolean blocks(Object flink, Channels channels, int channel) {
+        Object state = blockedOf(flink);
+        InputChannelInfo info = channels.info(channel);
+        if (state instanceof Map) {
+            return Boolean.TRUE.equals(((Map<?, ?>) state).get(info));
+        }
+        return state != null && ((Collection<?>) state).contains(info);
+    }
+//# end
+//# from 1.12 before 1.13
+
+    private static Object blockedOf(Object flink) {
+        Object controller = Fields.get(flink, "controller");
+        if (Fields.has(controller, "alignedController")) {
+            controller = Fields.get(controller, "alignedController");
+        }
+        return Fields.has(controller, "blockedChannels") ? Fields.get(controller, "blockedChannels") : null;
+    }
+//# end
+//# from 1.13
+
+    private static Object blockedOf(Object flink) {
+        Object state = Fields.get(flink, "currentState");
+        Object channelState = Fields.get(state, Fields.has(state, "state") ? "state" : "channelState");
+        return Fields.get(channelState, "blockedChannels");
+    }
+//# end
+}

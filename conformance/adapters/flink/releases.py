@@ -1,0 +1,66 @@
+"""The releases of Flink that can be driven, as `releases.toml` lists them, and where their files are kept."""
+
+import os
+import tomllib
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
+
+CACHE = "BARRIERSPEC_CACHE"
+"""The environment variable that names the cache folder; left out: `~/.cache/barrierspec`."""
+
+
+class FlinkError(RuntimeError):
+    """A release cannot be driven here; the message says what was expected, what came and what to do."""
+
+
+class UnknownReleaseError(FlinkError):
+    """A release that the list does not have."""
+
+
+class Release(NamedTuple):
+    """One released version of Flink."""
+
+    version: str
+    profile: str
+    """The generation that the model compares it with."""
+    package: str
+    """The package of PyPI that carries the jar."""
+    how: str
+    """`wheel`, `sdist` or `cp37`: which of the package's files it is in."""
+    sha256: str
+    """Checksum of `flink-dist*.jar`."""
+
+    @property
+    def minor(self) -> tuple[int, int]:
+        """The first two numbers of the version."""
+        major, minor, *_ = self.version.split(".")
+        return int(major), int(minor)
+
+
+@cache
+def releases() -> dict[str, Release]:
+    """All of them by version, oldest first."""
+    text = resources.files("conformance.adapters.flink").joinpath("releases.toml").read_text("utf-8")
+    return {version: Release(version, **row) for version, row in tomllib.loads(text).items()}
+
+
+def release(version: str) -> Release:
+    """The release of this version; raises UnknownReleaseError."""
+    found = releases().get(version)
+    if found is None:
+        raise UnknownReleaseError(f"Flink {version} is not listed; expected one of: {', '.join(releases())}")
+    return found
+
+
+def newest() -> Release:
+    """The last of the list."""
+    return list(releases().values())[-1]
+
+
+def cache_folder(release: Release) -> Path:
+    """Where the files of a release are kept: never inside the checkout."""
+    root = os.environ.get(CACHE)
+    base = Path(root) if root else Path.home() / ".cache" / "barrierspec"
+    return base / "flink" / release.version
