@@ -24,13 +24,20 @@ _ROOMS: Mapping[str, tuple[str, ...]] = {
 """The model's rooms that a component runs."""
 
 
-_NEEDS: Mapping[str, tuple[str, object]] = {
-    "ALIGN-14": ("checkpoints_after_tasks_finish", False),
-    "ALIGN-15": ("checkpoints_after_tasks_finish", True),
-    "ALIGN-16": ("level", "handler"),
-    "ALIGN-17": ("level", "polled"),
+_FAMILIES: Mapping[str, Mapping[str, tuple[object, ...]]] = {
+    "ALIGN": {"mode": ("exactly-once",)},
 }
-"""Rules that fire only under configurations with this value."""
+"""Options that all rules of a family need to fire, where they are given."""
+
+_NEEDS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
+    "ALIGN-14": {"checkpoints_after_tasks_finish": (False,)},
+    "ALIGN-15": {"checkpoints_after_tasks_finish": (True,)},
+    "ALIGN-16": {"level": ("handler",), "profile": ("flink-1.14",)},
+    "ALIGN-17": {"level": ("polled",)},
+    "ALIGN-20": {"level": ("handler",), "profile": ("flink-1.7", "flink-1.9", "flink-1.11", "flink-1.12")},
+    "ALIGN-21": {"level": ("handler",), "profile": ("flink-1.13",)},
+}
+"""Options that a rule needs beside those of its family."""
 
 
 class Coverage(NamedTuple):
@@ -61,8 +68,13 @@ def coverage(
 
 
 def _possible(rule: str, pinned: Mapping[str, object]) -> bool:
-    option, value = _NEEDS.get(rule, ("", None))
-    return option not in pinned or pinned[option] == value
+    needs = {**_FAMILIES.get(rule.partition("-")[0], {}), **_NEEDS.get(rule, {})}
+    return all(_meets(pinned[option], values) for option, values in needs.items() if option in pinned)
+
+
+def _meets(pinned: object, values: tuple[object, ...]) -> bool:
+    """Some value that the option is pinned to (a tuple stands for any of its own) is among those needed."""
+    return any(value in values for value in (pinned if isinstance(pinned, tuple) else (pinned,)))
 
 
 @cache

@@ -1,11 +1,12 @@
-"""Alignment of checkpoint barriers at one input gate (exactly-once mode). Rules ALIGN-01 to ALIGN-19.
+"""Alignment of checkpoint barriers at one input gate (exactly-once mode). Rules ALIGN-01 to ALIGN-21.
 
 A gate reads several channels. Barrier n splits each channel into what belongs to checkpoint n and
 what does not. The gate blocks a channel that has delivered barrier n until every open channel has,
 so that the snapshot taken then holds all that came before barrier n and nothing that came after it.
 
 The file knows one gate and nothing else: no coordinator, no records, no time. What waits on a
-blocked channel is the business of `model.network`.
+blocked channel is the business of `model.network` and, up to Flink 1.10, of `model.buffering`. Where
+the generations differ, a switch of the gate's profile is asked (`model.profiles`).
 """
 
 from typing import NamedTuple
@@ -18,11 +19,15 @@ from model.events import (
     Abort,
     Block,
     Effects,
+    Fail,
     Resume,
     Rules,
     Step,
     Trigger,
 )
+from model.profiles import NEWEST, Profile
+
+REPEATED_BARRIER = "repeated barrier"
 
 
 class Gate(NamedTuple):
@@ -38,27 +43,39 @@ class Gate(NamedTuple):
     """The channel reached its end."""
     counts_as_aligned: bool
     """Checkpoints after tasks finish are on: an ended channel counts as aligned. Never changes."""
+    profile: Profile = NEWEST
+    """The generation. Never changes."""
+    repeats: int = 0
+    """Barriers of the pending checkpoint that were counted beside the first of their channel (ALIGN-21)."""
+    failed: bool = False
+    """The gate refused an event with an exception, and takes nothing more (ALIGN-20)."""
 
 
-def new_gate(channels: int, counts_as_aligned: bool) -> Gate:
+def new_gate(channels: int, counts_as_aligned: bool, profile: Profile = NEWEST) -> Gate:
     """A gate that has seen nothing on any of its channels."""
-    return Gate(NONE, False, (False,) * channels, (False,) * channels, counts_as_aligned)
+    return Gate(NONE, False, (False,) * channels, (False,) * channels, counts_as_aligned, profile)
 
 
 def on_barrier(gate: Gate, channel: int, checkpoint: int) -> Step[Gate]:
     """Barrier `checkpoint` arrives on `channel`, which is open. Ids are only compared (ALIGN-08)."""
     if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
-        return Step(gate, (Resume(channel),), ("ALIGN-04",))  # late: the sender may go on
+        late = (Resume(channel),) if gate.profile.resumes_late else ()  # the sender may go on
+        return Step(gate, late, ("ALIGN-04",))
     effects: Effects = ()
     rules: Rules
     if checkpoint > gate.current:
         rules = ("ALIGN-01",)
         if gate.pending:  # overtaken: the older checkpoint ends here
-            effects = (*resume_all(gate), Abort(gate.current, SUBSUMED))
+            effects = give_up(gate, SUBSUMED)
             rules = ("ALIGN-03", "SUB-01")
         gate = begin(gate, checkpoint)
     elif gate.blocked[channel]:
+        if gate.profile.repeats_fail:
+            return Step(gate._replace(failed=True), (Fail(REPEATED_BARRIER),), ("ALIGN-20",))
         rules = ("ALIGN-16",)
+        if gate.profile.repeats_count:
+            gate = gate._replace(repeats=gate.repeats + 1)
+            rules = ("ALIGN-21",)
     else:
         rules = ("ALIGN-02",)
     gate = block(gate, channel)
@@ -73,9 +90,12 @@ def on_cancel(gate: Gate, channel: int, checkpoint: int) -> Step[Gate]:
     if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
         return Step(gate, (), ("ALIGN-12",))
     rule = "ALIGN-10"
+    effects = resume_all(gate)
     if gate.pending:
-        rule = "ALIGN-11" if checkpoint > gate.current else "ALIGN-09"
-    effects = (*resume_all(gate), Abort(checkpoint, ON_CANCELLATION_BARRIER))
+        rule = "ALIGN-09" if checkpoint == gate.current else "ALIGN-11"
+        if gate.profile.cancels_twice and rule == "ALIGN-11":
+            effects = (*effects, Abort(checkpoint, SUBSUMED))
+    effects = (*effects, Abort(checkpoint, ON_CANCELLATION_BARRIER))
     return Step(idle(gate._replace(current=checkpoint)), effects, (rule,))
 
 
@@ -85,8 +105,7 @@ def on_end_of_partition(gate: Gate, channel: int) -> Step[Gate]:
     if not gate.pending:
         return Step(gate, (), ("ALIGN-13",))
     if not gate.counts_as_aligned:
-        effects = (*resume_all(gate), Abort(gate.current, INPUT_END_OF_STREAM))
-        return Step(idle(gate), effects, ("ALIGN-14",))
+        return Step(idle(gate), give_up(gate, INPUT_END_OF_STREAM), ("ALIGN-14",))
     gate = gate._replace(blocked=with_flag(gate.blocked, channel, False))
     if awaits_a_channel(gate):
         return Step(gate, (), ("ALIGN-15",))
@@ -95,13 +114,26 @@ def on_end_of_partition(gate: Gate, channel: int) -> Step[Gate]:
 
 def complete(gate: Gate, effects: Effects, rules: Rules) -> Step[Gate]:
     """Every channel is aligned: snapshot first, then let go (ALIGN-05, ALIGN-06)."""
-    done = (*effects, Trigger(gate.current), *resume_all(gate))
+    if gate.profile.triggers_first:
+        done = (*effects, Trigger(gate.current), *resume_all(gate))
+    else:
+        done = (*effects, *resume_all(gate), Trigger(gate.current))
     return Step(idle(gate), done, (*rules, "ALIGN-05", "ALIGN-06"))
+
+
+def give_up(gate: Gate, reason: str) -> Effects:
+    """The pending alignment ends without a snapshot."""
+    if gate.profile.releases_first:
+        return (*resume_all(gate), Abort(gate.current, reason))
+    return (Abort(gate.current, reason), *resume_all(gate))
 
 
 def awaits_a_channel(gate: Gate) -> bool:
     """Some channel is open and has not delivered the barrier; of one open channel, never (ALIGN-07)."""
-    return not all(blocked or closed for blocked, closed in zip(gate.blocked, gate.closed, strict=True))
+    channels = zip(gate.blocked, gate.closed, strict=True)
+    if gate.profile.repeats_count:  # barriers are counted, so one channel can stand in for another
+        return gate.repeats < sum(1 for blocked, closed in channels if not (blocked or closed))
+    return not all(blocked or closed for blocked, closed in channels)
 
 
 def begin(gate: Gate, checkpoint: int) -> Gate:
@@ -111,7 +143,7 @@ def begin(gate: Gate, checkpoint: int) -> Gate:
 
 def idle(gate: Gate) -> Gate:
     """Nothing is pending and no channel is blocked (ALIGN-19)."""
-    return gate._replace(pending=False, blocked=(False,) * len(gate.blocked))
+    return gate._replace(pending=False, blocked=(False,) * len(gate.blocked), repeats=0)
 
 
 def block(gate: Gate, channel: int) -> Gate:

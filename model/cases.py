@@ -39,19 +39,26 @@ from model.events import (
     TriggerRequest,
 )
 from model.pending import new_pending
+from model.profiles import NEWEST, PROFILES, Profile
 from model.properties import of_component
 from model.steps import step_of
 from model.store import CHECKPOINT, Entry, Store
 
 
-def gate_cases(channels: int) -> Iterator[Case]:
+def symbolic_gate(channels: int, profile: Profile) -> alignment.Gate:
+    """A gate of so many channels in any state in which it has not failed."""
+    gate: alignment.Gate = symbolic_like(alignment.new_gate(channels, True, profile), "gate")
+    return gate._replace(failed=False) if profile.repeats_count else gate._replace(failed=False, repeats=0)
+
+
+def gate_cases(channels: int, profile: Profile = NEWEST) -> Iterator[Case]:
     """A gate of so many channels in any state, and anything that may come on an open one."""
-    state = symbolic_like(alignment.new_gate(channels, True), "gate")
+    state = symbolic_gate(channels, profile)
     for channel in range(channels):
         for event in (Barrier(channel, 0), Cancel(channel, 0), EndOfPartition(channel)):
             yield Case(
                 "gate",
-                f"{channels} channels, {event.kind} on {channel}",
+                f"{profile.name}, {channels} channels, {event.kind} on {channel}",
                 state,
                 arriving := _arriving(event),
                 step_of("gate"),
@@ -86,7 +93,7 @@ def network_cases(channels: int, waiting: int) -> Iterator[Case]:
             yield Cancel(channel, symbolic_like(0, f"{name}.checkpoint"))
             yield EndOfPartition(channel)
 
-    gate = symbolic_like(alignment.new_gate(channels, True), "gate")
+    gate = symbolic_gate(channels, NEWEST)
     sound = assume_invariants(gate, of_component("gate"))
     for held in product(*(tuple(items(position)) for position in range(waiting))):
         ended = [item.channel for item in held if type(item) is EndOfPartition]
@@ -239,6 +246,10 @@ def all_cases(*, channels: int = 4) -> Iterator[Case]:
     """Every case of the published proofs."""
     for count in range(1, channels + 1):
         yield from gate_cases(count)
+    for profile in PROFILES.values():
+        if profile is not NEWEST:
+            for count in range(1, min(channels, 3) + 1):
+                yield from gate_cases(count, profile)
     for count, waiting in ((1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 1), (4, 0), (4, 1)):
         yield from network_cases(count, waiting)
     for retain, entries in product((1, 2, 3), (0, 1, 2, 3)):

@@ -42,6 +42,7 @@ from model.events import (
     TriggerRequest,
     WriteRequest,
 )
+from model.profiles import NEWEST, PROFILES, Profile
 from model.steps import step_of
 from model.store import CHECKPOINT, SAVEPOINT, STOP, Store
 from model.subtask import Subtask
@@ -67,12 +68,14 @@ class World(NamedTuple):
     step: Callable[[Any, Event], Step[Any]]
 
 
-def gate_world(channels: int, ids: int, *, counts_as_aligned: bool, polled: bool) -> World:
+def gate_world(
+    channels: int, ids: int, *, counts_as_aligned: bool, polled: bool, profile: Profile = NEWEST
+) -> World:
     """Each channel delivers barriers and cancellations with ids from 1 to `ids` that never go back."""
 
     def offers(gate: Gate) -> Iterator[tuple[str, Event]]:
         for channel in range(channels):
-            if gate.closed[channel] or (polled and gate.blocked[channel]):
+            if gate.failed or gate.closed[channel] or (polled and gate.blocked[channel]):
                 continue
             for checkpoint in range(1, ids + 1):
                 yield "Barrier", Barrier(channel, checkpoint)
@@ -89,10 +92,11 @@ def gate_world(channels: int, ids: int, *, counts_as_aligned: bool, polled: bool
 
     level = "polled" if polled else "handler"
     ends = "ends count" if counts_as_aligned else "ends abort"
+    older = "" if profile is NEWEST else f", {profile.name}"
     return World(
-        f"gate of {channels} channels, ids to {ids}, {level}, {ends}",
+        f"gate of {channels} channels, ids to {ids}, {level}, {ends}{older}",
         "gate",
-        alignment.new_gate(channels, counts_as_aligned),
+        alignment.new_gate(channels, counts_as_aligned, profile),
         (0,) * channels,
         offers,
         allows,
@@ -267,8 +271,15 @@ def small_worlds() -> tuple[World, ...]:
         for counts_as_aligned in (True, False)
         for polled in (True, False)
     )
+    older = tuple(
+        gate_world(channels, ids, counts_as_aligned=False, polled=False, profile=profile)
+        for profile in PROFILES.values()
+        if profile is not NEWEST
+        for channels, ids in ((1, 3), (2, 3), (3, 2))
+    )
     return (
         *gates,
+        *older,
         network_world(2, 2, 2),
         subtask_world(3, 2),
         coordinator_world(2, 3, max_concurrent=2, retain=1),

@@ -328,6 +328,13 @@ class NotifyAbort(NamedTuple):
     kind: str = "notify_abort"
 
 
+class Fail(NamedTuple):
+    """The event is refused with an exception, and the task fails."""
+
+    error: str
+    kind: str = "fail"
+
+
 class NotifySubsumed(NamedTuple):
     """A task of the plan is told that a completed checkpoint was dropped."""
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from model import alignment
 from model.alignment import Gate
 from model.events import Barrier, Cancel, EndOfPartition, Process, Record, Step
+from model.profiles import NEWEST, Profile
 
 Item = Record | Barrier | Cancel | EndOfPartition
 
@@ -22,9 +23,9 @@ class Inbox(NamedTuple):
     """Items that arrived on blocked channels, oldest first."""
 
 
-def new_inbox(channels: int, counts_as_aligned: bool) -> Inbox:
+def new_inbox(channels: int, counts_as_aligned: bool, profile: Profile = NEWEST) -> Inbox:
     """An empty network before a gate that has seen nothing."""
-    return Inbox(alignment.new_gate(channels, counts_as_aligned), ())
+    return Inbox(alignment.new_gate(channels, counts_as_aligned, profile), ())
 
 
 def has_ended(inbox: Inbox, channel: int) -> bool:

@@ -10,14 +10,14 @@
 (*                                                                         *)
 (* The module holds functions, no behaviour: OnX(g, ...) is what gate g    *)
 (* becomes and says when X happens. models/GateModel.tla puts one gate     *)
-(* into an environment and states rules ALIGN-01 to ALIGN-19 and SUB-01;   *)
+(* into an environment and states rules ALIGN-01 to ALIGN-21 and SUB-01;   *)
 (* Dataflow.tla composes gates with the rest of the protocol.              *)
 (*                                                                         *)
 (* Source: Apache Flink 1.14 and later, SingleCheckpointBarrierHandler     *)
 (* with AbstractAlignedBarrierHandlerState; the algorithm is that of       *)
 (* Carbone et al. 2015, after Chandy and Lamport 1985.                     *)
 (***************************************************************************)
-EXTENDS Integers, Sequences, FiniteSets, Order
+EXTENDS Integers, Sequences, FiniteSets, Order, Generations
 
 CONSTANTS
     N,              \* number of input channels; they are 0 .. N-1
@@ -31,11 +31,14 @@ GateType ==
     [current : Nat \cup {-1},       \* highest id begun or cancelled here; -1 before the first
      pending : BOOLEAN,             \* barriers of `current` came, but not from every open channel
      blocked : SUBSET Channels,     \* delivered barrier `current` and wait for the others
-     closed  : SUBSET Channels]     \* reached their end
+     closed  : SUBSET Channels,     \* reached their end
+     repeats : Nat,                 \* barriers of `current` beside the first of their channel (ALIGN-21)
+     failed  : BOOLEAN]             \* refused an event, and takes nothing more (ALIGN-20)
 
 (* A gate that reads only `channels`: those it does not have count as ended. *)
 NewGate(channels) ==
-    [current |-> -1, pending |-> FALSE, blocked |-> {}, closed |-> Channels \ channels]
+    [current |-> -1, pending |-> FALSE, blocked |-> {}, closed |-> Channels \ channels,
+     repeats |-> 0, failed |-> FALSE]
 
 ------------------------------------------------------------------------------
 (* The questions a gate asks. Each is an operator so that a model can       *)
@@ -49,7 +52,8 @@ OpenChannels(g) == Channels \ g.closed
 
 Awaited(g) == OpenChannels(g) \ g.blocked
 
-IsAligned(g) == Awaited(g) = {}
+(* Only where repeats count (ALIGN-21) can one channel stand in for another. *)
+IsAligned(g) == Cardinality(Awaited(g)) <= g.repeats
 
 (* ALIGN-17: what follows a barrier on a blocked channel waits. *)
 Readable(g, c) == c \notin g.blocked
@@ -64,7 +68,11 @@ Resumes(channels) ==
 (* ALIGN-03, SUB-01: the older checkpoint ends here, once. *)
 AbortSubsumed(g) == <<<<"abort", g.current, "SUBSUMED">>>>
 
-Overtaken(g) == Resumes(g.blocked) \o AbortSubsumed(g)
+(* ALIGN-03, ALIGN-14: an alignment ends without a snapshot. *)
+GivenUp(g, aborts) ==
+    IF Has("releases_first") THEN Resumes(g.blocked) \o aborts ELSE aborts \o Resumes(g.blocked)
+
+Overtaken(g) == GivenUp(g, AbortSubsumed(g))
 
 ------------------------------------------------------------------------------
 (* The phases of an alignment.                                              *)
@@ -73,10 +81,12 @@ Begin(g, n) == [g EXCEPT !.current = n, !.pending = TRUE, !.blocked = {}]
 
 Blocks(g, c) == [g EXCEPT !.blocked = @ \cup {c}]
 
-Idle(g) == [g EXCEPT !.pending = FALSE, !.blocked = {}]
+Idle(g) == [g EXCEPT !.pending = FALSE, !.blocked = {}, !.repeats = 0]
 
 (* ALIGN-06: trigger first, then let go. *)
-Completion(g) == <<<<"trigger", g.current>>>> \o Resumes(g.blocked)
+Completion(g) ==
+    LET trigger == <<<<"trigger", g.current>>>>
+    IN  IF Has("triggers_first") THEN trigger \o Resumes(g.blocked) ELSE Resumes(g.blocked) \o trigger
 
 (* ALIGN-05: the alignment completes when no channel is awaited any more. *)
 Settle(g, said) ==
@@ -88,25 +98,36 @@ Arrive(g, c, said) == Settle(Blocks(g, c), Append(said, <<"block", c>>))
 
 (* ALIGN-04: the sender stopped after its barrier, so its channel may go on; *)
 (* the alignment of a newer checkpoint is none of its business.              *)
-Late(g, c) == [gate |-> g, out |-> <<<<"resume", c>>>>]
+Late(g, c) == [gate |-> g, out |-> IF Has("resumes_late") THEN <<<<"resume", c>>>> ELSE <<>>]
+
+(* A second barrier of the pending checkpoint on one channel: ALIGN-16, and  *)
+(* before 1.14 ALIGN-20 or ALIGN-21.                                         *)
+Repeated(g, c) ==
+    IF Has("repeats_fail")
+    THEN [gate |-> [g EXCEPT !.failed = TRUE], out |-> <<<<"fail", "repeated barrier">>>>]
+    ELSE Arrive([g EXCEPT !.repeats = IF Has("repeats_count") THEN @ + 1 ELSE @], c, <<>>)
 
 ------------------------------------------------------------------------------
 (* What a gate does.                                                        *)
 
-(* ALIGN-01, ALIGN-02, ALIGN-03, ALIGN-04, ALIGN-07, ALIGN-16 *)
+(* ALIGN-01, ALIGN-02, ALIGN-03, ALIGN-04, ALIGN-07 *)
 OnBarrier(g, c, n) ==
     IF IsNewer(n, g.current)
     THEN Arrive(Begin(g, n), c, IF g.pending THEN Overtaken(g) ELSE <<>>)
-    ELSE IF IsPending(g, n) THEN Arrive(g, c, <<>>)
+    ELSE IF IsPending(g, n) THEN IF c \in g.blocked THEN Repeated(g, c) ELSE Arrive(g, c, <<>>)
     ELSE Late(g, c)
 
 (* ALIGN-09 (the pending id), ALIGN-10 and ALIGN-11 (a newer one), ALIGN-12 *)
 Cancels(g, n) == IsPending(g, n) \/ n > g.current
 
+CancelsTwice(g, n) == Has("cancels_twice") /\ g.pending /\ n > g.current
+
 OnCancel(g, n) ==
     IF Cancels(g, n)
     THEN [gate |-> Idle([g EXCEPT !.current = n]),
-          out  |-> Resumes(g.blocked) \o <<<<"abort", n, "ON_CANCELLATION_BARRIER">>>>]
+          out  |-> Resumes(g.blocked)
+                    \o (IF CancelsTwice(g, n) THEN <<<<"abort", n, "SUBSUMED">>>> ELSE <<>>)
+                    \o <<<<"abort", n, "ON_CANCELLATION_BARRIER">>>>]
     ELSE [gate |-> g, out |-> <<>>]
 
 (* ALIGN-13, and ALIGN-14 or ALIGN-15 when something is pending *)
@@ -115,5 +136,5 @@ OnEndOfPartition(g, c) ==
     IN  IF ~g.pending THEN [gate |-> closed, out |-> <<>>]
         ELSE IF AfterFinish THEN Settle([closed EXCEPT !.blocked = @ \ {c}], <<>>)
         ELSE [gate |-> Idle(closed),
-              out  |-> Resumes(g.blocked) \o <<<<"abort", g.current, "INPUT_END_OF_STREAM">>>>]
+              out  |-> GivenUp(g, <<<<"abort", g.current, "INPUT_END_OF_STREAM">>>>)]
 ==============================================================================

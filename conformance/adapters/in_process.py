@@ -22,6 +22,8 @@ from conformance.adapters.protocol import (
     Wire,
 )
 from model.components import COMPONENTS, Component, WireError
+from model.components.gate import MODES
+from model.profiles import PROFILES
 
 Refusals = tuple[type[Exception], ...]
 
@@ -49,7 +51,7 @@ def own_version() -> str:
 def offer_of(component: str) -> Offer:
     """What version 1 of the protocol knows of a component."""
     if component == "gate":
-        return Offer(("exactly-once",), ("flink-1.14",), ("handler", "polled"))
+        return Offer(tuple(MODES), tuple(PROFILES), ("handler", "polled"))
     return Offer((), () if component == "sink" else ("2.3",), ())
 
 

@@ -14,6 +14,7 @@ from model.closed import World, gate_world, store_world
 from model.components.store import TYPES
 from model.engines.prove import Case
 from model.events import Add, Effect, Event
+from model.profiles import NEWEST, PROFILES, Profile
 from model.store import Entry, Store
 from spec.tlc import Model
 from spec.values import State
@@ -43,7 +44,7 @@ def projection_of(model: Model) -> Projection:
     """The projection of a model of spec/manifest.toml; raises ProjectionError if there is none."""
     constants = constants_of(model)
     if model.module == "GateModel":
-        return _gate(constants)
+        return _gate(constants, profile_of(model))
     if model.module == "StoreModel":
         return _store(constants)
     raise ProjectionError(f"{model.name}: no projection is declared for the module {model.module}")
@@ -51,16 +52,25 @@ def projection_of(model: Model) -> Projection:
 
 def constants_of(model: Model) -> Mapping[str, int | bool]:
     """The constants of the model's configuration."""
-    text = files("spec").joinpath("models", model.cfg).read_text(encoding="utf-8")
-    found = re.findall(r"^\s*(\w+) = (TRUE|FALSE|\d+)\s*$", text, flags=re.MULTILINE)
+    found = re.findall(r"^\s*(\w+) = (TRUE|FALSE|\d+)\s*$", _configuration(model), flags=re.MULTILINE)
     return {name: value == "TRUE" if value in ("TRUE", "FALSE") else int(value) for name, value in found}
+
+
+def profile_of(model: Model) -> Profile:
+    """The generation that the model's configuration picks (`Switches <- Flink_1_9`), else the newest."""
+    found = re.search(r"^\s*Switches <- Flink_(\w+)\s*$", _configuration(model), flags=re.MULTILINE)
+    return NEWEST if found is None else PROFILES["flink-" + found[1].replace("_", ".")]
+
+
+def _configuration(model: Model) -> str:
+    return files("spec").joinpath("models", model.cfg).read_text(encoding="utf-8")
 
 
 def _plain_words(event: Event, effects: tuple[Effect, ...]) -> Said:
     return tuple((said[-1], *said[:-1]) for said in (event, *effects))
 
 
-def _gate(constants: Mapping[str, int | bool]) -> Projection:
+def _gate(constants: Mapping[str, int | bool], profile: Profile) -> Projection:
     from model.cases import gate_cases
 
     channels = int(constants["N"])
@@ -70,6 +80,7 @@ def _gate(constants: Mapping[str, int | bool]) -> Projection:
         int(constants["M"]),
         counts_as_aligned=counts_as_aligned,
         polled=bool(constants["Polled"]),
+        profile=profile,
     )
 
     def node(state: State) -> Node:
@@ -81,12 +92,15 @@ def _gate(constants: Mapping[str, int | bool]) -> Projection:
                 tuple(channel in gate["blocked"] for channel in range(channels)),
                 tuple(channel in gate["closed"] for channel in range(channels)),
                 counts_as_aligned,
+                profile,
+                gate["repeats"],
+                gate["failed"],
             ),
             tuple(state["last"][channel] for channel in range(channels)),
             state["out"],
         )
 
-    return Projection(world, node, _plain_words, lambda: list(gate_cases(channels)))
+    return Projection(world, node, _plain_words, lambda: list(gate_cases(channels, profile)))
 
 
 _STORE_WORDS = {"discard_checkpoint": "discard"}

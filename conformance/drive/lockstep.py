@@ -1,7 +1,8 @@
 """Lock-step: the model and an implementation take the same events, and every answer is compared.
 
 Effects are compared exactly and in order, the state field by field; a field that the implementation
-leaves out is not compared, and the result says which. In a batch the effects of each event and the state
+leaves out is not compared, and the result says which. Where the task fails the case ends: the text of the
+failure is not compared, nor is what is left of the state. In a batch the effects of each event and the state
 after the last one are compared; where a batch differs, the case is repeated event by event, so that the
 divergence names the first step that differs.
 """
@@ -109,9 +110,9 @@ def walk(oracle: Oracle, adapter: Adapter, choose: Chooser, length: int, batch: 
             link.flush()
         link.events.append(event)
         link.edges.append(edge)
-        if edge.refused is not None or link.waiting() == batch:
+        if edge.refused is not None or edge.fails or link.waiting() == batch:
             link.flush()
-        if played.divergence is not None or played.stopped is not None:
+        if edge.fails or played.divergence is not None or played.stopped is not None:
             break
     link.flush()
     link.settle()
@@ -203,13 +204,15 @@ def _judge(
                 (
                     position
                     for position, (came, edge) in enumerate(zip(answer.effects, edges, strict=True))
-                    if canonical(came) != edge.spelled
+                    if not _same(came, edge)
                 ),
                 at,
             )
+            same = _same(answer.effects[at], edges[at])
+            if same and edges[-1].fails:
+                return
             missing = [name for name in edges[-1].after.observed if name not in answer.state]
             played.unseen.update(missing)
-            same = canonical(answer.effects[at]) == edges[at].spelled
             if same and _agrees(answer.state, edges[-1].after.observed):
                 return
         got = Answer(answer.effects[at], answer.state)
@@ -223,6 +226,17 @@ def _judge(
     played.divergence = Divergence(
         oracle.component, oracle.config, tuple(events[: first + at + 1]), expected, got, edge.rules
     )
+
+
+def _same(came: Effects, edge: Edge) -> bool:
+    """The effects are those expected; the text of a failure is everybody's own."""
+    if edge.fails:
+        return [_wordless(effect) for effect in came] == [_wordless(effect) for effect in edge.effects]
+    return canonical(came) == edge.spelled
+
+
+def _wordless(effect: Wire) -> bytes:
+    return canonical({"kind": "fail"} if effect.get("kind") == "fail" else effect)
 
 
 def _agrees(came: Wire, expected: Wire) -> bool:

@@ -372,8 +372,8 @@ def run_machine(
 
     `may_go_on` is asked before each example.
     """
-    wanted = (pinned or {}).items()
-    configs = [c for c in generate.configs(component) if all(c.get(key) == value for key, value in wanted)]
+    wanted = pinned or {}
+    configs = [config for config in generate.configs(component) if generate.fits(config, wanted)]
     if not configs:
         return Run(Played(), [f"no configuration of {component} has {dict(wanted)}"])
     played = Played()

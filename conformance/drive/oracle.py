@@ -41,7 +41,7 @@ class Edge:
     answer with an error, and `after` is the state before.
     """
 
-    __slots__ = ("after", "effects", "refused", "rules", "spelled")
+    __slots__ = ("after", "effects", "fails", "refused", "rules", "spelled")
 
     def __init__(self, effects: Effects, rules: tuple[str, ...], after: Node, refused: str | None) -> None:
         self.effects = effects
@@ -49,6 +49,8 @@ class Edge:
         self.rules = rules
         self.after = after
         self.refused = refused
+        self.fails = any(effect["kind"] == "fail" for effect in effects)
+        """The task fails: the instance is not used again, and nothing of it can be observed."""
 
 
 class Oracle:
@@ -78,6 +80,15 @@ class Oracle:
             edges.append(edge)
             node = edge.after
         return edges
+
+    def key(self, node: Node) -> Hashable:
+        """What tells the node's state apart from others."""
+        return self._model.key(node.state)
+
+    def fired(self) -> set[str]:
+        """The rules on the edges that were walked and are remembered."""
+        edges = (edge for node in self._nodes.values() for edge in node.edges.values())
+        return {rule for edge in edges for rule in edge.rules}
 
     def _ask(self, node: Node, event: Wire) -> Edge:
         try:

@@ -50,11 +50,9 @@ def walks(
     total = Played()
     skipped: list[str] = []
     stops = 0
-    wanted = (pinned or {}).items()
-    fitting = (
-        case for case in generate.cases(component, seed) if all(case[0].get(k) == v for k, v in wanted)
-    )
-    if not any(all(config.get(k) == v for k, v in wanted) for config in generate.configs(component)):
+    wanted = pinned or {}
+    fitting = (case for case in generate.cases(component, seed) if generate.fits(case[0], wanted))
+    if not any(generate.fits(config, wanted) for config in generate.configs(component)):
         return total, [f"no configuration of {component} has {dict(wanted)}"]
     for config, rng in islice(fitting, cases):
         if not may_go_on():

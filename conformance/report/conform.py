@@ -9,7 +9,7 @@ import click
 from conformance.adapters.choose import OURS, open_adapter
 from conformance.adapters.in_process import InProcess
 from conformance.adapters.process import ProcessAdapter
-from conformance.adapters.protocol import Adapter, Crashed, Hello, Hung, Malformed
+from conformance.adapters.protocol import Adapter, Crashed, Hello, Hung, Malformed, Offer
 from conformance.drive import generate
 from conformance.drive.examine import Examination, Plan, examine, not_offered
 from conformance.drive.lockstep import replay
@@ -45,7 +45,11 @@ def report(adapter: Adapter, command: str, components: Sequence[str], plan: Plan
     click.echo(f"barrierspec conform   {name_of(hello)}, seed {plan.seed}{pins}\n")
     examined = []
     for component in chosen:
-        done = examine(component, adapter, plan) if component in hello.components else not_offered(component)
+        offer = hello.components.get(component)
+        if offer is None:
+            done = not_offered(component)
+        else:
+            done = examine(component, adapter, plan._replace(pinned={**_offered(offer), **plan.pinned}))
         examined.append(done)
         click.echo(_line(done))
         for doubt in done.doubts:
@@ -59,6 +63,13 @@ def report(adapter: Adapter, command: str, components: Sequence[str], plan: Plan
     verdicts = [done.verdict for done in examined]
     click.echo(_closing(verdicts, chosen, [name for name in generate.COMPONENTS if name not in chosen]))
     return verdicts
+
+
+def _offered(offer: Offer) -> dict[str, object]:
+    """The options that an implementation names; one that it says nothing about is tried with every value."""
+    levels = tuple(level for level in ("handler", "polled") if level in offer.capabilities)
+    said = {"mode": offer.modes, "profile": offer.profiles, "level": levels}
+    return {option: values for option, values in said.items() if values}
 
 
 def again(replay_file: Path, command: str | None, limit: float) -> Verdict:

@@ -1,6 +1,7 @@
 """The protocol core, sans I/O: what a checkpoint is to each part of a job.
 
-`gate` aligns the barriers of one task's input and `network` plays the channels behind it; `subtask` takes
+`gate` aligns the barriers of one task's input and `network` plays the channels behind it, `gates` picks
+the mode and `generations` knows how releases differ; `subtask` takes
 the snapshot steps; `coordinator` starts and ends checkpoints, with `requests` that wait, `pending` ones
 and the `store` of completed ones; `transactions` is the two-phase commit of a sink. `failures` and
 `schedule` are what a runtime asks on top. `events` and `effects` are the vocabulary, `words` its form on
@@ -20,7 +21,8 @@ from impl.core.effects import Effect
 from impl.core.errors import ConfigError, ProtocolError, UnsupportedError
 from impl.core.events import CheckpointType, Event
 from impl.core.failures import CheckpointFailureManager
-from impl.core.gate import InputGate, gate_from_config
+from impl.core.gate import InputGate
+from impl.core.gates import gate_from_config
 from impl.core.network import PolledGate
 from impl.core.pending import PendingCheckpoint
 from impl.core.schedule import Decision, PeriodicTrigger
@@ -29,15 +31,9 @@ from impl.core.subtask import Subtask, subtask_from_config
 from impl.core.transactions import Filed, SinkSnapshot, TransactionalSink, sink_from_config
 from impl.core.words import Wire
 
-
-def _gate(config: Mapping[str, object]) -> Component:
-    gate, polled = gate_from_config(config)
-    return PolledGate(gate) if polled else gate
-
-
 COMPONENTS: Final[Mapping[str, Callable[[Mapping[str, object]], Component]]] = MappingProxyType(
     {
-        "gate": _gate,
+        "gate": gate_from_config,
         "subtask": subtask_from_config,
         "coordinator": coordinator_from_config,
         "store": store_from_config,

@@ -75,6 +75,13 @@ class Abort(Effect):
     reason: str
 
 
+@word("fail")
+class Fail(Effect):
+    """Fail the task: the event is refused with an exception, and the instance is used no more."""
+
+    error: str
+
+
 # ---------------------------------------------------------------- subtask
 
 

@@ -9,18 +9,9 @@ see records, and it does not hold anything back: that is the part of `network`, 
 of a runtime, which obey `block` and `resume`.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
-from impl.core.component import (
-    Component,
-    Effects,
-    only_keys,
-    positive_int,
-    require_checkpoint_id,
-    steps,
-    supported,
-)
+from impl.core.component import Component, Effects, require_checkpoint_id, steps
 from impl.core.effects import (
     INPUT_END_OF_STREAM,
     ON_CANCELLATION_BARRIER,
@@ -28,25 +19,37 @@ from impl.core.effects import (
     Abort,
     Block,
     Effect,
+    Fail,
     Resume,
     Trigger,
 )
 from impl.core.errors import ConfigError, ProtocolError
 from impl.core.events import Barrier, Cancel, EndOfPartition
+from impl.core.generations import GENERATIONS, NEWEST, Generation
 
 
 class InputGate(Component):
     """The alignment over the channels 0 to `channels` - 1.
 
     `checkpoints_after_tasks_finish`: whether a channel that ends counts as aligned (ALIGN-15) or ends the
-    alignment (ALIGN-14).
+    alignment (ALIGN-14); left out, as the generation has it.
     """
 
-    def __init__(self, channels: int, *, checkpoints_after_tasks_finish: bool = True) -> None:
+    def __init__(
+        self,
+        channels: int,
+        *,
+        checkpoints_after_tasks_finish: bool | None = None,
+        generation: Generation = GENERATIONS[NEWEST],
+    ) -> None:
         if channels < 1:
             raise ConfigError(f"a gate has at least one channel, came {channels}; correct `channels`")
         self._channels = channels
-        self._after_finish = checkpoints_after_tasks_finish
+        after_finish = checkpoints_after_tasks_finish
+        self._after_finish = generation.after_finish if after_finish is None else after_finish
+        self._generation = generation
+        self._extra = 0  # ALIGN-21: repeated barriers that were counted
+        self._failed = False
         self._current = -1
         self._pending = False
         self._blocked: set[int] = set()
@@ -79,7 +82,9 @@ class InputGate(Component):
         return channel in self._closed
 
     def require_open(self, channel: int) -> None:
-        """Raise `ProtocolError` for a channel that the gate does not have, or that has ended."""
+        """Raise `ProtocolError` for a channel that is not there or has ended, and if the gate has failed."""
+        if self._failed:
+            raise ProtocolError("the gate has refused an event and takes nothing more; make a new gate")
         if not 0 <= channel < self._channels:
             raise ProtocolError(
                 f"the gate has the channels 0 to {self._channels - 1}, came {channel}; send on one of those"
@@ -96,12 +101,16 @@ class InputGate(Component):
         effects: list[Effect] = []
         if checkpoint > self._current:
             if self._pending:  # ALIGN-03, SUB-01: the older alignment ends here, once
-                effects += self._release()
-                effects.append(Abort(self._current, SUBSUMED))
+                effects += self._give_up(SUBSUMED)
             self._current = checkpoint
             self._pending = True
-        elif checkpoint < self._current or not self._pending:
-            return (self._resume[channel],)  # ALIGN-04: late; the sender stopped, and may go on
+        elif checkpoint < self._current or not self._pending:  # ALIGN-04: late
+            return (self._resume[channel],) if self._generation.answers_late else ()
+        elif channel in self._blocked and self._generation.refuses_repeats:  # ALIGN-20
+            self._failed = True
+            return (Fail(f"channel {channel} delivered the barrier of checkpoint {checkpoint} twice"),)
+        elif channel in self._blocked and self._generation.counts_repeats:  # ALIGN-21
+            self._extra += 1
         self._blocked.add(channel)  # ALIGN-16: a set, so a duplicate counts once
         effects.append(self._block[channel])
         if self._everyone_arrived():
@@ -115,9 +124,12 @@ class InputGate(Component):
         if checkpoint < self._current or (checkpoint == self._current and not self._pending):
             return ()  # ALIGN-12
         # ALIGN-09 to ALIGN-11: of an older pending alignment nothing is said, the newer abort covers it.
-        released = self._release()
+        twice = self._pending and checkpoint > self._current and self._generation.subsumes_on_cancel
+        effects = self._release()
         self._current = checkpoint
-        return (*released, Abort(checkpoint, ON_CANCELLATION_BARRIER))
+        if twice:
+            effects.append(Abort(checkpoint, SUBSUMED))
+        return (*effects, Abort(checkpoint, ON_CANCELLATION_BARRIER))
 
     def end_of_partition(self, channel: int) -> Effects:
         """The channel ends."""
@@ -126,7 +138,7 @@ class InputGate(Component):
         if not self._pending:
             return ()  # ALIGN-13
         if not self._after_finish:  # ALIGN-14
-            return (*self._release(), Abort(self._current, INPUT_END_OF_STREAM))
+            return tuple(self._give_up(INPUT_END_OF_STREAM))
         self._blocked.discard(channel)  # ALIGN-15: from now on it counts as closed
         return tuple(self._complete()) if self._everyone_arrived() else ()
 
@@ -141,35 +153,28 @@ class InputGate(Component):
 
     def _everyone_arrived(self) -> bool:
         """ALIGN-05: every channel is blocked by the pending checkpoint, or closed."""
-        return len(self._blocked) + len(self._closed) == self._channels
+        return len(self._blocked) + self._extra + len(self._closed) == self._channels
 
     def _complete(self) -> list[Effect]:
-        """ALIGN-06: the snapshot first, then let go."""
-        return [Trigger(self._current), *self._release()]
+        """ALIGN-06: the snapshot first, then let go; up to 1.12 the other way round."""
+        trigger = Trigger(self._current)
+        if self._generation.release_then_trigger:
+            return [*self._release(), trigger]
+        return [trigger, *self._release()]
+
+    def _give_up(self, reason: str) -> list[Effect]:
+        """ALIGN-03, ALIGN-14: let go and abort; up to 1.11 the other way round."""
+        abort = Abort(self._current, reason)
+        if self._generation.abort_then_release:
+            return [abort, *self._release()]
+        return [*self._release(), abort]
 
     def _release(self) -> list[Effect]:
         """End the pending alignment: every blocked channel goes on, in channel order (ALIGN-19)."""
         resumed: list[Effect] = [self._resume[channel] for channel in sorted(self._blocked)]
         self._blocked.clear()
+        self._extra = 0
         self._pending = False
         return resumed
 
     _steps = steps({Barrier: barrier, Cancel: cancel, EndOfPartition: end_of_partition})
-
-
-_KEYS = ("channels", "mode", "profile", "checkpoints_after_tasks_finish", "level")
-
-
-def gate_from_config(config: Mapping[str, object]) -> tuple[InputGate, bool]:
-    """The gate that a wire configuration asks for, and whether at the polled level."""
-    only_keys(config, _KEYS)
-    supported(config, "mode", ("exactly-once",), "exactly-once")
-    supported(config, "profile", ("flink-1.14",), "flink-1.14")
-    level = supported(config, "level", ("polled", "handler"), "polled")
-    after_finish = config.get("checkpoints_after_tasks_finish", True)
-    if not isinstance(after_finish, bool):
-        raise ConfigError(
-            f"checkpoints_after_tasks_finish has to be true or false, came {after_finish!r}; correct it"
-        )
-    gate = InputGate(positive_int(config, "channels"), checkpoints_after_tasks_finish=after_finish)
-    return gate, level == "polled"

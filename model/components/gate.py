@@ -1,69 +1,42 @@
-"""The gate behind the words of the wire, at both levels."""
+"""The gate behind the words of the wire: the configuration picks the mode and the generation."""
 
-from collections.abc import Hashable
-from typing import NamedTuple
+from collections.abc import Hashable, Mapping
+from typing import Any
 
-from model import network
-from model.components import words
-from model.components.words import Wire, WireError
-from model.events import Barrier, Cancel, EndOfPartition, Record, Step
-from model.network import Inbox
+from model.components import aligned, words
+from model.components.mode import Mode
+from model.components.words import Wire
+from model.events import Step
+from model.profiles import NEWEST, PROFILES
+
+MODES: Mapping[str, Mode] = {
+    "exactly-once": aligned.MODE,
+}
+"""By their name on the wire."""
+
+_OF_SESSION = {mode.session: mode for mode in MODES.values()}
 
 
-class GateSession(NamedTuple):
-    """A gate at one of the two levels; at handler level nothing ever waits."""
-
-    inbox: Inbox
-    polled: bool
-
-
-def new_gate(config: Wire) -> GateSession:
-    """`channels`, `mode`, `profile`, `checkpoints_after_tasks_finish`, `level`."""
+def new_gate(config: Wire) -> Any:  # noqa: ANN401 - the session of the mode
+    """`channels`, `mode`, `profile`, `checkpoints_after_tasks_finish`, `level`, and the mode's own."""
     channels = words.integer(config, "channels", at_least=1)
-    words.choice(config, "mode", ("exactly-once",), default="exactly-once")
-    words.choice(config, "profile", ("flink-1.14",), default="flink-1.14")
+    mode = MODES[words.choice(config, "mode", tuple(MODES), default="exactly-once")]
+    profile = PROFILES[words.choice(config, "profile", tuple(PROFILES), default=NEWEST.name)]
     level = words.choice(config, "level", ("polled", "handler"), default="polled")
-    after_finish = words.boolean(config, "checkpoints_after_tasks_finish", default=True)
-    return GateSession(network.new_inbox(channels, after_finish), level == "polled")
+    after_finish = words.boolean(config, "checkpoints_after_tasks_finish", default=profile.ends_count)
+    return mode.new(config, channels, profile, after_finish, level == "polled")
 
 
-def step_gate(session: GateSession, event: Wire) -> Step[GateSession]:
-    """One item arrives."""
-    inbox = session.inbox
-    kind = words.kind_of(event, ("record", "barrier", "cancel", "end_of_partition"))
-    channel = words.index(event, "channel", len(inbox.gate.blocked))
-    if network.has_ended(inbox, channel):
-        raise WireError(f"channel {channel} has ended; send nothing on it any more: {dict(event)}")
-    item: network.Item
-    if kind == "barrier":
-        item = Barrier(channel, words.checkpoint(event))
-    elif kind == "cancel":
-        item = Cancel(channel, words.checkpoint(event))
-    elif kind == "end_of_partition":
-        item = EndOfPartition(channel)
-    elif session.polled:
-        item = Record(channel, words.field(event, "value"))
-    else:
-        raise WireError("a gate at handler level takes no records; use level 'polled'")
-    if session.polled:
-        after, effects, rules = network.on_arrival(inbox, item)
-    else:
-        gate, effects, rules = network.at_gate(inbox.gate, item)
-        after = Inbox(gate, ())
-    return Step(GateSession(after, session.polled), effects, rules)
+def step_gate(session: Any, event: Wire) -> Step[Any]:  # noqa: ANN401 - the session of a mode
+    """One item arrives, or time passes."""
+    return _OF_SESSION[type(session)].step(session, event)
 
 
-def observe_gate(session: GateSession) -> dict[str, object]:
-    """`current`, `pending`, `blocked`, `closed`."""
-    gate = session.inbox.gate
-    return {
-        "current": gate.current,
-        "pending": gate.pending,
-        "blocked": [channel for channel, flag in enumerate(gate.blocked) if flag],
-        "closed": [channel for channel, flag in enumerate(gate.closed) if flag],
-    }
+def observe_gate(session: Any) -> dict[str, object]:  # noqa: ANN401 - the session of a mode
+    """What the mode shows: `current`, `pending`, `blocked`, `closed`, and its own."""
+    return _OF_SESSION[type(session)].observe(session)
 
 
-def key_of_gate(session: GateSession) -> Hashable:
-    """The state; with waiting records, whose values are the sender's (1 and true differ), its text."""
-    return repr(session) if session.inbox.waiting else session
+def key_of_gate(session: Any) -> Hashable:  # noqa: ANN401 - the session of a mode
+    """What tells two sessions apart."""
+    return _OF_SESSION[type(session)].key(session)

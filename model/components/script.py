@@ -59,6 +59,7 @@ def _opening(world: World) -> tuple[tuple[WireObject, ...], WireObject]:
             "channels": len(gate.blocked),
             "level": level,
             "checkpoints_after_tasks_finish": gate.counts_as_aligned,
+            "profile": gate.profile.name,
         }
     if world.component == "subtask":
         return (), {"max_concurrent": state.remembered_at_most}

@@ -1,11 +1,11 @@
-"""ALIGN-01 to ALIGN-19 and SUB-01, stated over one gate.
+"""ALIGN-01 to ALIGN-21 and SUB-01, stated over one gate.
 
 An id is *spent* once it was triggered, aborted or passed over: below the current id, or the current
 one with nothing pending. The gate needs no memory of what it triggered, because a spent id can
 never end again (ALIGN-18).
 """
 
-from model.alignment import Gate
+from model.alignment import REPEATED_BARRIER, Gate
 from model.events import (
     INPUT_END_OF_STREAM,
     ON_CANCELLATION_BARRIER,
@@ -16,6 +16,7 @@ from model.events import (
     Cancel,
     Effects,
     EndOfPartition,
+    Fail,
     Process,
     Record,
     Resume,
@@ -43,6 +44,8 @@ def align_02(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
     """A barrier of the pending id: its channel is blocked, nothing is aborted or let go."""
     if type(event) is not Barrier or not before.pending or event.checkpoint != before.current:
         return True
+    if after.failed:
+        return _repeats(before, event)  # ALIGN-20
     if not effects or effects[0] != Block(event.channel) or after.current != before.current:
         return False
     if _triggers(effects):
@@ -55,7 +58,7 @@ def align_03(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
     """A newer barrier while one is pending: let go, abort the older one once, begin anew."""
     if type(event) is not Barrier or not before.pending or event.checkpoint <= before.current:
         return True
-    expected = (*_resumes(before.blocked), Abort(before.current, SUBSUMED), Block(event.channel))
+    expected = (*_given_up(before, SUBSUMED), Block(event.channel))
     if effects[: len(expected)] != expected or after.current != event.checkpoint:
         return False
     return _triggers(effects) or (after.pending and after.blocked == _only(before, event.channel))
@@ -66,12 +69,15 @@ def align_04(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
     """A late barrier lets its own channel go on and touches nothing else."""
     if type(event) is not Barrier or not _spent(before, event.checkpoint):
         return True
-    return effects == (Resume(event.channel),) and after == before
+    answer = (Resume(event.channel),) if before.profile.resumes_late else ()
+    return effects == answer and after == before
 
 
 @GATE.step("ALIGN-05")
 def align_05(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
     """A trigger comes with the event that aligns the last awaited channel, and with no other."""
+    if _repeats(before, event) or before.repeats > 0:
+        return True  # ALIGN-20, ALIGN-21
     triggered = tuple(effect.checkpoint for effect in effects if type(effect) is Trigger)
     aligned = before.blocked
     checkpoint = before.current
@@ -89,7 +95,7 @@ def align_05(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-06")
 def align_06(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """What follows a trigger is the resume of each channel blocked then, in channel order."""
+    """A trigger stands right beside the resumes of all channels blocked then: before, or up to 1.12 after."""
     if not _triggers(effects):
         return True
     position = next(place for place, effect in enumerate(effects) if type(effect) is Trigger)
@@ -100,7 +106,12 @@ def align_06(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
             held = _also(before, event.channel)
     elif type(event) is EndOfPartition:
         held = tuple(has and channel != event.channel for channel, has in enumerate(before.blocked))
-    return effects[position + 1 :] == _resumes(held) and not any(after.blocked)
+    if not before.profile.triggers_first:
+        start = position - len(_resumes(held))
+        released = effects[start:position] == _resumes(held) and position == len(effects) - 1
+    else:
+        released = effects[position + 1 :] == _resumes(held)
+    return released and not any(after.blocked)
 
 
 @GATE.step("ALIGN-07")
@@ -144,10 +155,12 @@ def align_10(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-11")
 def align_11(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """A newer cancellation while one is pending: one abort, for the newer id only."""
+    """A newer cancellation while one is pending: one abort (two up to 1.8), for the newer id only."""
     if type(event) is not Cancel or not before.pending or event.checkpoint <= before.current:
         return True
-    expected = (*_resumes(before.blocked), Abort(event.checkpoint, ON_CANCELLATION_BARRIER))
+    subsumed = (Abort(event.checkpoint, SUBSUMED),) if before.profile.cancels_twice else ()
+    abort = Abort(event.checkpoint, ON_CANCELLATION_BARRIER)
+    expected = (*_resumes(before.blocked), *subsumed, abort)
     return effects == expected and after.current == event.checkpoint and _idle(after)
 
 
@@ -172,7 +185,7 @@ def align_14(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
     """Pending, after-finish off: the channel closes, all are let go, the pending id is aborted."""
     if type(event) is not EndOfPartition or not before.pending or before.counts_as_aligned:
         return True
-    expected = (*_resumes(before.blocked), Abort(before.current, INPUT_END_OF_STREAM))
+    expected = _given_up(before, INPUT_END_OF_STREAM)
     ended = after.closed == _closed_by(before, event) and after.current == before.current
     return effects == expected and ended and _idle(after)
 
@@ -191,9 +204,32 @@ def align_15(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 @GATE.step("ALIGN-16")
 def align_16(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
     """A duplicate of the pending id on a blocked channel counts once: nothing moves."""
-    if type(event) is not Barrier or event.checkpoint != before.current or not before.blocked[event.channel]:
+    if before.profile.repeats_fail or before.profile.repeats_count or not _repeats(before, event):
         return True
     return effects == (Block(event.channel),) and after == before
+
+
+@GATE.step("ALIGN-20")
+def align_20(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """Up to 1.12 a repeated barrier fails the task, and nothing else does."""
+    if before.profile.repeats_fail and _repeats(before, event):
+        return effects == (Fail(REPEATED_BARRIER),) and after == before._replace(failed=True)
+    return not any(type(effect) is Fail for effect in effects) and after.failed == before.failed
+
+
+@GATE.step("ALIGN-21")
+def align_21(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """In 1.13 a repeated barrier stands in for a channel that delivered none: the trigger comes early."""
+    if not before.profile.repeats_count or type(event) is not Barrier:
+        return after.repeats == 0 or after.repeats == before.repeats
+    if not before.pending or event.checkpoint != before.current:
+        return after.repeats == 0 or after == before
+    counted = before.repeats + 1 if before.blocked[event.channel] else before.repeats
+    awaited = sum(1 for has, ended in zip(_also(before, event.channel), before.closed, strict=True)
+                  if not (has or ended))  # fmt: skip
+    if counted < awaited:
+        return not _triggers(effects) and after.repeats == counted
+    return Trigger(before.current) in effects and after.repeats == 0
 
 
 @GATE.step("ALIGN-18")
@@ -202,7 +238,7 @@ def align_18(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
     highest = before.current - 1 if before.pending else before.current
     for effect in effects:
         if type(effect) is Trigger or type(effect) is Abort:
-            if effect.checkpoint <= highest:
+            if effect.checkpoint <= highest and not (before.profile.cancels_twice and type(event) is Cancel):
                 return False
             highest = effect.checkpoint
     return after.current > highest or (after.current == highest and not after.pending)
@@ -211,17 +247,20 @@ def align_18(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 @GATE.state("ALIGN-19")
 def align_19(gate: Gate) -> bool:
     """Blocked channels belong to a pending alignment, which still awaits an open channel."""
-    awaits = not all(has or ended for has, ended in zip(gate.blocked, gate.closed, strict=True))
+    missing = sum(1 for has, ended in zip(gate.blocked, gate.closed, strict=True) if not (has or ended))
+    awaits = missing > gate.repeats and gate.repeats >= 0
     clean = not any(has and ended for has, ended in zip(gate.blocked, gate.closed, strict=True))
     if gate.pending:  # a barrier has come: its channel is blocked, or has ended since and counts
         begun = any(gate.blocked) or (gate.counts_as_aligned and any(gate.closed))
         return gate.current >= 0 and clean and awaits and begun
-    return gate.current >= -1 and clean and not any(gate.blocked)
+    return gate.current >= -1 and clean and not any(gate.blocked) and gate.repeats == 0
 
 
 @GATE.step("SUB-01")
 def sub_01(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
     """Only the older checkpoint ends in favour of a newer one, and only once."""
+    if before.profile.cancels_twice and type(event) is Cancel:
+        return True  # ALIGN-11
     subsumed = tuple(effect for effect in effects if type(effect) is Abort and effect.reason == SUBSUMED)
     if not subsumed:
         return not (before.pending and after.pending and after.current != before.current)
@@ -270,6 +309,18 @@ def _aborts(effects: Effects) -> bool:
 
 def _resumes(blocked: tuple[bool, ...]) -> Effects:
     return tuple(Resume(channel) for channel, has in enumerate(blocked) if has)
+
+
+def _given_up(gate: Gate, reason: str) -> Effects:
+    abort = Abort(gate.current, reason)
+    if gate.profile.releases_first:
+        return (*_resumes(gate.blocked), abort)
+    return (abort, *_resumes(gate.blocked))
+
+
+def _repeats(gate: Gate, event: Item) -> bool:
+    """A barrier of the pending checkpoint on a channel that delivered it already."""
+    return type(event) is Barrier and event.checkpoint == gate.current and gate.blocked[event.channel]
 
 
 def _only(gate: Gate, channel: int) -> tuple[bool, ...]:

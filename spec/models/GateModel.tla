@@ -5,7 +5,7 @@
 (* reference model describes the same closed system; both graphs are       *)
 (* compared state for state and edge for edge.                             *)
 (*                                                                         *)
-(* Rules ALIGN-01 to ALIGN-16, ALIGN-18, ALIGN-19 and SUB-01 are stated    *)
+(* Rules ALIGN-01 to ALIGN-16, ALIGN-18 to ALIGN-21 and SUB-01 are stated  *)
 (* here over one step: `gate` before and after, the event and the effects  *)
 (* in out'. ALIGN-17 is about records and stands in Dataflow.tla.          *)
 (***************************************************************************)
@@ -29,6 +29,7 @@ EventType ==
     ({"barrier", "cancel"} \X Channels \X Ids) \cup ({"end_of_partition"} \X Channels)
 EffectType ==
     ({"block", "resume"} \X Channels) \cup ({"trigger"} \X Ids) \cup ({"abort"} \X Ids \X Reasons)
+    \cup {<<"fail", "repeated barrier">>}
 
 TypeOK ==
     /\ gate \in GateType
@@ -47,7 +48,7 @@ Take(event, step) == gate' = step.gate /\ out' = <<event>> \o step.out
 
 (* Environment: what a channel may deliver. *)
 
-Delivers(c) == c \notin gate.closed /\ (Polled => c \notin gate.blocked)
+Delivers(c) == ~gate.failed /\ c \notin gate.closed /\ (Polled => c \notin gate.blocked)
 
 Barrier(c, n) ==
     /\ Delivers(c) /\ n >= last[c]
@@ -84,6 +85,12 @@ Saying(kind) == SelectSeq(Said, LAMBDA e : e[1] = kind)
 OpenNow == OpenChannels(gate)
 Obsolete(n) == n < gate.current \/ (n = gate.current /\ ~gate.pending)
 
+Repeats == Comes("barrier") /\ gate.pending /\ Which = gate.current /\ Where \in gate.blocked
+
+(* What an alignment says that ends without a snapshot. *)
+GivesUp(abort) ==
+    IF Has("releases_first") THEN Append(Resumes(gate.blocked), abort) ELSE <<abort>> \o Resumes(gate.blocked)
+
 (* The channels that the checkpoint of this barrier has heard from. *)
 Heard == {Where} \cup IF Which = gate.current THEN gate.blocked ELSE {}
 
@@ -95,31 +102,33 @@ ALIGN_01 == [][(Comes("barrier") /\ ~gate.pending /\ Which > gate.current) =>
     /\ Head(Said) = <<"block", Where>>
     /\ OpenNow # {Where} => gate'.pending /\ gate'.blocked = {Where}]_vars
 
-ALIGN_02 == [][(Comes("barrier") /\ gate.pending /\ Which = gate.current /\ ~(OpenNow \subseteq Heard)) =>
+ALIGN_02 == [][(Comes("barrier") /\ gate.pending /\ Which = gate.current /\ ~(OpenNow \subseteq Heard)
+                /\ ~Repeats /\ gate.repeats = 0) =>
     /\ gate' = [gate EXCEPT !.blocked = Heard]
     /\ Said = <<<<"block", Where>>>>]_vars
 
 ALIGN_03 == [][(Comes("barrier") /\ gate.pending /\ Which > gate.current) =>
-    /\ IsPrefixOf(Resumes(gate.blocked)
-                    \o <<<<"abort", gate.current, "SUBSUMED">>, <<"block", Where>>>>, Said)
+    /\ IsPrefixOf(Append(GivesUp(<<"abort", gate.current, "SUBSUMED">>), <<"block", Where>>), Said)
     /\ Len(Saying("abort")) = 1
     /\ gate'.current = Which
     /\ OpenNow # {Where} => gate'.pending /\ gate'.blocked = {Where}]_vars
 
 ALIGN_04 == [][(Comes("barrier") /\ Obsolete(Which)) =>
-    gate' = gate /\ Said = <<<<"resume", Where>>>>]_vars
+    gate' = gate /\ Said = IF Has("resumes_late") THEN <<<<"resume", Where>>>> ELSE <<>>]_vars
 
 Completes ==
     \/ Comes("barrier") /\ ~Obsolete(Which) /\ OpenNow \subseteq Heard
     \/ Comes("end_of_partition") /\ AfterFinish /\ gate.pending /\ OpenNow \ {Where} \subseteq gate.blocked
 
-ALIGN_05 == [][Saying("trigger") = IF Completes THEN <<<<"trigger", gate'.current>>>> ELSE <<>>]_vars
+ALIGN_05 == [][(~Repeats /\ gate.repeats = 0) => Saying("trigger") = IF Completes THEN <<<<"trigger", gate'.current>>>> ELSE <<>>]_vars
 
 ALIGN_06 == [][Saying("trigger") # <<>> =>
     LET at == CHOOSE i \in DOMAIN Said : Said[i][1] = "trigger"
         released == IF Comes("barrier") THEN Heard ELSE gate.blocked \ {Where}
-    IN  /\ \A i \in 1 .. at : Said[i][1] # "resume"
-        /\ SubSeq(Said, at + 1, Len(Said)) = Resumes(released)
+        held == Resumes(released)
+    IN  /\ IF Has("triggers_first")
+           THEN SubSeq(Said, at + 1, Len(Said)) = held /\ \A i \in 1 .. at : Said[i][1] # "resume"
+           ELSE at = Len(Said) /\ SubSeq(Said, at - Len(held), at - 1) = held
         /\ gate'.blocked = {}]_vars
 
 ALIGN_07 == [][(Comes("barrier") /\ OpenNow = {Where} /\ Which > gate.current) =>
@@ -136,15 +145,22 @@ ALIGN_08 == \A c \in OpenNow : \A m, n \in Ids \ {gate.current} :
     (m > gate.current) = (n > gate.current) =>
         Unnumbered(OnBarrier(gate, c, m), m) = Unnumbered(OnBarrier(gate, c, n), n)
 
+Cancellation == <<"abort", Which, "ON_CANCELLATION_BARRIER">>
+NothingPending(g) == [g EXCEPT !.pending = FALSE, !.blocked = {}, !.repeats = 0]
+
 CancelsAlignment ==
-    /\ Said = Append(Resumes(gate.blocked), <<"abort", Which, "ON_CANCELLATION_BARRIER">>)
-    /\ gate' = [gate EXCEPT !.current = Which, !.pending = FALSE, !.blocked = {}]
+    /\ Said = Append(Resumes(gate.blocked), Cancellation)
+    /\ gate' = NothingPending([gate EXCEPT !.current = Which])
 
 ALIGN_09 == [][(Comes("cancel") /\ gate.pending /\ Which = gate.current) => CancelsAlignment]_vars
 
 ALIGN_10 == [][(Comes("cancel") /\ ~gate.pending /\ Which > gate.current) => CancelsAlignment]_vars
 
-ALIGN_11 == [][(Comes("cancel") /\ gate.pending /\ Which > gate.current) => CancelsAlignment]_vars
+ALIGN_11 == [][(Comes("cancel") /\ gate.pending /\ Which > gate.current) =>
+    IF Has("cancels_twice")
+    THEN Said = Resumes(gate.blocked) \o <<<<"abort", Which, "SUBSUMED">>, Cancellation>>
+         /\ gate' = NothingPending([gate EXCEPT !.current = Which])
+    ELSE CancelsAlignment]_vars
 
 ALIGN_12 == [][(Comes("cancel") /\ Obsolete(Which)) => Silent]_vars
 
@@ -152,8 +168,8 @@ ALIGN_13 == [][(Comes("end_of_partition") /\ ~gate.pending) =>
     Said = <<>> /\ gate' = [gate EXCEPT !.closed = @ \cup {Where}]]_vars
 
 ALIGN_14 == [][(Comes("end_of_partition") /\ gate.pending /\ ~AfterFinish) =>
-    /\ Said = Append(Resumes(gate.blocked), <<"abort", gate.current, "INPUT_END_OF_STREAM">>)
-    /\ gate' = [gate EXCEPT !.closed = @ \cup {Where}, !.pending = FALSE, !.blocked = {}]]_vars
+    /\ Said = GivesUp(<<"abort", gate.current, "INPUT_END_OF_STREAM">>)
+    /\ gate' = NothingPending([gate EXCEPT !.closed = @ \cup {Where}])]_vars
 
 ALIGN_15 == [][(Comes("end_of_partition") /\ gate.pending /\ AfterFinish) =>
     /\ gate'.current = gate.current
@@ -162,26 +178,46 @@ ALIGN_15 == [][(Comes("end_of_partition") /\ gate.pending /\ AfterFinish) =>
     /\ gate'.blocked = IF gate'.pending THEN gate.blocked \ {Where} ELSE {}
     /\ Saying("abort") = <<>>]_vars
 
-ALIGN_16 == [][(Comes("barrier") /\ gate.pending /\ Which = gate.current /\ Where \in gate.blocked) =>
+ALIGN_16 == [][(Repeats /\ ~Has("repeats_fail") /\ ~Has("repeats_count")) =>
     gate' = gate /\ Said = <<<<"block", Where>>>>]_vars
 
 ALIGN_18 == [][
     LET ends == SelectSeq(Said, LAMBDA e : e[1] \in {"trigger", "abort"})
     IN  /\ \A i \in DOMAIN ends : ends[i][2] \in Ended(gate') \ Ended(gate)
-        /\ \A i, j \in DOMAIN ends : i < j => ends[i][2] < ends[j][2]
+        /\ \A i, j \in DOMAIN ends :
+             i < j => ends[i][2] < ends[j][2] \/ (Has("cancels_twice") /\ Comes("cancel"))
         /\ Ended(gate) \subseteq Ended(gate')]_vars
 
 (* Where a gate is told of ends behind a blocked channel (~Polled), the only *)
 (* blocked channel may end, and the alignment go on with none.               *)
 ALIGN_19 ==
-    /\ gate.pending => Awaited(gate) # {} /\ (Polled => gate.blocked # {})
+    /\ gate.pending => Cardinality(Awaited(gate)) > gate.repeats /\ (Polled => gate.blocked # {})
     /\ ~gate.pending => gate.blocked = {}
     /\ gate.blocked \cap gate.closed = {}
 
 (* The gate's half of the rule; the coordinator's is in CoordinatorModel.    *)
 SUB_01 == [][\A n \in Ids :
     LET ended == SelectSeq(Said, LAMBDA e : e = <<"abort", n, "SUBSUMED">>)
-    IN  ended # <<>> => Len(ended) = 1 /\ gate.pending /\ gate.current = n /\ gate'.current > n]_vars
+    IN  ended # <<>> => \/ Len(ended) = 1 /\ gate.pending /\ gate.current = n /\ gate'.current > n
+                        \/ (Has("cancels_twice") /\ Comes("cancel"))]_vars
+
+(* Up to 1.12 a repeated barrier fails the task, and nothing else does. *)
+ALIGN_20 ==
+    [][IF Repeats /\ Has("repeats_fail")
+       THEN Said = <<<<"fail", "repeated barrier">>>> /\ gate' = [gate EXCEPT !.failed = TRUE]
+       ELSE Saying("fail") = <<>> /\ gate'.failed = gate.failed]_vars
+
+(* In 1.13 barriers are counted: a repeated one stands in for a channel that *)
+(* delivered none, and the snapshot is triggered too early.                  *)
+Counted == IF Comes("barrier") /\ gate.pending /\ Which = gate.current
+           THEN gate.repeats + (IF Where \in gate.blocked THEN 1 ELSE 0) ELSE 0
+
+ALIGN_21 ==
+    [][IF Has("repeats_count") /\ Counted > 0
+       THEN IF Cardinality(OpenNow \ Heard) > Counted
+            THEN Saying("trigger") = <<>> /\ gate'.repeats = Counted
+            ELSE Saying("trigger") = <<<<"trigger", Which>>>> /\ gate'.repeats = 0
+       ELSE gate'.repeats \in {0, gate.repeats}]_vars
 
 ------------------------------------------------------------------------------
 (* Replacements: each is put in the place of the operator in its comment by  *)
@@ -195,4 +231,5 @@ NeverCancels(g, n) == FALSE                                     \* Cancels
 CancelsEverything(g, n) == TRUE                                 \* Cancels
 OneIsEnough(g) == g.blocked # {}                                \* IsAligned
 ReleasesFirst(g) == Append(Resumes(g.blocked), <<"trigger", g.current>>)    \* Completion
+RefusesNothing(g, c) == Arrive(g, c, <<>>)                      \* Repeated, up to 1.13
 ==============================================================================

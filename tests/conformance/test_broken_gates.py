@@ -16,6 +16,8 @@ BROKEN = [
     pytest.param("gate_unblocks_on_late_barrier", "ALIGN-04", 2, marks=pytest.mark.rule("ALIGN-04")),
 ]
 
+PINNED = {"level": "handler", "channels": 2, "profile": "flink-1.14"}
+
 
 @pytest.mark.parametrize(("script", "rule", "length"), BROKEN)
 def test_the_broken_gate_diverges_at_its_rule(start, script, rule, length):
@@ -38,7 +40,7 @@ def test_shrinking_is_deterministic_whatever_the_walk(start, script, rule, lengt
     adapter = start(script)
     shrunk = []
     for seed in (2, 2, 3):
-        played, _ = walks("gate", adapter, seed, 20, batch=20, pinned={"level": "handler", "channels": 3})
+        played, _ = walks("gate", adapter, seed, 20, batch=20, pinned={**PINNED, "channels": 3})
         shrunk.append(shrink(played.divergence, adapter))
     assert shrunk[0] == shrunk[1]
     assert {(one.rule, one.step) for one in shrunk} == {(rule, length)}
@@ -47,7 +49,7 @@ def test_shrinking_is_deterministic_whatever_the_walk(start, script, rule, lengt
 @pytest.mark.parametrize(("script", "rule", "length"), BROKEN)
 def test_a_hypothesis_machine_finds_it_too(start, script, rule, length):
     adapter = start(script)
-    run = run_machine("gate", adapter, 3, 40, steps=15, pinned={"level": "handler", "channels": 2})
+    run = run_machine("gate", adapter, 3, 40, steps=15, pinned=PINNED)
     smallest = shrink(run.played.divergence, adapter)
     assert (smallest.rule, smallest.step) == (rule, length)
 

@@ -1,0 +1,39 @@
+---------------------------- MODULE Generations ----------------------------
+(***************************************************************************)
+(* Generations of Flink: one protocol, and the switches in which the       *)
+(* releases differ at an input gate. A generation is the set of its        *)
+(* switches; the modules ask Has(switch), and a model picks a generation   *)
+(* with  Switches <- Flink_1_9.                                            *)
+(*                                                                         *)
+(* resumes_late    a late barrier resumes its channel, because its sender  *)
+(*                 stopped after it; else nobody stopped (ALIGN-04)        *)
+(* triggers_first  on completion the snapshot is triggered, then channels  *)
+(*                 are let go; else the other way round (ALIGN-06)         *)
+(* releases_first  an alignment that ends without a snapshot lets its      *)
+(*                 channels go, then is aborted; else the other way round  *)
+(*                 (ALIGN-03, ALIGN-14)                                    *)
+(* repeats_fail    a repeated barrier fails the task (ALIGN-20)            *)
+(* repeats_count   a repeated barrier is counted once more (ALIGN-21)      *)
+(* cancels_twice   a newer cancellation tells of its own id twice          *)
+(*                 (ALIGN-11)                                              *)
+(* tracker_hears_ends      at-least-once, the tracker learns that a        *)
+(*                 channel ended (TRACK-13, TRACK-14); else not (TRACK-18) *)
+(* tracker_awaits_ended    it needs one barrier of every channel, also of  *)
+(*                 ended ones; else of open ones (TRACK-15)                *)
+(* tracker_counts_repeats  it counts barriers, also repeated ones; else it *)
+(*                 keeps the set of channels (TRACK-16)                    *)
+(***************************************************************************)
+
+CountingTracker == {"tracker_awaits_ended", "tracker_counts_repeats"}
+
+Flink_1_7  == {"repeats_fail", "cancels_twice"} \cup CountingTracker
+Flink_1_9  == {"repeats_fail", "tracker_hears_ends"} \cup CountingTracker
+Flink_1_11 == Flink_1_9 \cup {"resumes_late"}
+Flink_1_12 == Flink_1_11 \cup {"releases_first"}
+Flink_1_13 == (Flink_1_12 \ {"repeats_fail"}) \cup {"repeats_count", "triggers_first"}
+Flink_1_14 == {"resumes_late", "releases_first", "triggers_first", "tracker_hears_ends"}
+
+Switches == Flink_1_14
+
+Has(switch) == switch \in Switches
+=============================================================================
