@@ -61,6 +61,9 @@ def on_barrier(gate: Gate, channel: int, checkpoint: int) -> Step[Gate]:
     if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
         late = (Resume(channel),) if gate.profile.resumes_late else ()  # the sender may go on
         return Step(gate, late, ("ALIGN-04",))
+    if gate.profile.passes_alone and len(gate.blocked) == 1:
+        going_on = (Resume(channel),) if gate.profile.resumes_late else ()
+        return Step(gate._replace(current=checkpoint), (*going_on, Trigger(checkpoint)), ("ALIGN-07",))
     effects: Effects = ()
     rules: Rules
     if checkpoint > gate.current:

@@ -77,7 +77,7 @@ Overtaken(g) == GivenUp(g, AbortSubsumed(g))
 ------------------------------------------------------------------------------
 (* The phases of an alignment.                                              *)
 
-Begin(g, n) == [g EXCEPT !.current = n, !.pending = TRUE, !.blocked = {}]
+Begin(g, n) == [g EXCEPT !.current = n, !.pending = TRUE, !.blocked = {}, !.repeats = 0]
 
 Blocks(g, c) == [g EXCEPT !.blocked = @ \cup {c}]
 
@@ -110,9 +110,15 @@ Repeated(g, c) ==
 ------------------------------------------------------------------------------
 (* What a gate does.                                                        *)
 
+(* ALIGN-07: up to 1.11 a gate of one channel is passed without a block. *)
+Passes(g, n) ==
+    [gate |-> [g EXCEPT !.current = n],
+     out  |-> (IF Has("resumes_late") THEN <<<<"resume", 0>>>> ELSE <<>>) \o <<<<"trigger", n>>>>]
+
 (* ALIGN-01, ALIGN-02, ALIGN-03, ALIGN-04, ALIGN-07 *)
 OnBarrier(g, c, n) ==
-    IF IsNewer(n, g.current)
+    IF IsNewer(n, g.current) /\ Has("passes_alone") /\ N = 1 THEN Passes(g, n)
+    ELSE IF IsNewer(n, g.current)
     THEN Arrive(Begin(g, n), c, IF g.pending THEN Overtaken(g) ELSE <<>>)
     ELSE IF IsPending(g, n) THEN IF c \in g.blocked THEN Repeated(g, c) ELSE Arrive(g, c, <<>>)
     ELSE Late(g, c)

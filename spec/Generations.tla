@@ -14,6 +14,8 @@
 (*                 (ALIGN-03, ALIGN-14)                                    *)
 (* repeats_fail    a repeated barrier fails the task (ALIGN-20)            *)
 (* repeats_count   a repeated barrier is counted once more (ALIGN-21)      *)
+(* passes_alone    a gate of one channel in all triggers at its barrier    *)
+(*                 and never blocks it (ALIGN-07)                          *)
 (* cancels_twice   a newer cancellation tells of its own id twice          *)
 (*                 (ALIGN-11)                                              *)
 (* tracker_hears_ends      at-least-once, the tracker learns that a        *)
@@ -26,7 +28,7 @@
 
 CountingTracker == {"tracker_awaits_ended", "tracker_counts_repeats"}
 
-Flink_1_7  == {"repeats_fail", "cancels_twice"} \cup CountingTracker
+Flink_1_7  == {"repeats_fail", "passes_alone", "cancels_twice"} \cup CountingTracker
 Flink_1_9  == {"repeats_fail", "tracker_hears_ends"} \cup CountingTracker
 Flink_1_11 == Flink_1_9 \cup {"resumes_late"}
 Flink_1_12 == Flink_1_11 \cup {"releases_first"}

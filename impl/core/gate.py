@@ -98,6 +98,9 @@ class InputGate(Component):
         """The barrier of `checkpoint` arrives on `channel`."""
         self.require_open(channel)
         require_checkpoint_id(checkpoint)
+        if checkpoint > self._current and self._channels == 1 and self._generation.single_passes:
+            self._current = checkpoint  # ALIGN-07
+            return (*self._answer(channel), Trigger(checkpoint))
         effects: list[Effect] = []
         if checkpoint > self._current:
             if self._pending:  # ALIGN-03, SUB-01: the older alignment ends here, once
@@ -105,7 +108,7 @@ class InputGate(Component):
             self._current = checkpoint
             self._pending = True
         elif checkpoint < self._current or not self._pending:  # ALIGN-04: late
-            return (self._resume[channel],) if self._generation.answers_late else ()
+            return self._answer(channel)
         elif channel in self._blocked and self._generation.refuses_repeats:  # ALIGN-20
             self._failed = True
             return (Fail(f"channel {channel} delivered the barrier of checkpoint {checkpoint} twice"),)
@@ -161,6 +164,10 @@ class InputGate(Component):
         if self._generation.release_then_trigger:
             return [*self._release(), trigger]
         return [trigger, *self._release()]
+
+    def _answer(self, channel: int) -> Effects:
+        """Let a sender go on that stopped after its barrier; up to 1.10 none stops."""
+        return (self._resume[channel],) if self._generation.answers_late else ()
 
     def _give_up(self, reason: str) -> list[Effect]:
         """ALIGN-03, ALIGN-14: let go and abort; up to 1.11 the other way round."""

@@ -29,6 +29,12 @@ class Generation:
     """A repeated barrier stands in for a channel that delivered none."""
     subsumes_on_cancel: bool = False
     """A newer cancellation during an alignment is told twice, first as a subsumption."""
+    patience_from_first_word: bool = False
+    """The time-out of an alignment counts from its first barrier or announcement, not from its timestamp."""
+    hurries_savepoints: bool = False
+    """The alignment of a savepoint may be given up, too."""
+    single_passes: bool = False
+    """The only channel of a gate is never blocked; its barrier is answered with a trigger at once."""
     gate_stores: bool = False
     """Input of blocked channels is stored by the gate and not held back by the network."""
     counting_tracker: bool = False
@@ -46,6 +52,7 @@ _STORING: Final = Generation(
     release_then_trigger=True,
     abort_then_release=True,
     refuses_repeats=True,
+    single_passes=True,
     gate_stores=True,
     counting_tracker=True,
 )
@@ -53,9 +60,15 @@ NEWEST: Final = "flink-1.14"
 GENERATIONS: Final[Mapping[str, Generation]] = {
     "flink-1.7": replace(_STORING, subsumes_on_cancel=True, deaf_tracker=True),
     "flink-1.9": _STORING,
-    "flink-1.11": replace(_UP_TO_1_12, abort_then_release=True),
+    "flink-1.11": replace(_UP_TO_1_12, abort_then_release=True, single_passes=True),
     "flink-1.12": _UP_TO_1_12,
-    "flink-1.13": Generation(after_finish=False, counts_repeats=True, counting_tracker=True),
+    "flink-1.13": Generation(
+        after_finish=False,
+        counts_repeats=True,
+        patience_from_first_word=True,
+        hurries_savepoints=True,
+        counting_tracker=True,
+    ),
     NEWEST: Generation(),
 }
 

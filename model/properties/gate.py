@@ -32,7 +32,7 @@ NETWORK = Registry("network")
 @GATE.step("ALIGN-01")
 def align_01(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
     """Nothing pending, a newer barrier: its id becomes current and its channel is blocked."""
-    if type(event) is not Barrier or before.pending or event.checkpoint <= before.current:
+    if type(event) is not Barrier or before.pending or event.checkpoint <= before.current or _alone(before):
         return True
     if not effects or effects[0] != Block(event.channel) or after.current != event.checkpoint:
         return False
@@ -96,7 +96,7 @@ def align_05(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 @GATE.step("ALIGN-06")
 def align_06(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
     """A trigger stands right beside the resumes of all channels blocked then: before, or up to 1.12 after."""
-    if not _triggers(effects):
+    if not _triggers(effects) or _alone(before):
         return True
     position = next(place for place, effect in enumerate(effects) if type(effect) is Trigger)
     held = before.blocked
@@ -121,6 +121,9 @@ def align_07(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
         return True
     if not all(ended for channel, ended in enumerate(before.closed) if channel != event.channel):
         return True
+    if _alone(before):  # not blocked at all
+        resumed = (Resume(event.channel),) if before.profile.resumes_late else ()
+        return effects == (*resumed, Trigger(event.checkpoint)) and _idle(after)
     return Trigger(event.checkpoint) in effects
 
 
@@ -316,6 +319,11 @@ def _given_up(gate: Gate, reason: str) -> Effects:
     if gate.profile.releases_first:
         return (*_resumes(gate.blocked), abort)
     return (abort, *_resumes(gate.blocked))
+
+
+def _alone(gate: Gate) -> bool:
+    """One channel in all, in a generation that does not block it (ALIGN-07)."""
+    return gate.profile.passes_alone and len(gate.blocked) == 1
 
 
 def _repeats(gate: Gate, event: Item) -> bool:

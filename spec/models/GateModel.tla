@@ -97,7 +97,10 @@ Heard == {Where} \cup IF Which = gate.current THEN gate.blocked ELSE {}
 (* Every id that can be triggered or aborted no more. *)
 Ended(g) == {n \in Ids : n < g.current \/ (n = g.current /\ ~g.pending)}
 
-ALIGN_01 == [][(Comes("barrier") /\ ~gate.pending /\ Which > gate.current) =>
+(* Up to 1.11 one channel in all is never blocked. *)
+Alone == Has("passes_alone") /\ N = 1
+
+ALIGN_01 == [][(Comes("barrier") /\ ~gate.pending /\ Which > gate.current /\ ~Alone) =>
     /\ gate'.current = Which
     /\ Head(Said) = <<"block", Where>>
     /\ OpenNow # {Where} => gate'.pending /\ gate'.blocked = {Where}]_vars
@@ -122,7 +125,7 @@ Completes ==
 
 ALIGN_05 == [][(~Repeats /\ gate.repeats = 0) => Saying("trigger") = IF Completes THEN <<<<"trigger", gate'.current>>>> ELSE <<>>]_vars
 
-ALIGN_06 == [][Saying("trigger") # <<>> =>
+ALIGN_06 == [][(Saying("trigger") # <<>> /\ ~Alone) =>
     LET at == CHOOSE i \in DOMAIN Said : Said[i][1] = "trigger"
         released == IF Comes("barrier") THEN Heard ELSE gate.blocked \ {Where}
         held == Resumes(released)
@@ -132,7 +135,9 @@ ALIGN_06 == [][Saying("trigger") # <<>> =>
         /\ gate'.blocked = {}]_vars
 
 ALIGN_07 == [][(Comes("barrier") /\ OpenNow = {Where} /\ Which > gate.current) =>
-    Saying("trigger") = <<<<"trigger", Which>>>>]_vars
+    /\ Saying("trigger") = <<<<"trigger", Which>>>>
+    /\ Alone => Saying("block") = <<>> /\ gate'.blocked = {}
+                /\ Saying("resume") = IF Has("resumes_late") THEN <<<<"resume", Where>>>> ELSE <<>>]_vars
 
 (* Seen without its number, a barrier has the same effect as every other one *)
 (* on the same side of the current id.                                       *)
