@@ -4,10 +4,10 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format test verify bench mutants doctor clean
+.PHONY: help setup lint format test verify bench mutants flink flink-matrix doctor clean
 
 help:  ## List the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 
 $(READY): pyproject.toml .ci/constraints.txt
 	$(PYTHON) -m venv .venv
@@ -37,6 +37,13 @@ bench: $(READY)  ## Print the measured rates
 
 mutants: $(READY)  ## Break every rule once; each mutant must be killed by the rule it names
 	$(BIN)/barrierspec mutants
+
+flink: $(READY)  ## Fetch two released Flinks and drive the real gate beside the model
+	$(BIN)/barrierspec flink fetch 2.2.1 1.13.6
+	$(BIN)/barrierspec flink conform 2.2.1 1.13.6 --quick
+
+flink-matrix: $(READY)  ## All nine releases, all modes and levels, 20,000 sequences each; takes a while
+	$(BIN)/barrierspec flink matrix
 
 doctor: $(READY)  ## Check Python, Java, TLC, Spark, slots and memory
 	$(BIN)/barrierspec doctor

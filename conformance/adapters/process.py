@@ -10,7 +10,7 @@ import selectors
 import shlex
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import IO, TypeVar
 
 from conformance.adapters import frames
@@ -103,18 +103,22 @@ class ProcessAdapter:
 
     # ------------------------------------------------------------ many frames at once
 
-    def send(self, frames_from: Callable[[int], tuple[bytes, int]]) -> Failure | None:
-        """Send prepared frames and do not wait; `receive` is next.
+    @property
+    def next_number(self) -> int:
+        """The number that the next frame will carry."""
+        return self._seq
 
-        `frames_from` gets the first free number and gives the frames, numbered from it on, and how many
-        they are. What the pipe does not take now is sent by `receive`.
+    def send(self, frames: bytes, count: int) -> Failure | None:
+        """Send so many prepared frames, numbered from `next_number` on, and do not wait.
+
+        What the pipe does not take now is sent by `receive`, which is next.
         """
         if self._process is None and (failed := self._start()) is not None:
             return failed
         assert self._process is not None
-        prepared, self._submitted = frames_from(self._seq)
-        self._seq += self._submitted
-        self._unsent = _write(_pipes(self._process)[0], prepared)
+        self._seq += count
+        self._submitted = count
+        self._unsent = _write(_pipes(self._process)[0], frames)
         return None
 
     def receive(self) -> bytes | Failure:

@@ -52,9 +52,13 @@ final class Effects {
         onCheckpoint("stop_persisting", checkpoint);
     }
 
+    /** An exception from Flink; its message names objects, so that only what it is about is told. */
     void fail(Throwable thrown) {
-        next().append("{\"error\":\"").append(thrown.getClass().getSimpleName());
-        out.append("\",\"kind\":\"fail\"}");
+        String message = String.valueOf(thrown.getMessage());
+        boolean repeated = message.contains("Repeated barrier");
+        next().append("{\"error\":");
+        Json.write(repeated ? "repeated barrier" : thrown.getClass().getSimpleName(), out);
+        out.append(",\"kind\":\"fail\"}");
     }
 
     private void onChannel(String kind, int channel) {

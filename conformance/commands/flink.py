@@ -1,0 +1,134 @@
+"""`barrierspec flink`: the released Flink as an implementation under test."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from conformance.drive.released import Conformed
+    from conformance.parts.released import Order
+    from conformance.verdict import Verdict
+
+MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
+LEVELS = ("handler", "polled")
+SEQUENCES = 2_000
+QUICK = 500
+FULL = 20_000
+
+
+@click.group()
+def command() -> None:
+    """Fetch released Flinks and compare them with the model of their generation."""
+
+
+@command.command()
+@click.argument("versions", nargs=-1, required=True, metavar="VERSION...")
+def fetch(versions: tuple[str, ...]) -> int:
+    """Fetch releases into the cache and compile our side of the adapter for them."""
+    from conformance.adapters.flink.compile import compiled
+    from conformance.adapters.flink.fetch import fetch as fetch_jar
+    from conformance.adapters.flink.releases import FlinkError, release
+    from conformance.verdict import Exit
+
+    try:
+        for version in versions:
+            known = release(version)
+            jar = fetch_jar(known)
+            compiled(known, jar)
+            click.echo(f"  Flink {version}: {jar}")
+    except FlinkError as cannot:
+        click.echo(f"UNDETERMINED  {cannot}")
+        return Exit.UNDETERMINED
+    return Exit.CONFORMS
+
+
+@command.command()
+@click.argument("version")
+def serve(version: str) -> int:
+    """Answer frames of the adapter protocol with a released Flink."""
+    import subprocess
+
+    from conformance.adapters.flink.adapter import command as command_of
+    from conformance.adapters.flink.releases import FlinkError, release
+
+    try:
+        return subprocess.run(command_of(release(version)), check=False).returncode
+    except FlinkError as refused:
+        raise click.ClickException(str(refused)) from refused
+
+
+@command.command()
+@click.argument("versions", nargs=-1, required=True, metavar="VERSION...")
+@click.option("--mode", "modes", multiple=True, type=click.Choice(MODES), help="Only this; may be repeated.")
+@click.option("--level", "levels", multiple=True, type=click.Choice(LEVELS), help="Only this.")
+@click.option("--sequences", default=SEQUENCES, show_default=True, type=click.IntRange(1),
+              help="Random sequences of each mode at each level.")  # fmt: skip
+@click.option("--seed", default=0, show_default=True, type=int, help="Decides every sequence.")
+@click.option("--quick", is_flag=True, help="Fewer sequences and smaller tours.")
+def conform(
+    versions: tuple[str, ...],
+    modes: tuple[str, ...],
+    levels: tuple[str, ...],
+    sequences: int,
+    seed: int,
+    quick: bool,
+) -> int:
+    """Drive releases beside the model: tours of the small models, then random sequences."""
+    from conformance.parts.released import Order
+
+    order = Order(QUICK, seed, tour_nodes=60) if quick else Order(sequences, seed)
+    _, verdict = _conformed(versions, modes or MODES, levels or LEVELS, order)
+    return verdict.exit_code
+
+
+@command.command()
+@click.option("--sequences", default=FULL, show_default=True, type=click.IntRange(1),
+              help="Random sequences of each release, mode and level.")  # fmt: skip
+@click.option("--seed", default=0, show_default=True, type=int, help="Decides every sequence.")
+@click.option("--build", default=Path("build"), show_default=True,
+              type=click.Path(file_okay=False, path_type=Path), help="Folder of the report.")  # fmt: skip
+def matrix(sequences: int, seed: int, build: Path) -> int:
+    """Every release in every mode at every level; a table of sequences driven / new divergences."""
+    from conformance.adapters.flink.releases import releases
+    from conformance.parts.released import Order, directed_scripts
+    from conformance.report import released
+
+    order = Order(sequences, seed, directed_scripts(), tour_nodes=2_000)
+    all_done, verdict = _conformed(tuple(releases()), MODES, LEVELS, order)
+    table = released.matrix(all_done)
+    file = build / "report" / "flink-matrix.txt"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(table + "\n", encoding="utf-8")
+    click.echo(f"\n{table}\n\n  report  {file}")
+    return verdict.exit_code
+
+
+def _conformed(
+    versions: tuple[str, ...], modes: tuple[str, ...], levels: tuple[str, ...], order: "Order"
+) -> "tuple[list[Conformed], Verdict]":
+    """Conform, tell each as it is done, and give the verdict of all that were not skipped."""
+    from conformance.adapters.flink.releases import FlinkError
+    from conformance.parts.released import conform_releases
+    from conformance.report import released
+    from conformance.verdict import Verdict, together
+
+    all_done = []
+    try:
+        for done in conform_releases(versions, modes, levels, order):
+            all_done.append(done)
+            click.echo(released.line(done))
+            if more := released.details(done):
+                click.echo(more)
+    except FlinkError as cannot:
+        click.echo(f"UNDETERMINED  {cannot}")
+        return all_done, Verdict.UNDETERMINED
+    driven = [done for done in all_done if not done.skipped]
+    verdict = together(done.verdict for done in driven)
+    events = sum(done.events for done in driven)
+    skipped = f", {len(all_done) - len(driven)} skipped" if len(driven) < len(all_done) else ""
+    click.echo(
+        f"{verdict.value}  {len(driven)} of release, mode and level, {events:,} events{skipped}; "
+        f"seed {order.seed}"
+    )
+    return all_done, verdict

@@ -1,0 +1,120 @@
+"""Known divergences: where a released Flink departs from its profile, written down with what it means.
+
+Each file of `conformance/known-divergences` has entries with the releases and the mode they hold for, the
+shortest sequence that shows it, what a user would see, and the rule that it breaks. A divergence found
+elsewhere is known if it looks the same at the step that differs: the event, the rules, and the kinds of
+what was expected and of what came. An entry that no longer diverges is a finding of its own.
+"""
+
+import tomllib
+from collections.abc import Iterator
+from importlib import resources
+from typing import Any, NamedTuple
+
+from conformance.adapters.protocol import Adapter, Effects, Wire
+from conformance.drive.lockstep import Answer, Divergence, replay
+from conformance.drive.oracle import Oracle, canonical
+
+FOLDER = "known-divergences"
+
+Signature = tuple[object, ...]
+"""What a divergence looks like, whatever its ids, channels and history."""
+
+
+class KnownError(ValueError):
+    """A file of known divergences cannot be read; the message says what is missing."""
+
+
+class Known(NamedTuple):
+    """One entry."""
+
+    name: str
+    releases: tuple[str, ...]
+    config: Wire
+    """`channels`, `mode`, `profile` and whatever else it needs; without `level` it holds at both."""
+    events: tuple[Wire, ...]
+    """The shortest sequence; its last event shows the divergence."""
+    seen: str
+    """What a user would see."""
+    rule: str
+    """The rule that is broken."""
+
+    def holds_for(self, version: str, mode: str, level: str) -> bool:
+        """The entry speaks of this release, mode and level."""
+        same = self.config["mode"] == mode and self.config.get("level", level) == level
+        return same and version in self.releases
+
+
+def known_divergences() -> list[Known]:
+    """All entries of all files; raises KnownError."""
+    folder = resources.files("conformance").joinpath(FOLDER)
+    files = [file for file in folder.iterdir() if file.name.endswith(".toml")]
+    entries = [known for file in files for known in read(file.read_text("utf-8"), file.name)]
+    return sorted(entries, key=lambda known: known.name)
+
+
+def read(text: str, name: str) -> Iterator[Known]:
+    """The entries of one file."""
+    try:
+        parsed = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise KnownError(f"{name}: {error}") from error
+    for row in parsed.get("divergence", ()):
+        yield _entry(row, name)
+
+
+def _entry(row: dict[str, Any], name: str) -> Known:
+    expected = (
+        ("name", str), ("releases", list), ("config", dict), ("events", list), ("seen", str), ("rule", str),
+    )  # fmt: skip
+    wrong = [field for field, kind in expected if not isinstance(row.get(field), kind)]
+    wrong += [field for field in row if field not in dict(expected)]
+    missing = [field for field in ("channels", "mode", "profile") if field not in row.get("config", {})]
+    if wrong or missing or not row["events"] or not row["releases"]:
+        what = ", ".join([*wrong, *(f"config.{field}" for field in missing)]) or "events or releases (empty)"
+        raise KnownError(
+            f"{name}, {row.get('name', 'an entry')}: missing, of a wrong type, or unknown: {what}"
+        )
+    return Known(
+        row["name"], tuple(row["releases"]), row["config"], tuple(row["events"]), row["seen"], row["rule"]
+    )
+
+
+def shown_by(known: Known, level: str, adapter: Adapter) -> Divergence | None:
+    """Play the entry: its divergence, or None if its last event shows none any more."""
+    played = replay(Oracle("gate", {**known.config, "level": level}), adapter, known.events)
+    divergence = played.divergence
+    return divergence if divergence is not None and divergence.step == len(known.events) else None
+
+
+def signature(divergence: Divergence) -> Signature:
+    """What it looks like: mode, event, rules, both sides' effects without ids, the fields that differ."""
+    got = divergence.got
+    if not isinstance(got, Answer):
+        came: Signature = (type(got).__name__,)
+    else:
+        expected = divergence.expected.state
+        fields = [name for name in expected if name in got.state]
+        came = (
+            _kinds(got.effects),
+            tuple(name for name in fields if canonical(got.state[name]) != canonical(expected[name])),
+        )
+    event = divergence.event
+    return (
+        divergence.config.get("mode"),
+        event["kind"],
+        event.get("alignment"),
+        divergence.rules,
+        _kinds(divergence.expected.effects),
+        *came,
+    )
+
+
+def _kinds(effects: Effects) -> tuple[str, ...]:
+    """The effects' kinds with their reasons, each once in a row: how many channels there are is no matter."""
+    named = [":".join([effect["kind"], *_said(effect)]) for effect in effects]
+    return tuple(name for at, name in enumerate(named) if at == 0 or named[at - 1] != name)
+
+
+def _said(effect: Wire) -> list[str]:
+    return [str(effect[field]) for field in ("reason", "error", "unaligned") if field in effect]

@@ -1,0 +1,72 @@
+"""Released Flinks in every mode at every level, each in a process of its own beside its JVM."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
+from typing import NamedTuple
+
+from conformance.adapters.flink.adapter import command, flink_adapter
+from conformance.adapters.flink.releases import Release, release
+from conformance.adapters.protocol import Wire
+from conformance.drive.released import Conformed, Target, conform
+from conformance.machine import cores
+
+MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
+LEVELS = ("handler", "polled")
+AFTER_FINISH = (1, 14)
+"""From this release on an ended channel can count as aligned."""
+
+
+class Order(NamedTuple):
+    """How much is to be played."""
+
+    sequences: int
+    seed: int
+    scripts: tuple[tuple[Wire, ...], ...] = ()
+    """Directed cases; they are played in the mode exactly-once."""
+    tour_nodes: int = 400
+    """How many states of each small model are toured, breadth first."""
+
+
+def conform_releases(
+    versions: Sequence[str],
+    modes: Sequence[str],
+    levels: Sequence[str],
+    order: Order,
+    processes: int | None = None,
+) -> Iterator[Conformed]:
+    """Conform them all, in this order; raises FlinkError before the first if one cannot be had."""
+    chosen = [release(version) for version in versions]
+    for known in chosen:
+        command(known)  # fetched and compiled once, not by each process
+    targets = [target(known, mode, level) for known in chosen for mode in modes for level in levels]
+    with ProcessPoolExecutor(processes or cores()) as pool:
+        yield from pool.map(conform_one, targets, repeat(order))
+
+
+def target(known: Release, mode: str, level: str) -> Target:
+    """What is conformed of a release."""
+    return Target(known.version, known.profile, mode, level, known.minor >= AFTER_FINISH)
+
+
+def conform_one(one: Target, order: Order) -> Conformed:
+    """One release in one mode at one level, in a JVM of its own."""
+    scripts = order.scripts if one.mode == "exactly-once" else ()
+    with flink_adapter(release(one.version)) as adapter:
+        return conform(
+            adapter,
+            one,
+            order.sequences,
+            seed=order.seed,
+            scripts=scripts,
+            tour_nodes=order.tour_nodes,
+        )
+
+
+def directed_scripts() -> tuple[tuple[Wire, ...], ...]:
+    """A run for each path that z3 reads in the step functions of the aligned gate."""
+    from conformance.drive.directed import directed_cases, graphs_of
+    from conformance.parts.lockstep import cases_of
+
+    found = directed_cases(list(graphs_of("gate")), cases_of("gate"))
+    return tuple((*one.opening, *one.events) for one in found.scripts)

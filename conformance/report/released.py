@@ -1,0 +1,73 @@
+"""How the conformance of releases is told: a line for each, its divergences, and the matrix of all."""
+
+from collections.abc import Sequence
+
+from conformance.adapters.protocol import Unsupported
+from conformance.drive.lockstep import Divergence
+from conformance.drive.released import Conformed
+from conformance.report import story
+from conformance.report.story import Telling
+
+
+def line(done: Conformed) -> str:
+    """Verdict and bound of one release in one mode at one level."""
+    target = done.target
+    what = f"Flink {target.version:<7} {target.mode}, {target.level}"
+    if isinstance(done.stopped, Unsupported):
+        return f"  {'skipped':<12} {what}: {done.stopped.why}"
+    rate = done.events / done.seconds if done.seconds else 0
+    told = [
+        f"{done.sequences:,} sequences",
+        f"{done.events:,} events",
+        f"{done.transitions:,} transitions toured",
+        f"{len(done.rules)} rules",
+        f"{rate:,.0f} events/s",
+    ]
+    if done.known:
+        told.append(f"{done.known.total():,} ended at known divergences")
+    return f"  {done.verdict.value:<12} {what}: {', '.join(told)}"
+
+
+def details(done: Conformed) -> str:
+    """What has to be said beyond the line; empty if nothing."""
+    told: list[str] = []
+    if done.stopped is not None and not isinstance(done.stopped, Unsupported):
+        told.append(f"    stopped: {done.stopped.describe()}")
+    told += [f"    {count:,} x {name}" for name, count in sorted(done.known.items())]
+    told += [
+        f"    gone: {known.name!r} no longer diverges; take it out of the known divergences"
+        for known in done.gone
+    ]
+    told += [_told(divergence, done) for divergence in done.new]
+    return "\n".join(told)
+
+
+def _told(divergence: Divergence, done: Conformed) -> str:
+    version = done.target.version
+    telling = Telling(
+        divergence, f"apache-flink {version}", f"barrierspec flink serve {version}", done.events
+    )
+    return story.tell(telling)
+
+
+def matrix(all_done: Sequence[Conformed]) -> str:
+    """A row for each release, a column for each mode and level: sequences driven, and what differed."""
+    columns = list(dict.fromkeys((done.target.mode, done.target.level) for done in all_done))
+    rows = list(dict.fromkeys(done.target.version for done in all_done))
+    cells = {(done.target.version, done.target.mode, done.target.level): _cell(done) for done in all_done}
+    head = ["release", *(f"{mode} {level}" for mode, level in columns)]
+    told = ([version, *(cells.get((version, *column), "") for column in columns)] for version in rows)
+    table = [head, *told]
+    widths = [max(len(row[at]) for row in table) for at in range(len(head))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+                     for row in table)  # fmt: skip
+
+
+def _cell(done: Conformed) -> str:
+    if isinstance(done.stopped, Unsupported):
+        return "-"
+    if done.stopped is not None:
+        return f"{done.sequences:,} STOPPED"
+    new = len(done.new) + len(done.gone)
+    told = f"{done.sequences:,} / {new}"
+    return f"{told} (+{len(done.known)} known)" if done.known else told
