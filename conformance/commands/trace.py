@@ -1,15 +1,32 @@
-"""`barrierspec trace`: replay recorded runs through the model."""
+"""`barrierspec trace`: replay what real runs left behind through the model."""
 
 from pathlib import Path
 
 import click
 
+from conformance.verdict import Verdict, together
 
-@click.command()
+
+class _RunsUnlessNamed(click.Group):
+    """A group whose first subcommand is meant where none is named: `trace FOLDER` is `trace runs FOLDER`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `runs` before arguments that name no subcommand."""
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            args = ["runs", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_RunsUnlessNamed, name="trace")
+def command() -> None:
+    """Replay recorded runs through the model: our own event logs (`runs`), or a Flink job's log (`flink`)."""
+
+
+@command.command()
 @click.argument(
     "logs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
-def command(logs: tuple[Path, ...]) -> int:
+def runs(logs: tuple[Path, ...]) -> int:
     """Validate event-log folders: is each a run of the protocol, and what have they witnessed together?"""
     from conformance.parts import trace
     from conformance.parts.result import verdict_of
@@ -24,3 +41,74 @@ def command(logs: tuple[Path, ...]) -> int:
     verdict = verdict_of(watched.findings)
     click.echo(f"{verdict.value}  {watched.bound()}")
     return verdict.exit_code
+
+
+@command.command()
+@click.argument(
+    "logs",
+    metavar="LOG...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+)
+@click.option("--corruptions", is_flag=True, help="Spoil each log in every known way; all must be rejected.")
+@click.option("--seed", default=20261121, show_default=True, help="Draws the places that are spoilt.")
+@click.option(
+    "--max-concurrent",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Checkpoints that may be pending at once in that job.",
+)
+@click.option(
+    "--retain",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Completed checkpoints that the job retains.",
+)
+@click.option("--require", "required", metavar="SITUATION", multiple=True,
+              help="A situation that must have been witnessed, beside the usual ones.")  # fmt: skip
+def flink(
+    logs: tuple[str, ...],
+    corruptions: bool,
+    seed: int,
+    max_concurrent: int,
+    retain: int,
+    required: tuple[str, ...],
+) -> int:
+    """Validate logs of real Flink jobs, 1.13 or newer, at DEBUG: files, gzipped or not, or `-` for stdin.
+
+    Exit codes: 0 every log is accepted (and every corruption rejected), 1 one is not, 2 a log does not
+    witness enough or cannot be judged, 64 a log cannot be read.
+    """
+    from conformance.observe.flink import (
+        REQUIRED,
+        FlinkLogError,
+        Settings,
+        UnjudgedError,
+        read_lines,
+        validate_flink,
+    )
+    from conformance.observe.flink.corruptions import spoil_all
+    from conformance.report import flink_log
+
+    settings = Settings(max_concurrent, retain)
+    verdicts = []
+    for log in logs:
+        try:
+            lines = read_lines(log)
+            result = validate_flink(lines, settings, (*REQUIRED, *required))
+        except UnjudgedError as unjudged:
+            click.echo(f"{log}: {Verdict.UNDETERMINED.value}  {unjudged}")
+            verdicts.append(Verdict.UNDETERMINED)
+            continue
+        except (FlinkLogError, OSError, ValueError) as unreadable:
+            raise click.ClickException(f"{log}: {unreadable}") from unreadable
+        click.echo(flink_log.story(log, result), nl=False)
+        verdicts.append(result.verdict)
+        if corruptions and result.rejection is None:
+            outcomes = list(spoil_all(lines, settings, seed))
+            click.echo(flink_log.table(outcomes, seed), nl=False)
+            verdicts.append(flink_log.verdict_of(outcomes))
+    return together(verdicts).exit_code

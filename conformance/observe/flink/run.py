@@ -1,0 +1,94 @@
+"""What the parts of one replay share: the survey, what happened, what was witnessed, the model's steps."""
+
+from typing import Any, NamedTuple
+
+from conformance.observe.flink.order import Order
+from conformance.observe.flink.situations import Witnessed
+from conformance.observe.flink.survey import Survey
+from conformance.observe.replay import RULE_OF_EFFECT, Rejected
+from model.components import COMPONENTS, Wire, WireError
+
+Effects = list[dict[str, Any]]
+
+
+class Settings(NamedTuple):
+    """What the log does not tell of the job's configuration, with Flink's defaults."""
+
+    max_concurrent: int = 1
+    """`execution.checkpointing.max-concurrent-checkpoints`"""
+    retain: int = 1
+    """`state.checkpoints.num-retained`"""
+
+
+class Run:
+    """What the parts of a replay have in common."""
+
+    def __init__(self, survey: Survey, settings: Settings, order: Order) -> None:
+        self.survey = survey
+        self.settings = settings
+        self.happened = order.happened
+        self.tolerated = order.tolerated
+        self.witnessed = Witnessed()
+        self.see = self.witnessed.see
+        self.rules: set[str] = set()
+        self.events = 0
+        """How many events the model has replayed."""
+        self.broadcast: set[int] = set()
+        """Checkpoints whose barrier some task has sent."""
+        self.snapshots: set[tuple[str, int]] = set()
+        """Executions (by thread) and checkpoints whose synchronous part is done."""
+        self.writing: set[tuple[str, int]] = set()
+        """Executions (by thread) and checkpoints whose asynchronous part has started."""
+        self.told_completed: set[int] = set()
+        """Checkpoints of which the log has said that they completed."""
+        self.job_over = False
+
+    def tolerate(self, reordering: str) -> None:
+        """Two threads told something the other way round: one of `REORDERINGS`."""
+        self.tolerated[reordering] += 1
+
+
+class Part:
+    """One component of the model, stepped with wire events."""
+
+    __slots__ = ("_apply", "_observe", "_run", "component", "name", "state")
+
+    def __init__(self, run: Run, component: str, name: str, config: Wire) -> None:
+        model = COMPONENTS[component]
+        self.component = component
+        self.name = name
+        self.state: Any = model.new(config)
+        self._apply = model.apply
+        self._observe = model.observe
+        self._run = run
+
+    def step(self, event: Wire, refused: str) -> Effects:
+        """The effects of one event. Raises Rejected, charged to the rule `refused`, if it is none."""
+        try:
+            self.state, effects, rules = self._apply(self.state, event)
+        except WireError as guard:
+            raise Rejected((refused,), f"{self.name}: {guard}; {self.describe()}") from guard
+        self._run.events += 1
+        self._run.rules.update(rules)
+        return effects
+
+    def reject(self, kind: str, why: str, *further: str) -> Rejected:
+        """The rejection charged to the rule of an effect of `kind`, with the state as the guard saw it."""
+        rule = RULE_OF_EFFECT[self.component][kind]
+        return Rejected((rule, *further), f"{why}; {self.name} stands at {self.describe()}")
+
+    def seen(self) -> dict[str, Any]:
+        """The observable state."""
+        return self._observe(self.state)
+
+    def describe(self) -> str:
+        """The observable state in one line."""
+        return ", ".join(f"{name} {_plain(value)}" for name, value in self.seen().items())
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, list):
+        return "[" + " ".join(_plain(one) for one in value) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name}: {_plain(one)}" for name, one in value.items()) + "}"
+    return "none" if value is None else str(value)

@@ -1,0 +1,71 @@
+"""What came of a Flink log, and of its corruptions, as text."""
+
+from collections.abc import Sequence
+from textwrap import shorten
+
+from conformance.observe.flink.corruptions import NEVER_OBSERVABLE, Outcome
+from conformance.observe.flink.order import REORDERINGS
+from conformance.observe.flink.situations import RARE, SITUATIONS
+from conformance.observe.flink.validate import FlinkResult
+from conformance.verdict import Verdict
+
+_WIDTH = 110
+
+
+def story(log: str, result: FlinkResult) -> str:
+    """Verdict and bound; the rejection with its line; the situations; the reorderings."""
+    told = [f"{log}: {result.verdict.value}  {result.describe()}"]
+    rejection = result.rejection
+    if rejection is not None:
+        told += [
+            f"  rules   {', '.join(rejection.rules)}",
+            f"  line    {shorten(rejection.text, 300)}",
+        ]
+    told.append("  situations witnessed")
+    meanings = {**SITUATIONS, **RARE}
+    told += [f"  {count:>7,}  {name}: {meanings[name]}" for name, count in result.situations.items()]
+    trusted = "order is trusted within one thread only"
+    told.append(f"  reorderings between threads tolerated ({trusted}; {len(REORDERINGS)} kinds are)")
+    if not result.tolerated:
+        told.append("        0  none came")
+    told += [f"  {count:>7,}  {name}: {REORDERINGS[name]}" for name, count in result.tolerated.items()]
+    return "\n".join(told) + "\n"
+
+
+def table(outcomes: Sequence[Outcome], seed: int) -> str:
+    """One row for each corruption: what was done, and the line, the rule and the guard that refused it."""
+    widest = max(len(outcome.corruption.name) for outcome in outcomes)
+    told = [f"  corruptions, seed {seed}"]
+    for outcome in outcomes:
+        name = outcome.corruption.name.ljust(widest)
+        if not outcome.observable:
+            told.append(f"  -         {name}  not observable: {outcome.corruption.unobservable}")
+            continue
+        rejection = outcome.rejection
+        if rejection is None:
+            told.append(
+                f"  ACCEPTED  {name}  {outcome.what}; expected {' or '.join(outcome.corruption.rules)}"
+            )
+            continue
+        charged = rejection.rules[0]
+        if not outcome.seen:
+            charged = f"{charged}, expected {' or '.join(outcome.corruption.rules)}"
+        mark = "rejected" if outcome.seen else "OTHERWISE"
+        told.append(f"  {mark:9} {name}  {charged:8} line {rejection.line:>6,}: {outcome.what}")
+        told.append(f"            {'':{widest}}  {shorten(rejection.guard, _WIDTH)}")
+    tried = [outcome for outcome in outcomes if outcome.observable]
+    rejected = sum(outcome.seen for outcome in tried)
+    told.append(
+        f"  {rejected} of {len(tried)} corruptions rejected for their own reason; not observable here: "
+        f"{len(outcomes) - len(tried)}, in any log of these loggers: {len(NEVER_OBSERVABLE)}"
+    )
+    told += [f"  -         {name}: {why}" for name, why in NEVER_OBSERVABLE.items()]
+    return "\n".join(told) + "\n"
+
+
+def verdict_of(outcomes: Sequence[Outcome]) -> Verdict:
+    """CONFORMS if every corruption that the log can show was rejected, and for its own reason."""
+    tried = [outcome for outcome in outcomes if outcome.observable]
+    if not tried:
+        return Verdict.UNDETERMINED
+    return Verdict.CONFORMS if all(outcome.seen for outcome in tried) else Verdict.DIVERGES

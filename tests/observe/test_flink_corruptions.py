@@ -1,0 +1,105 @@
+"""A spoilt log is rejected, at its line and for the corruption's own rule."""
+
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from conformance.observe.flink import Settings, read_lines
+from conformance.observe.flink.corruptions import CORRUPTIONS, Corruption, Log, Outcome, spoil_all, spoil_one
+from conformance.observe.flink.survey import survey
+from conformance.observe.flink.validate import parse
+from conformance.verdict import Verdict
+from spec import rules
+
+LOGS = Path(__file__).parent / "logs"
+ALL = ("flink-1.13.6-fail", "flink-1.20.5-fail", "flink-2.2.1-fail", "flink-2.2.1")
+SEEDS = (20261121, 7)
+
+UNOBSERVABLE = {
+    "flink-1.13.6-fail": {
+        "a broadcast removed",
+        "a notification removed",
+        "an older checkpoint kept, a newer discarded",
+        "the wrong checkpoint told subsumed",
+    },
+    "flink-1.20.5-fail": set(),
+    "flink-2.2.1-fail": set(),
+    "flink-2.2.1": {
+        "a failure removed",
+        "a notification of an aborted checkpoint",
+        "a restore from an older checkpoint",
+        "a restore removed",
+        "an acknowledgement of an earlier attempt",
+    },
+}
+
+
+@cache
+def log(name: str) -> Log:
+    lines = read_lines(str(LOGS / f"{name}.log.gz"))
+    said = parse(lines)
+    return Log(lines, said, survey(said))
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=lambda corruption: corruption.name)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_corruption_is_rejected_for_its_own_reason(name: str, corruption: Corruption, seed: int) -> None:
+    outcome = spoil_one(log(name), corruption, Settings(), seed)
+    if corruption.name in UNOBSERVABLE[name]:
+        assert not outcome.observable
+        assert corruption.unobservable
+        return
+    rejection = outcome.rejection
+    assert rejection is not None, f"accepted: {outcome.what}"
+    assert outcome.seen, rejection.describe()
+    assert rejection.guard
+    assert rejection.text
+
+
+def test_at_least_ten_corruptions_show_in_every_log() -> None:
+    for name in ALL:
+        assert len(CORRUPTIONS) - len(UNOBSERVABLE[name]) >= 25
+
+
+def test_a_corruption_charges_rules_that_exist() -> None:
+    known = {rule.id for rule in rules.load_rules()}
+    assert {rule for corruption in CORRUPTIONS for rule in corruption.rules} <= known
+
+
+def test_the_same_seed_spoils_the_same_place() -> None:
+    one, other = ([outcome.what for outcome in _some(name="flink-2.2.1", seed=3)] for _ in range(2))
+    assert one == other
+    assert one != [outcome.what for outcome in _some(name="flink-2.2.1", seed=4)]
+
+
+def _some(name: str, seed: int) -> list[Outcome]:
+    return [spoil_one(log(name), corruption, Settings(), seed) for corruption in CORRUPTIONS[:4]]
+
+
+def test_every_spoilt_log_differs_from_its_own() -> None:
+    whole = log("flink-2.2.1-fail")
+    for corruption in CORRUPTIONS:
+        spoilt = corruption.spoil(whole, Random(1))
+        assert spoilt is not None
+        assert spoilt.lines != list(whole.lines), corruption.name
+
+
+def test_all_of_them_one_after_another() -> None:
+    outcomes = list(spoil_all(log("flink-2.2.1").lines, seed=1))
+    assert [outcome.corruption for outcome in outcomes] == list(CORRUPTIONS)
+    assert {outcome.observable for outcome in outcomes} == {True, False}
+
+
+def test_the_verdict_asks_for_every_reason() -> None:
+    from conformance.report.flink_log import verdict_of
+
+    good = spoil_one(log("flink-2.2.1"), CORRUPTIONS[0], Settings(), 1)
+    elsewhere = good._replace(corruption=good.corruption._replace(rules=("SINK-01",)))
+    missed = good._replace(rejection=None)
+    assert verdict_of([good]) is Verdict.CONFORMS
+    assert verdict_of([good, elsewhere]) is Verdict.DIVERGES
+    assert verdict_of([good, missed]) is Verdict.DIVERGES
+    assert verdict_of([]) is Verdict.UNDETERMINED
