@@ -1,0 +1,136 @@
+"""A polled gate of mode `unaligned` or `alternating`: records are persisted, processed, or wait.
+
+While a snapshot runs, what a channel delivers before its barrier is in-flight data of that snapshot
+(UNAL-23). A blocked channel delivers nothing at all: its sender stopped after an aligned barrier, so that
+announcements and unaligned barriers wait there like everything else, and are handed on in the order of
+arrival over all channels when their channel goes on (UNAL-24).
+"""
+
+from collections import deque
+from typing import Any
+
+from impl.core.barriers import (
+    Alignment,
+    Announcement,
+    BarrierWithOptions,
+    Injection,
+    PersistRecord,
+)
+from impl.core.component import Component, Effects, require_checkpoint_id, steps
+from impl.core.effects import Effect, Process
+from impl.core.errors import ProtocolError
+from impl.core.events import Advance, Cancel, EndOfPartition, Event, Record
+from impl.core.unaligned import UnalignedGate
+
+
+class PolledUnalignedGate(Component):
+    """An unaligned or alternating gate behind a network that obeys `block` and `resume`."""
+
+    def __init__(self, gate: UnalignedGate) -> None:
+        self._gate = gate
+        self._waiting: deque[tuple[int, Event]] = deque()
+        self._ending: set[int] = set()  # the end has been sent, and waits behind a blocked channel
+
+    def record(self, channel: int, value: object) -> Effects:
+        """A record arrives on `channel`."""
+        return self._arrive(channel, Record(channel, value))
+
+    def barrier(
+        self, channel: int, checkpoint: int, alignment: Alignment, savepoint: bool, timestamp: int | None
+    ) -> Effects:
+        """The barrier of `checkpoint` arrives on `channel`; its time is that of its arrival if left out."""
+        self._require_sendable(channel)
+        at = self._gate.request(checkpoint, alignment, savepoint, timestamp).timestamp
+        return self._arrive(channel, BarrierWithOptions(channel, checkpoint, alignment, savepoint, at))
+
+    def announce(
+        self, channel: int, checkpoint: int, alignment: Alignment, savepoint: bool, timestamp: int | None
+    ) -> Effects:
+        """The announcement of a barrier arrives on `channel`."""
+        self._require_sendable(channel)
+        at = self._gate.request(checkpoint, alignment, savepoint, timestamp).timestamp
+        return self._arrive(channel, Announcement(channel, checkpoint, alignment, savepoint, at))
+
+    def inject(
+        self, checkpoint: int, alignment: Alignment, savepoint: bool, timestamp: int | None
+    ) -> Effects:
+        """The task itself is triggered; that waits for no channel."""
+        return self._hand_on(self._gate.inject(checkpoint, alignment, savepoint, timestamp))
+
+    def cancel(self, channel: int, checkpoint: int) -> Effects:
+        """The cancellation of `checkpoint` arrives on `channel`."""
+        require_checkpoint_id(checkpoint)
+        return self._arrive(channel, Cancel(channel, checkpoint))
+
+    def end_of_partition(self, channel: int) -> Effects:
+        """The channel ends; on a blocked channel the end waits like everything else."""
+        self._require_sendable(channel)
+        if self._gate.is_blocked(channel):
+            self._ending.add(channel)
+        return self._arrive(channel, EndOfPartition(channel))
+
+    def advance(self, ms: int) -> Effects:
+        """Virtual time passes."""
+        return self._hand_on(self._gate.advance(ms))
+
+    def observe(self) -> dict[str, Any]:
+        """The state of the gate; what waits is not yet part of it."""
+        return self._gate.observe()
+
+    def _require_sendable(self, channel: int) -> None:
+        """What arrives has to be legal now: nobody could be told later."""
+        self._gate.require_open(channel)
+        if channel in self._ending:
+            raise ProtocolError(
+                f"the end of channel {channel} was sent and waits behind its block, so nothing may follow; "
+                "send on another channel or make a new gate"
+            )
+
+    def _arrive(self, channel: int, event: Event) -> Effects:
+        """Read the event now, or let it wait with its channel."""
+        if not isinstance(event, EndOfPartition):
+            self._require_sendable(channel)
+        if self._gate.is_blocked(channel):
+            self._waiting.append((channel, event))
+            return ()
+        return self._hand_on(self._read(channel, event))
+
+    def _read(self, channel: int, event: Event) -> Effects:
+        if not isinstance(event, Record):
+            return self._gate.handle(event)
+        if self._gate.is_persisted(channel):
+            return (PersistRecord(channel, event.value),)
+        return (Process(channel, event.value),)
+
+    def _hand_on(self, effects: Effects) -> Effects:
+        """The effects of an event, followed by those of all that it lets through."""
+        if not self._waiting:
+            return effects
+        said: list[Effect] = list(effects)
+        while (next_one := self._oldest_released()) is not None:
+            said += self._read(*next_one)
+        return tuple(said)
+
+    def _oldest_released(self) -> tuple[int, Event] | None:
+        """Take out what arrived first among that of channels that are open."""
+        if self._gate.has_failed:
+            return None
+        for position, (channel, event) in enumerate(self._waiting):
+            if not self._gate.is_blocked(channel):
+                del self._waiting[position]
+                if isinstance(event, EndOfPartition):
+                    self._ending.discard(channel)
+                return channel, event
+        return None
+
+    _steps = steps(
+        {
+            Record: record,
+            BarrierWithOptions: barrier,
+            Announcement: announce,
+            Injection: inject,
+            Cancel: cancel,
+            EndOfPartition: end_of_partition,
+            Advance: advance,
+        }
+    )

@@ -1,0 +1,142 @@
+"""The modes unaligned and alternating behind the words of the wire, at both levels."""
+
+from collections.abc import Hashable, Mapping
+from functools import partial
+from typing import NamedTuple
+
+from model import inflight
+from model.barriers import (
+    ALIGNED,
+    FORCED_ALIGNED,
+    TIMED,
+    UNALIGNED,
+    Announce,
+    Inject,
+    OptionedBarrier,
+    Options,
+)
+from model.components import words
+from model.components.mode import Mode
+from model.components.words import Wire, WireError
+from model.events import Advance, Cancel, EndOfPartition, Record, Step
+from model.inflight import Passage
+from model.profiles import Profile
+from model.unaligned import persisting
+
+ALIGNMENTS: Mapping[str, int] = {
+    "aligned": ALIGNED,
+    "unaligned": UNALIGNED,
+    "forced-aligned": FORCED_ALIGNED,
+    "timeout": TIMED,
+}
+"""By their name on the wire."""
+
+
+class Overtaking(NamedTuple):
+    """A gate of mode unaligned at one of the two levels; at handler level nothing ever waits."""
+
+    passage: Passage
+    polled: bool
+
+
+class Alternating(NamedTuple):
+    """The same for mode alternating."""
+
+    passage: Passage
+    polled: bool
+
+
+Session = Overtaking | Alternating
+
+
+def new(
+    made: type[Session], config: Wire, channels: int, profile: Profile, after_finish: bool, polled: bool
+) -> Session:
+    """A gate that has seen nothing, at time 0; `alignment_timeout_ms` is read in both modes."""
+    timeout = words.integer(config, "alignment_timeout_ms", at_least=0, default=0)
+    passage = inflight.new_passage(
+        channels, after_finish, profile, alternating=made is Alternating, timeout=timeout
+    )
+    return made(passage, polled)
+
+
+def step(session: Session, event: Wire) -> Step[Session]:
+    """One item arrives, the task is triggered, or time passes."""
+    passage = session.passage
+    kind = words.kind_of(event, _KINDS)
+    if passage.gate.failed:
+        raise WireError(f"the gate has failed; make a new one: {dict(event)}")
+    if kind == "advance":
+        call: Advance | Inject = Advance(words.integer(event, "ms", at_least=0))
+        return _stepped(session, _called(session, call))
+    if kind == "inject":
+        if not passage.gate.profile.ends_count:
+            raise WireError(f"profile {passage.gate.profile.name} triggers no task whose predecessors ended")
+        call = Inject(words.checkpoint(event), *_options(event, passage.gate.now))
+        return _stepped(session, _called(session, call))
+    channel = words.index(event, "channel", len(passage.gate.closed))
+    if inflight.has_ended(passage, channel):
+        raise WireError(f"channel {channel} has ended; send nothing on it any more: {dict(event)}")
+    item: inflight.Item
+    if kind == "barrier":
+        item = OptionedBarrier(channel, words.checkpoint(event), *_options(event, passage.gate.now))
+    elif kind == "announce":
+        item = Announce(channel, words.checkpoint(event), *_options(event, passage.gate.now))
+    elif kind == "cancel":
+        item = Cancel(channel, words.checkpoint(event))
+    elif kind == "end_of_partition":
+        item = EndOfPartition(channel)
+    elif session.polled:
+        item = Record(channel, words.field(event, "value"))
+    else:
+        raise WireError("a gate at handler level takes no records; use level 'polled'")
+    if session.polled:
+        return _stepped(session, inflight.on_arrival(passage, item))
+    gate, effects, rules = inflight.at_gate(passage.gate, item)
+    return _stepped(session, Step(Passage(gate, ()), effects, rules))
+
+
+_KINDS = ("record", "barrier", "announce", "inject", "cancel", "end_of_partition", "advance")
+
+
+def _called(session: Session, call: Advance | Inject) -> Step[Passage]:
+    return inflight.on_call(session.passage, call)
+
+
+def _stepped(session: Session, step: Step[Passage]) -> Step[Session]:
+    return Step(session._replace(passage=step.state), step.effects, step.rules)
+
+
+def _options(event: Wire, now: int) -> Options:
+    """`alignment`, `savepoint`, `timestamp`: left out, an aligned checkpoint that was triggered now."""
+    alignment = ALIGNMENTS[words.choice(event, "alignment", tuple(ALIGNMENTS), default="aligned")]
+    savepoint = words.boolean(event, "savepoint", default=False)
+    if savepoint and alignment == UNALIGNED:
+        raise WireError(f"a savepoint is never unaligned: {dict(event)}")
+    return Options(alignment, savepoint, words.integer(event, "timestamp", at_least=0, default=now))
+
+
+def observe(session: Session) -> dict[str, object]:
+    """`current`, `pending`, `blocked`, `closed`, `arrived`, `persisting`."""
+    gate = session.passage.gate
+    return {
+        "current": gate.current,
+        "pending": gate.pending,
+        "blocked": _channels(gate.blocked),
+        "closed": _channels(gate.closed),
+        "arrived": _channels(gate.arrived),
+        "persisting": _channels(persisting(gate)),
+    }
+
+
+def _channels(flags: tuple[bool, ...]) -> list[int]:
+    return [channel for channel, flag in enumerate(flags) if flag]
+
+
+def key(session: Session) -> Hashable:
+    """The state; with waiting records, whose values are the sender's (1 and true differ), its text."""
+    return repr(session) if session.passage.waiting else session
+
+
+UNALIGNED_MODE = Mode(Overtaking, partial(new, Overtaking), step, observe, key)
+ALTERNATING_MODE = Mode(Alternating, partial(new, Alternating), step, observe, key)
