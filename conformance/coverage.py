@@ -15,7 +15,15 @@ from typing import NamedTuple
 RULE_ID = re.compile(r"[A-Z]+-\d\d")
 
 _ROOMS: Mapping[str, tuple[str, ...]] = {
-    "gate": ("alignment.py", "network.py"),
+    "gate": (
+        "alignment.py",
+        "network.py",
+        "buffering.py",
+        "tracking.py",
+        "unaligned.py",
+        "alternating.py",
+        "inflight.py",
+    ),
     "subtask": ("subtask.py",),
     "coordinator": ("coordinator.py", "pending.py", "store.py"),
     "store": ("store.py",),
@@ -26,16 +34,28 @@ _ROOMS: Mapping[str, tuple[str, ...]] = {
 
 _FAMILIES: Mapping[str, Mapping[str, tuple[object, ...]]] = {
     "ALIGN": {"mode": ("exactly-once",)},
+    "TRACK": {"mode": ("at-least-once",)},
+    "UNAL": {"mode": ("unaligned", "alternating"), "profile": ("flink-1.13", "flink-1.14")},
 }
 """Options that all rules of a family need to fire, where they are given."""
 
 _NEEDS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
+    "ALIGN-07": {"profile": ("flink-1.7", "flink-1.9", "flink-1.11")},
     "ALIGN-14": {"checkpoints_after_tasks_finish": (False,)},
     "ALIGN-15": {"checkpoints_after_tasks_finish": (True,)},
     "ALIGN-16": {"level": ("handler",), "profile": ("flink-1.14",)},
     "ALIGN-17": {"level": ("polled",)},
     "ALIGN-20": {"level": ("handler",), "profile": ("flink-1.7", "flink-1.9", "flink-1.11", "flink-1.12")},
     "ALIGN-21": {"level": ("handler",), "profile": ("flink-1.13",)},
+    "ALIGN-22": {"level": ("polled",), "profile": ("flink-1.7", "flink-1.9")},
+    "ALIGN-23": {"level": ("polled",), "profile": ("flink-1.7", "flink-1.9")},
+    "TRACK-01": {"level": ("polled",)},
+    "TRACK-13": {
+        "checkpoints_after_tasks_finish": (False,),
+        "profile": ("flink-1.9", "flink-1.11", "flink-1.12", "flink-1.13", "flink-1.14"),
+    },
+    "TRACK-14": {"checkpoints_after_tasks_finish": (True,), "profile": ("flink-1.14",)},
+    "TRACK-18": {"level": ("handler",), "profile": ("flink-1.7",)},
 }
 """Options that a rule needs beside those of its family."""
 

@@ -66,6 +66,8 @@ class World(NamedTuple):
     allows: Callable[[Environment, Event], Environment | None]
     """What the environment remembers after the event; None if it does not let it happen now."""
     step: Callable[[Any, Event], Step[Any]]
+    toured: bool = True
+    """Its runs mean the same on the wire; not so where a bound is set lower than the protocol has it."""
 
 
 def gate_world(
@@ -265,6 +267,8 @@ def network_world(channels: int, ids: int, waiting: int) -> World:
 
 def small_worlds() -> tuple[World, ...]:
     """The closed models that are explored, toured and mutated: every rule of a component fires in one."""
+    from model.closed_modes import mode_worlds  # they are made of World
+
     gates = tuple(
         gate_world(channels, ids, counts_as_aligned=counts_as_aligned, polled=polled)
         for channels, ids in ((1, 3), (2, 3), (3, 3))
@@ -281,6 +285,7 @@ def small_worlds() -> tuple[World, ...]:
         *gates,
         *older,
         network_world(2, 2, 2),
+        *mode_worlds(),
         subtask_world(3, 2),
         coordinator_world(2, 3, max_concurrent=2, retain=1),
         coordinator_world(2, 2, max_concurrent=1, retain=2),

@@ -3,7 +3,19 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from model import alignment, coordinator, network, store, subtask, transactions
+from model import (
+    alignment,
+    alternating,
+    buffering,
+    coordinator,
+    inflight,
+    network,
+    store,
+    subtask,
+    tracking,
+    transactions,
+)
+from model.barriers import Announce, Inject, OptionedBarrier
 from model.events import (
     AbortNotification,
     AbortOnBarrier,
@@ -24,6 +36,7 @@ from model.events import (
     Finish,
     JobStatus,
     LatestRequest,
+    Record,
     Restore,
     RestoreRequest,
     Shutdown,
@@ -42,6 +55,20 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         Barrier: alignment.on_barrier,
         Cancel: alignment.on_cancel,
         EndOfPartition: alignment.on_end_of_partition,
+    },
+    "tracker": {
+        Record: tracking.on_record,
+        Barrier: tracking.on_barrier,
+        Cancel: tracking.on_cancel,
+        EndOfPartition: tracking.on_end_of_partition,
+    },
+    "unaligned": {
+        OptionedBarrier: alternating.on_barrier,
+        Announce: alternating.on_announce,
+        Inject: alternating.on_inject,
+        Cancel: alternating.on_cancel,
+        EndOfPartition: alternating.on_end_of_partition,
+        Advance: alternating.on_advance,
     },
     "subtask": {
         Checkpoint: subtask.on_checkpoint,
@@ -83,6 +110,10 @@ def step_of(component: str) -> Callable[[Any, Event], Step[Any]]:
     """The step of one component: give the event's fields to the function for its class."""
     if component == "network":
         return network_step
+    if component == "buffer":
+        return buffer_step
+    if component == "passage":
+        return passage_step
     handlers = HANDLERS[component]
 
     def step(state: Any, event: Event) -> Step[Any]:  # noqa: ANN401 - any component's state
@@ -94,3 +125,15 @@ def step_of(component: str) -> Callable[[Any, Event], Step[Any]]:
 def network_step(inbox: network.Inbox, item: Any) -> Step[Any]:  # noqa: ANN401 - an Item
     """The polled gate takes its items whole."""
     return network.on_arrival(inbox, item)
+
+
+def buffer_step(buffer: buffering.Buffer, item: Any) -> Step[Any]:  # noqa: ANN401 - an Item
+    """So does the gate that stores."""
+    return buffering.on_arrival(buffer, item)
+
+
+def passage_step(passage: inflight.Passage, event: Any) -> Step[Any]:  # noqa: ANN401 - an Item or a call
+    """So does the polled gate of unaligned checkpoints; what is no item goes to the gate at once."""
+    if type(event) is Advance or type(event) is Inject:
+        return inflight.on_call(passage, event)
+    return inflight.on_arrival(passage, event)

@@ -10,12 +10,17 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from model.alignment import Gate
+from model.buffering import UNLIMITED
 from model.closed import World, gate_world, store_world
+from model.closed_buffer import OF_RECORDS, buffer_world
+from model.closed_tracking import tracker_world
 from model.components.store import TYPES
 from model.engines.prove import Case
-from model.events import Add, Effect, Event
+from model.events import Add, Barrier, Cancel, Effect, EndOfPartition, Event, Record
+from model.network import Item
 from model.profiles import NEWEST, PROFILES, Profile
 from model.store import Entry, Store
+from model.tracking import Tracked, Tracker
 from spec.tlc import Model
 from spec.values import State
 
@@ -36,8 +41,9 @@ class Projection(NamedTuple):
     world: World
     node: Callable[[State], Node]
     said: Callable[[Event, tuple[Effect, ...]], Said]
-    cases: Callable[[], list[Case]]
-    """The symbolic cases that cover the world's steps."""
+    cases: Callable[[], list[Case]] | None
+    """The symbolic cases that cover the world's steps; None where there are too many shapes for that, and
+    only TLC and the explorer are compared."""
 
 
 def projection_of(model: Model) -> Projection:
@@ -45,6 +51,10 @@ def projection_of(model: Model) -> Projection:
     constants = constants_of(model)
     if model.module == "GateModel":
         return _gate(constants, profile_of(model))
+    if model.module == "StoringModel":
+        return _storing(constants, profile_of(model))
+    if model.module == "TrackerModel":
+        return _tracker(constants, profile_of(model))
     if model.module == "StoreModel":
         return _store(constants)
     raise ProjectionError(f"{model.name}: no projection is declared for the module {model.module}")
@@ -71,7 +81,7 @@ def _plain_words(event: Event, effects: tuple[Effect, ...]) -> Said:
 
 
 def _gate(constants: Mapping[str, int | bool], profile: Profile) -> Projection:
-    from model.cases import gate_cases
+    from model.cases_gate import gate_cases
 
     channels = int(constants["N"])
     counts_as_aligned = bool(constants["AfterFinish"])
@@ -86,22 +96,99 @@ def _gate(constants: Mapping[str, int | bool], profile: Profile) -> Projection:
     def node(state: State) -> Node:
         gate = state["gate"]
         return (
-            Gate(
-                gate["current"],
-                gate["pending"],
-                tuple(channel in gate["blocked"] for channel in range(channels)),
-                tuple(channel in gate["closed"] for channel in range(channels)),
-                counts_as_aligned,
-                profile,
-                gate["repeats"],
-                gate["failed"],
-            ),
+            _gate_of(gate, channels, counts_as_aligned, profile),
             tuple(state["last"][channel] for channel in range(channels)),
             state["out"],
         )
 
     return Projection(world, node, _plain_words, lambda: list(gate_cases(channels, profile)))
 
+
+def _tracker(constants: Mapping[str, int | bool], profile: Profile) -> Projection:
+    from model.cases_tracking import tracker_cases
+
+    channels, bound = int(constants["N"]), int(constants["Bound"])
+    counts_as_aligned = bool(constants["AfterFinish"])
+    world = tracker_world(
+        channels,
+        int(constants["M"]),
+        counts_as_aligned=counts_as_aligned,
+        tracked_at_most=bound,
+        profile=profile,
+    )
+
+    def node(state: State) -> Node:
+        tracker = state["tracker"]
+        tracked = tuple(
+            Tracked(
+                entry["id"],
+                tuple(entry["counted"][channel] for channel in range(channels)),
+                entry["needed"],
+                entry["aborted"],
+            )
+            for entry in tracker["tracked"]
+        )
+        closed = tuple(channel in tracker["closed"] for channel in range(channels))
+        return (
+            Tracker(tracker["latest"], tracked, closed, counts_as_aligned, bound, profile),
+            tuple(state["last"][channel] for channel in range(channels)),
+            state["out"],
+        )
+
+    def cases() -> list[Case]:
+        return [
+            case
+            for tracked in range(bound + 1)
+            for case in tracker_cases(
+                channels, tracked, bound, counts_as_aligned=counts_as_aligned, profile=profile
+            )
+        ]
+
+    return Projection(world, node, _plain_words, cases)
+
+
+def _gate_of(gate: Any, channels: int, counts_as_aligned: bool, profile: Profile) -> Gate:  # noqa: ANN401
+    """The record of the model that a TLA+ gate is."""
+    return Gate(
+        gate["current"],
+        gate["pending"],
+        tuple(channel in gate["blocked"] for channel in range(channels)),
+        tuple(channel in gate["closed"] for channel in range(channels)),
+        counts_as_aligned,
+        profile,
+        gate["repeats"],
+        gate["failed"],
+    )
+
+
+def _storing(constants: Mapping[str, int | bool], profile: Profile) -> Projection:
+    channels, limit = int(constants["N"]), int(constants["Limit"]) or UNLIMITED
+    world = buffer_world(channels, int(constants["M"]), int(constants["Room"]), limit)
+    assert world.state.gate.profile is profile
+
+    def node(state: State) -> Node:
+        gate = state["buffer"]["gate"]
+        there = world.state._replace(
+            gate=_gate_of(gate, channels, bool(constants["AfterFinish"]), profile),
+            stored=tuple(_ITEMS[item[0]](*item[1:]) for item in state["buffer"]["stored"]),
+        )
+        return there, tuple(state["last"][channel] for channel in range(channels)), state["out"]
+
+    def said(event: Event, effects: tuple[Effect, ...]) -> Said:
+        return tuple(
+            words[:2] if words[0] in ("record", "process") else words
+            for words in _plain_words(event, effects)
+        )
+
+    return Projection(world, node, said, None)
+
+
+_ITEMS: Mapping[str, Callable[..., Item]] = {
+    "barrier": Barrier,
+    "cancel": Cancel,
+    "end_of_partition": EndOfPartition,
+    "record": lambda channel: Record(channel, OF_RECORDS),
+}
 
 _STORE_WORDS = {"discard_checkpoint": "discard"}
 

@@ -7,12 +7,13 @@ The first difference is told with who differs from whom, and charged to the rule
 there.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from conformance.compare.projection import Node, Projection, Said, projection_of
 from conformance.drive.directed import shape_of
 from model.engines.explore import Graph, explore
+from model.engines.prove import Case
 from model.engines.relation import NotDeterministicError, Relation
 from model.events import Rules
 from spec.stategraph import StateGraph, state_graph
@@ -63,10 +64,9 @@ def compare(name: str, dumped: StateGraph, projection: Projection) -> Agreement:
     difference = None
     if {nodes[fingerprint] for fingerprint in dumped.initial} != {start}:
         difference = Difference(OUTSIDE, (), f"the initial states differ; the explorer starts in {start}")
-    relation = _Relations(projection)
     steps = 0
-    if difference is None:
-        steps, difference = relation.compare(explored)
+    if difference is None and projection.cases is not None:
+        steps, difference = _Relations(projection.cases()).compare(explored)
     if difference is None:
         difference = _first_difference(tlc, edges)
     return Agreement(name, len(nodes), len(tlc), steps, difference)
@@ -124,9 +124,9 @@ def _shown(node: Node) -> str:
 class _Relations:
     """The z3 relation of a closed model: one compiled relation for each case."""
 
-    def __init__(self, projection: Projection) -> None:
+    def __init__(self, cases: Iterable[Case]) -> None:
         self._by_shape: dict[Any, Relation] = {
-            shape_of(case.state, case.event): Relation(case) for case in projection.cases()
+            shape_of(case.state, case.event): Relation(case) for case in cases
         }
 
     def compare(self, explored: Graph) -> tuple[int, Difference | None]:

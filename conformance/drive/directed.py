@@ -9,7 +9,7 @@ bounds do not reach, or that the invariants allow and the protocol never enters.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from model.components.script import Script, script
+from model.components.script import Script, component_on_wire, script
 from model.engines.explore import Graph, explore
 from model.engines.prove import Case
 from model.engines.relation import Relation
@@ -85,9 +85,9 @@ def _form(value: Any) -> Any:  # noqa: ANN401 - any part of a record
 
 
 def graphs_of(component: str) -> Iterator[Graph]:
-    """The state graphs of a component's closed models, with their transitions."""
+    """The state graphs of the closed models of a component, all its modes and levels, with transitions."""
     from model.closed import small_worlds
 
     for world in small_worlds():
-        if world.component == component:
+        if component_on_wire(world.component) == component and world.toured:
             yield explore(world)

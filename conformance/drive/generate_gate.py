@@ -5,12 +5,12 @@ from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
-
-Chooser = Callable[[Wire], Wire | None]
-"""The next event, given the observable state; None when nothing telling is left to do."""
-
-STRAY = 0.005
-"""How often an event is one that must be refused."""
+from conformance.drive.chooser import STRAY as STRAY
+from conformance.drive.chooser import Chooser as Chooser
+from conformance.drive.generate_tracking import CONFIGS as TRACKING_CONFIGS
+from conformance.drive.generate_tracking import tracking_chooser
+from conformance.drive.generate_unaligned import CONFIGS as UNALIGNED_CONFIGS
+from conformance.drive.generate_unaligned import unaligned_chooser
 
 
 def gate_chooser(config: Wire, rng: Random) -> Chooser:
@@ -73,6 +73,9 @@ def _stray_at_gate(luck: float, channels: int, ended: set[int], polled: bool) ->
 
 CHOOSERS: Mapping[str, Callable[[Wire, Random], Chooser]] = {
     "exactly-once": aligned_chooser,
+    "at-least-once": tracking_chooser,
+    "unaligned": unaligned_chooser,
+    "alternating": unaligned_chooser,
 }
 """By mode."""
 
@@ -93,11 +96,26 @@ CONFIGS: list[Wire] = [
             "mode": "exactly-once",
             "profile": profile,
             "checkpoints_after_tasks_finish": False,
-            "level": "handler",
+            "level": level,
         }
-        for channels, profile in product(
-            (2, 3), ("flink-1.7", "flink-1.9", "flink-1.11", "flink-1.12", "flink-1.13")
+        for channels, profile, level in product(
+            (2, 3, 1),
+            ("flink-1.7", "flink-1.9", "flink-1.11", "flink-1.12", "flink-1.13"),
+            ("handler", "polled"),
         )
     ),
+    *(
+        {
+            "channels": channels,
+            "mode": "exactly-once",
+            "profile": "flink-1.9",
+            "checkpoints_after_tasks_finish": False,
+            "level": "polled",
+            "alignment_limit_bytes": limit,
+        }
+        for channels, limit in ((2, 32_768), (3, 100_000))
+    ),
+    *TRACKING_CONFIGS,
+    *UNALIGNED_CONFIGS,
 ]
 """What walks go through, in turn."""

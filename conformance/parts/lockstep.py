@@ -25,7 +25,7 @@ from conformance.drive.walks import walks
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
 from conformance.report.saved import save
 from conformance.report.story import Telling, tell
-from model import cases
+from model import cases, cases_gate
 from model.components.script import Script, script
 from model.engines.explore import Graph
 from model.engines.prove import Case
@@ -95,7 +95,7 @@ def _tour(component: str, numbers: Counter[str]) -> Played:
     """Tours and directed cases over the closed models of one component."""
     played = Played()
     adapter = bundled_adapter()
-    graphs = [*graphs_of(component), *(graphs_of("network") if component == "gate" else ())]
+    graphs = list(graphs_of(component))
     scripts: list[Script] = []
     for graph in graphs:
         scripts += _tours_of(graph)
@@ -122,7 +122,7 @@ def _tours_of(graph: Graph) -> Iterator[Script]:
 def cases_of(component: str) -> Iterable[Case]:
     """The cases whose paths are looked for in the closed models of a component."""
     if component == "gate":
-        return [case for channels in (1, 2, 3) for case in cases.gate_cases(channels)]
+        return [case for channels in (1, 2, 3) for case in cases_gate.gate_cases(channels)]
     if component == "subtask":
         shapes = [(aborted, running) for aborted in (0, 1, 2) for running in (0, 1, 2)]
         return [case for aborted, running in shapes for case in cases.subtask_cases(aborted, running, 2)]

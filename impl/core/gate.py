@@ -13,6 +13,7 @@ from typing import Any
 
 from impl.core.component import Component, Effects, require_checkpoint_id, steps
 from impl.core.effects import (
+    ALIGNMENT_LIMIT_EXCEEDED,
     INPUT_END_OF_STREAM,
     ON_CANCELLATION_BARRIER,
     SUBSUMED,
@@ -144,6 +145,10 @@ class InputGate(Component):
             return tuple(self._give_up(INPUT_END_OF_STREAM))
         self._blocked.discard(channel)  # ALIGN-15: from now on it counts as closed
         return tuple(self._complete()) if self._everyone_arrived() else ()
+
+    def exceed_limit(self) -> Effects:
+        """ALIGN-22: too much would be stored for the pending alignment, so it is given up."""
+        return (*self._release(), Abort(self._current, ALIGNMENT_LIMIT_EXCEEDED))
 
     def observe(self) -> dict[str, Any]:
         """`current`, `pending`, `blocked` and `closed` (sorted channels)."""

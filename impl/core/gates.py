@@ -3,11 +3,15 @@
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
+from impl.core.alternating import AlternatingGate
 from impl.core.component import Component, only_keys, positive_int, supported
 from impl.core.errors import ConfigError
 from impl.core.gate import InputGate
 from impl.core.generations import GENERATIONS, NEWEST, Generation, generation
+from impl.core.inflight import PolledUnalignedGate
 from impl.core.network import PolledGate
+from impl.core.tracking import BarrierTracker, PolledTracker
+from impl.core.unaligned import UnalignedGate, milliseconds
 
 
 class GateConfig(NamedTuple):
@@ -29,14 +33,60 @@ def _aligned(config: GateConfig) -> Component:
         checkpoints_after_tasks_finish=config.after_finish,
         generation=config.generation,
     )
-    return PolledGate(gate) if config.polled else gate
+    limit = _alignment_limit(config)
+    return PolledGate(gate, limit) if config.polled else gate
+
+
+def _alignment_limit(config: GateConfig) -> int | None:
+    """Bytes that the gate may store, None for no limit."""
+    limit = config.options.get("alignment_limit_bytes", -1)
+    if type(limit) is not int or limit < -1 or limit == 0:
+        raise ConfigError(
+            f"alignment_limit_bytes has to be -1 or an int from 1 on, came {limit!r}; correct it"
+        )
+    if limit == -1:
+        return None
+    if not config.generation.gate_stores:
+        raise ConfigError("alignment_limit_bytes belongs to gates that store, up to flink-1.9; leave it out")
+    return limit
+
+
+def _overtaking(config: GateConfig) -> Component:
+    gate = UnalignedGate(config.channels, after_finish=config.after_finish, generation=config.generation)
+    return PolledUnalignedGate(gate) if config.polled else gate
+
+
+def _alternating(config: GateConfig) -> Component:
+    gate = AlternatingGate(
+        config.channels,
+        after_finish=config.after_finish,
+        generation=config.generation,
+        patience=milliseconds(config.options, "alignment_timeout_ms"),
+    )
+    return PolledUnalignedGate(gate) if config.polled else gate
+
+
+def _tracked(config: GateConfig) -> Component:
+    tracker = PolledTracker if config.polled else BarrierTracker
+    return tracker(
+        config.channels,
+        checkpoints_after_tasks_finish=config.after_finish,
+        generation=config.generation,
+    )
 
 
 MODES: Final[Mapping[str, Callable[[GateConfig], Component]]] = {
     "exactly-once": _aligned,
+    "at-least-once": _tracked,
+    "unaligned": _overtaking,
+    "alternating": _alternating,
 }
 _KEYS: Final = ("channels", "mode", "profile", "checkpoints_after_tasks_finish", "level")
-_KEYS_OF_MODE: Final[Mapping[str, tuple[str, ...]]] = {}
+_KEYS_OF_MODE: Final[Mapping[str, tuple[str, ...]]] = {
+    "exactly-once": ("alignment_limit_bytes",),
+    "unaligned": ("alignment_timeout_ms",),
+    "alternating": ("alignment_timeout_ms",),
+}
 """What only some modes read, beside `_KEYS`."""
 
 

@@ -5,10 +5,13 @@ each channel. They are handed on within the event that releases their channel, a
 the order of arrival over all channels, as long as their channel stays open to them: a barrier handed on
 may block its channel again, and what stands behind it goes on waiting. Rule: ALIGN-17; the alignment
 itself is `gate`.
+
+Up to Flink 1.10 it is the gate that keeps the waiting messages, in a store that may have a limit; what
+the task sees is the same (ALIGN-23), until an alignment is given up because of that limit (ALIGN-22).
 """
 
 from collections import deque
-from typing import Any
+from typing import Any, Final
 
 from impl.core.component import Component, Effects, require_checkpoint_id, steps
 from impl.core.effects import Effect, Process
@@ -16,12 +19,19 @@ from impl.core.errors import ProtocolError
 from impl.core.events import Barrier, Cancel, EndOfPartition, Event, Record
 from impl.core.gate import InputGate
 
+PAGE_SIZE: Final = 32 * 1024
+"""Bytes that a stored message counts for: the cache of Flink reckons in whole pages."""
+
 
 class PolledGate(Component):
-    """An input gate behind a network that obeys `block` and `resume`."""
+    """An input gate behind a network that obeys `block` and `resume`.
 
-    def __init__(self, gate: InputGate) -> None:
+    `limit_bytes`: what may wait at most; None for no limit.
+    """
+
+    def __init__(self, gate: InputGate, limit_bytes: int | None = None) -> None:
         self._gate = gate
+        self._room = None if limit_bytes is None else limit_bytes // PAGE_SIZE
         self._arrivals = 0
         self._waiting: dict[int, deque[tuple[int, Event]]] = {}
         self._ending: set[int] = set()  # the end has been sent, and waits behind a blocked channel
@@ -73,6 +83,8 @@ class PolledGate(Component):
     def _wait(self, channel: int, event: Event) -> Effects:
         self._arrivals += 1
         self._waiting.setdefault(channel, deque()).append((self._arrivals, event))
+        if self._room is not None and sum(map(len, self._waiting.values())) > self._room:
+            return self._hand_on(self._gate.exceed_limit())
         return ()
 
     def _hand_on(self, effects: Effects) -> Effects:

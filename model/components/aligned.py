@@ -1,9 +1,13 @@
-"""The mode exactly-once behind the words of the wire, at both levels."""
+"""The mode exactly-once behind the words of the wire, at both levels.
+
+What comes on a blocked channel waits in the network or, up to Flink 1.10, in the gate's own store.
+"""
 
 from collections.abc import Hashable
 from typing import NamedTuple
 
-from model import network
+from model import buffering, network
+from model.buffering import UNLIMITED, Buffer
 from model.components import words
 from model.components.mode import Mode
 from model.components.words import Wire, WireError
@@ -15,12 +19,22 @@ from model.profiles import Profile
 class Aligned(NamedTuple):
     """A gate at one of the two levels; at handler level nothing ever waits."""
 
-    inbox: Inbox
+    inbox: Inbox | Buffer
     polled: bool
 
 
 def new(config: Wire, channels: int, profile: Profile, after_finish: bool, polled: bool) -> Aligned:
-    """A gate that has seen nothing."""
+    """A gate that has seen nothing; `alignment_limit_bytes` (-1: none) where the gate itself stores."""
+    limit = words.integer(config, "alignment_limit_bytes", at_least=UNLIMITED, default=UNLIMITED)
+    if limit == 0:
+        raise WireError("alignment_limit_bytes: expected -1 (none) or an int from 1 on, got 0")
+    if limit != UNLIMITED and not profile.stores_blocked:
+        raise WireError(
+            f"alignment_limit_bytes: {profile.name} stores nothing at the gate; leave it out, or ask for "
+            "the profile flink-1.7 or flink-1.9"
+        )
+    if polled and profile.stores_blocked:
+        return Aligned(buffering.new_buffer(channels, after_finish, profile, limit), polled)
     return Aligned(network.new_inbox(channels, after_finish, profile), polled)
 
 
@@ -31,7 +45,12 @@ def step(session: Aligned, event: Wire) -> Step[Aligned]:
     channel = words.index(event, "channel", len(inbox.gate.blocked))
     if inbox.gate.failed:
         raise WireError(f"the gate has failed; make a new one: {dict(event)}")
-    if network.has_ended(inbox, channel):
+    ended = (
+        buffering.has_ended(inbox, channel)
+        if isinstance(inbox, Buffer)
+        else (network.has_ended(inbox, channel))
+    )
+    if ended:
         raise WireError(f"channel {channel} has ended; send nothing on it any more: {dict(event)}")
     item: network.Item
     if kind == "barrier":
@@ -44,7 +63,10 @@ def step(session: Aligned, event: Wire) -> Step[Aligned]:
         item = Record(channel, words.field(event, "value"))
     else:
         raise WireError("a gate at handler level takes no records; use level 'polled'")
-    if session.polled:
+    after: Inbox | Buffer
+    if isinstance(inbox, Buffer):
+        after, effects, rules = buffering.on_arrival(inbox, item)
+    elif session.polled:
         after, effects, rules = network.on_arrival(inbox, item)
     else:
         gate, effects, rules = network.at_gate(inbox.gate, item)
@@ -65,7 +87,9 @@ def observe(session: Aligned) -> dict[str, object]:
 
 def key(session: Aligned) -> Hashable:
     """The state; with waiting records, whose values are the sender's (1 and true differ), its text."""
-    return repr(session) if session.inbox.waiting else session
+    inbox = session.inbox
+    held = inbox.stored if isinstance(inbox, Buffer) else inbox.waiting
+    return repr(session) if held else session
 
 
 MODE = Mode(Aligned, new, step, observe, key)

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from model.components import aligned, words
+from model.components import aligned, overtaking, tracked, words
 from model.components.mode import Mode
 from model.components.words import Wire
 from model.events import Step
@@ -11,6 +11,9 @@ from model.profiles import NEWEST, PROFILES
 
 MODES: Mapping[str, Mode] = {
     "exactly-once": aligned.MODE,
+    "at-least-once": tracked.MODE,
+    "unaligned": overtaking.UNALIGNED_MODE,
+    "alternating": overtaking.ALTERNATING_MODE,
 }
 """By their name on the wire."""
 

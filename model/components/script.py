@@ -33,6 +33,14 @@ _KINDS = {
 _SINK_KINDS = {"complete_notification": "notify_complete", "abort_notification": "notify_abort"}
 
 
+_OF_GATE = ("gate", "network", "buffer", "tracker", "unaligned", "passage")
+
+
+def component_on_wire(component: str) -> str:
+    """The component of the wire that a closed model's component is a mode or a level of."""
+    return "gate" if component in _OF_GATE else component
+
+
 class Script(NamedTuple):
     """One run of a closed model, ready to be sent."""
 
@@ -44,7 +52,7 @@ class Script(NamedTuple):
 
 def script(world: World, run: Iterable[Event]) -> Script:
     """The run in the words of the wire."""
-    component = "gate" if world.component == "network" else world.component
+    component = component_on_wire(world.component)
     opening, config = _opening(world)
     events = tuple(wire_event(component, event, f"state-{place}") for place, event in enumerate(run))
     return Script(component, config, opening, events)
@@ -60,6 +68,27 @@ def _opening(world: World) -> tuple[tuple[WireObject, ...], WireObject]:
             "level": level,
             "checkpoints_after_tasks_finish": gate.counts_as_aligned,
             "profile": gate.profile.name,
+        }
+    if world.component == "buffer":
+        barriers = tuple(
+            {"kind": "barrier", "channel": channel, "checkpoint": state.gate.current}
+            for channel, blocked in enumerate(state.gate.blocked)
+            if blocked
+        )
+        return barriers, {
+            "channels": len(state.gate.blocked),
+            "level": "polled",
+            "checkpoints_after_tasks_finish": state.gate.counts_as_aligned,
+            "profile": state.gate.profile.name,
+            "alignment_limit_bytes": state.limit,
+        }
+    if world.component == "tracker":
+        return (), {
+            "channels": len(state.closed),
+            "mode": "at-least-once",
+            "level": "polled",
+            "checkpoints_after_tasks_finish": state.counts_as_aligned,
+            "profile": state.profile.name,
         }
     if world.component == "subtask":
         return (), {"max_concurrent": state.remembered_at_most}

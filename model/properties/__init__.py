@@ -5,6 +5,7 @@ read three ways: evaluated by the explorer, read symbolically by the prover, and
 rule a wrong step breaks.
 """
 
+from model.properties.buffer import BUFFER
 from model.properties.coordinator import COORDINATOR
 from model.properties.dataflow import DATAFLOW
 from model.properties.gate import GATE, NETWORK
@@ -12,12 +13,13 @@ from model.properties.registry import Property
 from model.properties.sink import SINK
 from model.properties.store import STORE
 from model.properties.subtask import SUBTASK
+from model.properties.tracking import TRACKER
 
 __all__ = ["PROPERTIES", "Property", "of_component"]
 
 PROPERTIES: tuple[Property, ...] = tuple(
     found
-    for registry in (GATE, NETWORK, SUBTASK, COORDINATOR, STORE, SINK, DATAFLOW)
+    for registry in (GATE, NETWORK, BUFFER, TRACKER, SUBTASK, COORDINATOR, STORE, SINK, DATAFLOW)
     for found in registry.properties
 )
 

@@ -1,0 +1,73 @@
+------------------------------- MODULE Storing -------------------------------
+(***************************************************************************)
+(* A gate that stores what comes on a blocked channel: Flink up to 1.10.   *)
+(*                                                                         *)
+(* Before the network could hold a channel back, the gate took everything  *)
+(* and kept aside what belonged behind a barrier. When an event lets       *)
+(* channels go, what was stored is rolled over and replayed within that    *)
+(* event. A replayed item whose channel is blocked again is stored again;  *)
+(* if that alignment ends before the replay does, what was stored last is  *)
+(* replayed first, and the rest of the older sequence after it. An         *)
+(* alignment that would store more than a limit is given up.               *)
+(*                                                                         *)
+(* Items are <<"barrier", c, n>>, <<"cancel", c, n>>,                      *)
+(* <<"end_of_partition", c>> and <<"record", c>>. The module holds         *)
+(* functions, no behaviour; models/StoringModel.tla states rules ALIGN-22  *)
+(* and ALIGN-23.                                                           *)
+(*                                                                         *)
+(* Source: CachedBufferStorage and CheckpointedInputGate of 1.9 and 1.10,  *)
+(* BarrierBuffer of 1.7 and 1.8.                                           *)
+(***************************************************************************)
+EXTENDS Alignment
+
+CONSTANTS
+    Limit           \* items that may be stored and not yet replayed; 0 for no limit
+
+NewBuffer == [gate |-> NewGate(Channels), stored |-> <<>>, rolled |-> <<>>]
+
+ChannelOf(item) == item[2]
+
+(* The gate gets one item; a record goes straight to the operator. *)
+AtGate(g, item) ==
+    CASE item[1] = "barrier"          -> OnBarrier(g, item[2], item[3])
+      [] item[1] = "cancel"           -> OnCancel(g, item[3])
+      [] item[1] = "end_of_partition" -> OnEndOfPartition(g, item[2])
+      [] item[1] = "record"           -> [gate |-> g, out |-> <<<<"process", item[2]>>>>]
+
+(* What is stored becomes the next sequence to be replayed. *)
+RollOver(b) ==
+    IF b.stored = <<>> THEN b ELSE [b EXCEPT !.stored = <<>>, !.rolled = <<b.stored>> \o @]
+
+RECURSIVE Items(_)
+Items(sequences) == IF sequences = <<>> THEN 0 ELSE Len(Head(sequences)) + Items(Tail(sequences))
+
+IsFull(b) == Limit # 0 /\ Len(b.stored) + Items(b.rolled) > Limit
+
+(* ALIGN-22: too much would be stored, so the alignment ends. *)
+Exceeds(b) ==
+    [buffer |-> RollOver([b EXCEPT !.gate = Idle(@)]),
+     out    |-> Append(Resumes(b.gate.blocked), <<"abort", b.gate.current, "ALIGNMENT_LIMIT_EXCEEDED">>)]
+
+(* One item, new or replayed. *)
+Take(b, item) ==
+    IF ChannelOf(item) \in b.gate.blocked
+    THEN LET kept == [b EXCEPT !.stored = Append(@, item)]
+         IN  IF IsFull(kept) THEN Exceeds(kept) ELSE [buffer |-> kept, out |-> <<>>]
+    ELSE LET step  == AtGate(b.gate, item)
+             after == [b EXCEPT !.gate = step.gate]
+         IN  [buffer |-> IF b.gate.blocked \subseteq step.gate.blocked THEN after ELSE RollOver(after),
+              out    |-> step.out]
+
+(* The oldest item of the next sequence, taken off it. *)
+Next1(b) == Head(Head(b.rolled))
+Without1(b) ==
+    [b EXCEPT !.rolled = IF Len(Head(@)) = 1 THEN Tail(@) ELSE <<Tail(Head(@))>> \o Tail(@)]
+
+(* ALIGN-23 *)
+RECURSIVE Replay(_, _)
+Replay(b, said) ==
+    IF b.rolled = <<>> THEN [buffer |-> b, out |-> said]
+    ELSE LET step == Take(Without1(b), Next1(b)) IN Replay(step.buffer, said \o step.out)
+
+OnArrival(b, item) == LET step == Take(b, item) IN Replay(step.buffer, step.out)
+==============================================================================
