@@ -14,6 +14,7 @@ from model.engines.prove import Refutation, Report
 SHARES_PER_PROCESS = 4
 PROVED_HERE = frozenset(
     [f"ALIGN-{number:02}" for number in range(1, 20)]
+    + [f"TRACK-{number:02}" for number in range(1, 19)]
     + [f"SUB-{number:02}" for number in range(1, 10)]
     + [f"COORD-{number:02}" for number in range(1, 13)]
     + [f"TASK-{number:02}" for number in range(1, 11)]
