@@ -61,7 +61,13 @@ class Target:
 
 
 EXTRAS: Mapping[tuple[str, ...], tuple[Wire, ...]] = {
-    ("alternating",): ({"alignment_timeout_ms": 100},),
+    ("alternating",): ({"alignment_timeout_ms": 10}, {"alignment_timeout_ms": 0}),
+    ("unaligned",): ({"alignment_timeout_ms": 10},),
+    ("exactly-once", "flink-1.9", "polled"): (
+        {"alignment_limit_bytes": -1},
+        {"alignment_limit_bytes": 32_768},
+        {"alignment_limit_bytes": 98_304},
+    ),
 }
 """Options that belong to a mode, or to a mode of one profile at one level."""
 

@@ -6,6 +6,7 @@ only with the checksum of the list. A jar in the cache is checked once and then 
 
 import hashlib
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -95,7 +96,7 @@ def _keep(package: Path, folder: Path) -> Iterator[Path]:
     for name, content in _members(package):
         if KEPT.fullmatch(name):
             jar = folder / name
-            part = jar.with_suffix(".part")  # a jar that is there is whole
+            part = folder / f"{name}.{os.getpid()}"  # a jar that is there is whole, whoever else fetches
             part.write_bytes(content)
             part.replace(jar)
             if name.startswith("flink-dist"):

@@ -1,0 +1,99 @@
+"""Compiling the Java side: what each release sees of the sources, and what can be missing."""
+
+import shutil
+import zipfile
+
+import pytest
+
+from conformance.adapters.flink import releases
+from conformance.adapters.flink.adapter import NoJavaError, command_for
+from conformance.adapters.flink.compile import (
+    CompileError,
+    NoCompilerError,
+    SectionError,
+    compiled,
+    sections,
+    sources,
+)
+
+SOURCE = """always
+//# from 1.12
+new
+//# end
+//# before 1.12
+old
+//# end
+    //# from 1.12 before 1.14
+between
+    //# end
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache(monkeypatch, tmp_path):
+    monkeypatch.setenv(releases.CACHE, str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def empty_jar(tmp_path):
+    jar = tmp_path / "flink-dist-0.jar"
+    with zipfile.ZipFile(jar, "w") as archive:
+        archive.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n")
+    return jar
+
+
+@pytest.mark.parametrize(
+    ("minor", "seen"),
+    [
+        ((1, 9), ["always", "old"]),
+        ((1, 12), ["always", "new", "between"]),
+        ((1, 14), ["always", "new"]),
+        ((2, 0), ["always", "new"]),
+    ],
+)
+def test_a_release_sees_its_sections_and_lines_keep_their_numbers(minor, seen):
+    shown = sections(SOURCE, minor).splitlines()
+    assert [line for line in shown if line] == seen
+    assert len(shown) == len(SOURCE.splitlines())
+    assert shown.index("always") == 0
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "//# from 1.2\n",
+        "//# end\n",
+        "//# since 1.2\n//# end\n",
+        "//# from 1.2\n//# from 1.3\n//# end\n",
+        "//#\n",
+    ],
+)
+def test_sections_that_cannot_be_read_are_told(broken):
+    with pytest.raises(SectionError, match=r"Odd\.java"):
+        sections(broken, (1, 2), "Odd.java")
+
+
+def test_every_source_can_be_read_for_every_release():
+    for known in releases.releases().values():
+        for name, text in sources().items():
+            assert "//#" not in sections(text, known.minor, name)
+    assert {"Main.java", "Gate.java"} <= set(sources())
+
+
+def test_without_a_compiler_the_message_says_what_to_install(monkeypatch, tmp_path, empty_jar):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NoCompilerError, match="a JRE is not enough, install a JDK of 11 or later"):
+        compiled(releases.newest(), empty_jar)
+    with pytest.raises(NoJavaError, match="expected `java` on the PATH"):
+        command_for(releases.newest(), empty_jar, tmp_path)
+
+
+def test_a_jar_that_lacks_classes(empty_jar, tmp_path):
+    if shutil.which("javac") is None:
+        pytest.skip("there is no Java compiler")
+    with pytest.raises(
+        CompileError, match=r"does not compile against flink-dist-0\.jar(.|\n)*Barriers\.java"
+    ):
+        compiled(releases.newest(), empty_jar)
+    folder = releases.cache_folder(releases.newest())
+    assert list(folder.iterdir()) == []  # nothing half-made is left behind

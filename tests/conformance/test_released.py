@@ -1,0 +1,191 @@
+"""How releases are conformed: what is found, what is known, what is gone, what cannot be said. No JVM."""
+
+import sys
+from dataclasses import replace
+
+import pytest
+
+from conformance import rule_index
+from conformance.adapters.flink.releases import releases
+from conformance.adapters.process import ProcessAdapter
+from conformance.adapters.protocol import Crashed, Unsupported
+from conformance.drive import released as driver
+from conformance.drive.known import Known, KnownError, known_divergences, read, signature
+from conformance.drive.lockstep import replay
+from conformance.drive.oracle import Oracle
+from conformance.drive.released import Target, alphabet, conform, graph
+from conformance.parts.released import LEVELS, MODES
+from conformance.report import released as told
+from conformance.verdict import Verdict
+
+TARGET = Target("9.9.9", "flink-1.14", "exactly-once", "handler", after_finish=True)
+OVERTAKEN = (
+    {"kind": "barrier", "channel": 0, "checkpoint": 1},
+    {"kind": "barrier", "channel": 0, "checkpoint": 2},
+)
+ENTRY = Known(
+    "forgets",
+    ("9.9.9",),
+    {"channels": 2, "mode": "exactly-once", "profile": "flink-1.14"},
+    OVERTAKEN,
+    "the older checkpoint is never declined",
+    "ALIGN-03",
+)
+
+
+@pytest.fixture
+def entries(monkeypatch):
+    """Sets the known divergences."""
+
+    def put(*known):
+        monkeypatch.setattr(driver, "known_divergences", lambda: list(known))
+
+    put()
+    return put
+
+
+@pytest.fixture
+def impl():
+    with ProcessAdapter([sys.executable, "-m", "conformance.cli", "serve", "impl"], 60) as adapter:
+        yield adapter
+
+
+def test_an_implementation_that_does_as_the_model_conforms(impl, entries):
+    done = conform(impl, TARGET, 60, tour_nodes=30, scripts=[OVERTAKEN])
+    assert done.verdict is Verdict.CONFORMS
+    assert done.sequences > 60
+    assert done.transitions > 100
+    assert done.events > 1000
+    assert "ALIGN-03" in done.rules
+    assert told.line(done).startswith("  CONFORMS     Flink 9.9.9   exactly-once, handler: ")
+    assert told.details(done) == ""
+    assert told.matrix([done]).splitlines()[1].split() == ["9.9.9", f"{done.sequences}", "/", "0"]
+
+
+@pytest.mark.rule("ALIGN-03")
+def test_a_new_divergence_is_shrunk_and_told(start, entries):
+    done = conform(start("gate_forgets_subsumption"), TARGET, 60, tour_nodes=30)
+    assert done.verdict is Verdict.DIVERGES
+    assert {found.rule for found in done.new} == {"ALIGN-03"}
+    assert all(len(found.events) <= 3 for found in done.new)
+    assert any(found.events == OVERTAKEN or len(found.events) == 2 for found in done.new)
+    assert "ALIGN-03" in told.details(done)
+    assert f"/ {len(done.new)}" in told.matrix([done])
+
+
+@pytest.mark.rule("ALIGN-03")
+def test_the_search_goes_on_behind_what_is_known(start, entries):
+    adapter = start("gate_forgets_subsumption")
+    entries(ENTRY)
+    first = conform(adapter, TARGET, 0, tour_nodes=30)
+    others = [
+        ENTRY._replace(name=f"forgets {at}", config=found.config, events=found.events)
+        for at, found in enumerate(first.new)
+    ]
+    entries(ENTRY, *others)
+    done = conform(adapter, TARGET, 120, tour_nodes=30)
+    assert done.verdict is Verdict.CONFORMS
+    assert done.known["forgets"] > 10
+    assert done.sequences > 120
+    assert "ended at known divergences" in told.line(done)
+    assert "x forgets" in told.details(done)
+    assert "known)" in told.matrix([done])
+
+
+def test_a_known_divergence_that_is_gone_fails_the_run(impl, entries):
+    entries(ENTRY, ENTRY._replace(name="of another release", releases=("1.0.0",)))
+    done = conform(impl, TARGET, 5, tour_nodes=5)
+    assert done.verdict is Verdict.DIVERGES
+    assert [known.name for known in done.gone] == ["forgets"]
+    assert "gone: 'forgets' no longer diverges" in told.details(done)
+
+
+def test_what_cannot_be_driven_is_no_pass(start, entries):
+    skipped = conform(start("misbehaving", "unsupported"), TARGET, 5)
+    assert isinstance(skipped.stopped, Unsupported)
+    assert (skipped.verdict, skipped.skipped) == (Verdict.UNDETERMINED, True)
+    assert told.line(skipped).startswith("  skipped")
+    assert told.matrix([skipped]).endswith("-")
+    crashed = conform(start("misbehaving", "crash"), TARGET, 5)
+    assert isinstance(crashed.stopped, Crashed)
+    assert (crashed.verdict, crashed.skipped) == (Verdict.UNDETERMINED, False)
+    assert "crashed" in told.details(crashed)
+    unknown = conform(start("misbehaving", "crash"), replace(TARGET, profile="flink-0.1"), 5)
+    assert "the model: profile" in unknown.stopped.why
+
+
+def test_the_same_sequences_for_all_releases_of_a_profile(impl, entries):
+    versions = (replace(TARGET, version="9.9.10"), TARGET)
+    twice = [conform(impl, target, 40, tour_nodes=5) for target in versions]
+    assert len({(done.sequences, done.events) for done in twice}) == 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("level", LEVELS)
+def test_small_graphs_hold_every_kind_of_event(mode, level):
+    target = Target("9.9.9", "flink-1.14", mode, level, after_finish=True)
+    config = target.configs()[0]
+    kinds = {event["kind"] for _, event, _ in graph(Oracle("gate", config), 40)}
+    wanted = {"barrier", "cancel", "end_of_partition"}
+    wanted |= {"record"} if level == "polled" else set()
+    wanted |= {"announce", "advance"} if mode == "alternating" else set()
+    assert kinds == wanted
+
+
+def test_at_level_polled_nothing_is_sent_to_a_blocked_channel():
+    config = {**TARGET.configs()[0], "level": "polled"}
+    channels = {event["channel"] for event in alphabet(config, {"blocked": [0]})}
+    assert 0 not in channels
+
+
+# ---------------------------------------------------------------- the files
+
+
+def test_every_entry_speaks_of_listed_releases_and_rules():
+    for known in known_divergences():
+        assert set(known.releases) <= set(releases())
+        assert {releases()[version].profile for version in known.releases} == {known.config["profile"]}
+        assert rule_index.rule(known.rule).id == known.rule
+        assert known.seen.strip()
+        edges = Oracle("gate", {"level": "handler", **known.config}).transcript(known.events)
+        assert all(edge.refused is None for edge in edges)
+    names = [known.name for known in known_divergences()]
+    assert len(names) == len(set(names))
+
+
+GOOD = """
+[[divergence]]
+name = "a"
+releases = ["1.0.0"]
+rule = "ALIGN-03"
+seen = "b"
+config = { channels = 2, mode = "exactly-once", profile = "flink-1.14" }
+events = [{ kind = "barrier", channel = 0, checkpoint = 1 }]
+"""
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (('name = "a"', ""), "name"),
+        (('releases = ["1.0.0"]', "releases = []"), "releases"),
+        (("channels = 2, ", ""), r"config\.channels"),
+        (('seen = "b"', 'seen = "b"\ncolour = "red"'), "colour"),
+        (("events = [", "events = {"), "odd"),
+    ],
+)
+def test_an_entry_that_is_not_whole_is_told(damage, said):
+    assert [known.name for known in read(GOOD, "odd")] == ["a"]
+    with pytest.raises(KnownError, match=said):
+        list(read(GOOD.replace(*damage), "odd"))
+
+
+def test_what_looks_the_same_has_one_signature(start):
+    adapter = start("gate_forgets_subsumption")
+    oracle = Oracle("gate", {**ENTRY.config, "level": "handler"})
+    later = [{**event, "channel": 1, "checkpoint": event["checkpoint"] + 7} for event in OVERTAKEN]
+    found = [replay(oracle, adapter, events).divergence for events in (OVERTAKEN, later)]
+    assert signature(found[0]) == signature(found[1])
+    other = start("gate_unblocks_on_late_barrier")
+    late = [OVERTAKEN[1], OVERTAKEN[0]]
+    assert signature(replay(oracle, other, late).divergence) != signature(found[0])
