@@ -10,10 +10,11 @@ from itertools import islice
 
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
 from model.engines.prove import Refutation, Report
+from model.generations import CLAIMS
 
 SHARES_PER_PROCESS = 4
 PROVED_HERE = frozenset(
-    [f"ALIGN-{number:02}" for number in range(1, 20)]
+    [f"ALIGN-{number:02}" for number in range(1, 24)]
     + [f"TRACK-{number:02}" for number in range(1, 19)]
     + [f"SUB-{number:02}" for number in range(1, 10)]
     + [f"COORD-{number:02}" for number in range(1, 13)]
@@ -29,6 +30,7 @@ def run(context: Context) -> PartResult:
     context.say("proving the rules for every checkpoint id")
     with ProcessPoolExecutor(context.processes) as pool:
         reports = list(pool.map(_share, range(shares), [shares] * shares, [channels] * shares))
+        claims = list(pool.map(_claim, range(len(CLAIMS))))
     refutations = [refutation for report in reports for refutation in report.refutations]
     failed = {refutation.rule for refutation in refutations}
     proved = frozenset().union(*(report.proved for report in reports)) - failed
@@ -36,14 +38,18 @@ def run(context: Context) -> PartResult:
     findings = tuple(_findings(refutations))
     if unasked:
         findings += (Finding(None, f"no case asks for {', '.join(unasked)}; add one to model/cases.py"),)
+    findings += tuple(finding for finding in claims if finding is not None)
+    alike = claims.count(None)
     paths = sum(report.paths for report in reports)
     cases = sum(report.cases for report in reports)
     return PartResult(
         name="proofs",
         verdict=verdict_of(findings),
-        bound=f"{len(proved)} rules for every checkpoint id, 1 to {channels} channels, {paths:,} paths",
+        bound=f"{len(proved)} rules for every checkpoint id, 1 to {channels} channels, {paths:,} paths; "
+        f"{alike} pairs of generations alike",
         numbers={
             "rules": len(proved),
+            "alike": alike,
             "paths": paths,
             "cases": cases,
             "checks": sum(r.checks for r in reports),
@@ -61,6 +67,17 @@ def _share(number: int, of: int, channels: int) -> Report:
     from model.properties import PROPERTIES
 
     return prove(islice(all_cases(channels=channels), number, None, of), PROPERTIES)
+
+
+def _claim(number: int) -> Finding | None:
+    """A claim that two generations behave alike: what is found if they do not."""
+    claim = CLAIMS[number]
+    found = claim.prove().difference
+    if found is None:
+        return None
+    story = f"in  {found.state}\nevent  {found.run[-1]}"
+    answers = f"{claim.left}  {found.left}\n{claim.right}  {found.right}"
+    return Finding(None, f"not so: {claim.describe()}", f"{story}\n{answers}")
 
 
 def _findings(refutations: list[Refutation]) -> Iterator[Finding]:

@@ -1,0 +1,130 @@
+"""Where the generations behave alike, as claims that are proved, and where they do not, as shortest runs.
+
+*Outcomes* are what a task does because of its gate: it takes a snapshot, it gives a checkpoint up, it
+fails. *Calls* are every effect in its order, blocks and resumes among them.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from model.alignment import Gate
+from model.cases_gate import gate_cases
+from model.closed import World, gate_world
+from model.closed_tracking import tracker_world
+from model.engines.equivalence import Difference, Outcome, Pair, Verdict, alike, told_apart
+from model.engines.prove import assume_invariants
+from model.engines.symbolic import bool_term
+from model.events import Abort, Barrier, Effects, EndOfPartition, Event, Fail, Trigger
+from model.profiles import PROFILES, Profile
+from model.properties import of_component
+
+CHANNELS = (1, 2, 3)
+"""The claims are proved for gates of so many channels."""
+
+
+def outcomes(effects: Effects) -> Effects:
+    """Triggers, aborts and failures, in their order."""
+    return tuple(effect for effect in effects if type(effect) in (Trigger, Abort, Fail))
+
+
+def calls(effects: Effects) -> Effects:
+    """Everything, in its order."""
+    return effects
+
+
+def comparable(gate: Gate) -> tuple[object, ...]:
+    """All of a gate but its generation."""
+    return (gate.current, gate.pending, gate.blocked, gate.closed)
+
+
+class Claim(NamedTuple):
+    """Two generations behave alike at an aligned gate, as far as this is said."""
+
+    left: str
+    right: str
+    ends: bool
+    """Also where channels end, with checkpoints after tasks finish off for both."""
+    repeats: bool
+    """Also where a channel repeats the barrier of the pending checkpoint."""
+    exact: bool
+    """Every call is the same; else the outcomes are."""
+
+    def describe(self) -> str:
+        """The claim in one sentence."""
+        without = [] if self.ends else ["ends of partition"]
+        without += [] if self.repeats else ["repeated barriers"]
+        seen = "in every call" if self.exact else "in their outcomes"
+        left_out = f", without {' and '.join(without)}" if without else ""
+        return f"{self.left} and {self.right} are alike {seen}{left_out}"
+
+    def prove(self) -> Verdict:
+        """Ask z3, for every checkpoint id."""
+        outcome: Outcome = calls if self.exact else outcomes
+        return alike(self._pairs(), outcome, comparable)
+
+    def _pairs(self) -> Iterator[Pair]:
+        left, right = PROFILES[self.left], PROFILES[self.right]
+        for channels in CHANNELS:
+            for one, other in zip(gate_cases(channels, left), gate_cases(channels, right), strict=True):
+                if type(one.event) is EndOfPartition and not self.ends:
+                    continue
+                gate: Gate = one.state._replace(counts_as_aligned=False, repeats=0)
+                sound = assume_invariants(gate, of_component("gate"))
+                if not self.ends:
+                    sound = (*sound, *(~bool_term(closed) for closed in gate.closed))
+                if type(one.event) is Barrier and not self.repeats:
+                    again = (gate.current == one.event.checkpoint, gate.blocked[one.event.channel])
+                    sound = (*sound, ~(bool_term(again[0]) & bool_term(again[1])))
+                twin = gate._replace(profile=right)
+                yield Pair(one._replace(state=gate), other._replace(state=twin), sound)
+
+
+CLAIMS = (
+    Claim("flink-1.9", "flink-1.11", ends=True, repeats=True, exact=False),
+    Claim("flink-1.11", "flink-1.12", ends=True, repeats=True, exact=False),
+    Claim("flink-1.12", "flink-1.13", ends=True, repeats=False, exact=False),
+    Claim("flink-1.13", "flink-1.14", ends=True, repeats=False, exact=True),
+)
+"""What is claimed; alikeness in one relation is transitive, so neighbours are enough."""
+
+
+class Contrast(NamedTuple):
+    """The shortest run that tells two neighbours apart, if the bounds hold one."""
+
+    mode: str
+    left: Profile
+    right: Profile
+    seen: str
+    """`outcomes` or `calls`."""
+    difference: Difference | None
+
+
+def contrasts() -> Iterator[Contrast]:
+    """Neighbouring generations in the modes exactly-once and at-least-once, with their own defaults."""
+    for left, right in pairwise(PROFILES.values()):
+        for seen, outcome in (("outcomes", outcomes), ("calls", calls)):
+            yield Contrast("exactly-once", left, right, seen, _apart(left, right, outcome, _gate))
+        yield Contrast("at-least-once", left, right, "outcomes", _apart(left, right, outcomes, _tracker))
+
+
+def _apart(
+    left: Profile, right: Profile, outcome: Outcome, world: Callable[[Profile, int], World]
+) -> Difference | None:
+    for channels in CHANNELS:
+        found = told_apart(world(left, channels), world(right, channels), outcome, _anything)
+        if found is not None:
+            return found
+    return None
+
+
+def _anything(state: object, event: Event) -> bool:
+    return True
+
+
+def _gate(profile: Profile, channels: int) -> World:
+    return gate_world(channels, 2, counts_as_aligned=profile.ends_count, polled=False, profile=profile)
+
+
+def _tracker(profile: Profile, channels: int) -> World:
+    return tracker_world(channels, 2, counts_as_aligned=profile.ends_count, profile=profile)
