@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format test verify bench mutants flink flink-matrix flink-logs doctor clean
+.PHONY: help setup lint format test verify bench mutants flink flink-matrix flink-logs generations doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -44,6 +44,9 @@ flink: $(READY)  ## Fetch two released Flinks and drive the real gate beside the
 
 flink-matrix: $(READY)  ## All nine releases, all modes and levels, 20,000 sequences each; takes a while
 	$(BIN)/barrierspec flink matrix
+
+generations: $(READY)  ## Make docs/generations.md: one sequence in every generation
+	$(BIN)/barrierspec flink side-by-side
 
 flink-logs: $(READY)  ## Logs of real Flink jobs: each accepted, each of its corruptions rejected
 	$(BIN)/barrierspec trace flink tests/observe/logs/*.log.gz --corruptions

@@ -104,6 +104,31 @@ def matrix(sequences: int, seed: int, build: Path) -> int:
     return verdict.exit_code
 
 
+@command.command(name="side-by-side")
+@click.option("--out", default=Path("docs/generations.md"), show_default=True,
+              type=click.Path(dir_okay=False, path_type=Path), help="The page.")  # fmt: skip
+def side_by_side(out: Path) -> int:
+    """Write the page that shows one sequence in every generation, as the model and the releases ran it."""
+    from conformance.adapters.flink.adapter import flink_adapter
+    from conformance.adapters.flink.releases import FlinkError, releases
+    from conformance.report.side_by_side import Driven, page
+    from conformance.verdict import Exit
+
+    driven: list[Driven] = []
+    try:
+        driven += (Driven(one.version, one.profile, flink_adapter(one)) for one in releases().values())
+        text = page(driven, lambda name: click.echo(f"  {name}"))
+    except FlinkError as cannot:
+        click.echo(f"UNDETERMINED  {cannot}")
+        return Exit.UNDETERMINED
+    finally:
+        for one in driven:
+            one.adapter.bye()
+    out.write_text(text, encoding="utf-8")
+    click.echo(f"  page  {out}")
+    return Exit.CONFORMS
+
+
 def _conformed(
     versions: tuple[str, ...], modes: tuple[str, ...], levels: tuple[str, ...], order: "Order"
 ) -> "tuple[list[Conformed], Verdict]":

@@ -1,0 +1,194 @@
+"""One sequence, every generation: a page that is made from runs of the model and of released Flinks.
+
+Generations that answer alike share a column. A release stands under its column only if it was run and
+gave the very answers of the model; where it did not, the page says so.
+"""
+
+import ast
+import tomllib
+from collections.abc import Callable, Sequence
+from importlib import resources
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from conformance.adapters.protocol import Adapter, Wire
+from conformance.drive.lockstep import replay
+from conformance.drive.oracle import Oracle
+from conformance.report import words
+from model.components import WireError
+from model.generations import CLAIMS
+from model.profiles import NEWEST, PROFILES, Profile
+
+INTRODUCTION = """\
+# Generations side by side
+
+Made by `barrierspec flink side-by-side`; do not edit it, edit `conformance/scenarios.toml`. Each column is \
+what the model says of the generations above it. Under *seen on* stand the releases whose own classes were \
+driven through the sequence and gave exactly these answers. For 1.7 and 1.8 no release can be fetched: their \
+column rests on the rule index and the model alone.
+"""
+
+
+class ScenarioError(ValueError):
+    """The file of scenarios cannot be read; the message says where."""
+
+
+class Scenario(NamedTuple):
+    """One sequence and the reason for what differs."""
+
+    name: str
+    why: str
+    config: Wire
+    events: tuple[Wire, ...]
+
+
+class Seen(NamedTuple):
+    """A release that was driven through a scenario."""
+
+    version: str
+    profile: str
+    diverged_at: int | None
+    """The step at which it differed from the model, from 1; None if it did not."""
+
+
+class Driven(NamedTuple):
+    """A release to drive: its version, its profile, and the adapter."""
+
+    version: str
+    profile: str
+    adapter: Adapter
+
+
+def scenarios() -> list[Scenario]:
+    """All of them, in the order of the page; raises ScenarioError."""
+    text = resources.files("conformance").joinpath("scenarios.toml").read_text(encoding="utf-8")
+    return [
+        Scenario(row["name"], row["why"], row["config"], tuple(map(event_of, row["events"])))
+        for row in tomllib.loads(text)["scenario"]
+    ]
+
+
+def event_of(text: str) -> dict[str, Any]:
+    """`barrier 1 on 0 unaligned` as an event of the wire: kind, number, channel, alignment."""
+    kind, *rest = text.split()
+    fields: dict[str, Any] = {"kind": kind}
+    number = {"record": "value"}.get(kind, "checkpoint")
+    if rest and rest[0] != "on":
+        fields[number] = int(rest.pop(0))
+    if rest[:1] != ["on"] or len(rest) not in (2, 3):
+        raise ScenarioError(f"scenarios.toml: expected `kind [number] on channel [alignment]`, got {text!r}")
+    fields["channel"] = int(rest[1])
+    if len(rest) == 3:
+        fields["alignment"] = rest[2]
+    return fields
+
+
+def page(releases: Sequence[Driven], say: Callable[[str], None]) -> str:
+    """The whole page in Markdown."""
+    parts = [INTRODUCTION]
+    for scenario in scenarios():
+        say(scenario.name)
+        parts.append(_section(scenario, [_drive(scenario, release) for release in releases]))
+    return "\n".join([*parts, _switches(), _alike()])
+
+
+def answers(scenario: Scenario, profile: str) -> tuple[str, ...] | None:
+    """What the model of a generation says to each event; None if the generation has no such mode."""
+    try:
+        edges = Oracle("gate", {**scenario.config, "profile": profile}).transcript(scenario.events)
+    except WireError:
+        return None
+    said: list[str] = []
+    failed = False
+    for edge in edges:
+        said.append("the task has failed" if failed else words.of_effects(edge.effects))
+        failed = failed or edge.fails
+    return tuple(said)
+
+
+def _drive(scenario: Scenario, release: Driven) -> Seen | None:
+    if answers(scenario, release.profile) is None:
+        return None
+    oracle = Oracle("gate", {**scenario.config, "profile": release.profile})
+    played = replay(oracle, release.adapter, scenario.events)
+    if played.stopped is not None:
+        return None
+    found = played.divergence
+    return Seen(release.version, release.profile, None if found is None else found.step)
+
+
+def _section(scenario: Scenario, driven: Sequence[Seen | None]) -> str:
+    columns: dict[tuple[str, ...], list[str]] = {}
+    for name in PROFILES:
+        said = answers(scenario, name)
+        if said is not None:
+            columns.setdefault(said, []).append(name)
+    seen = [one for one in driven if one is not None]
+    lines = [
+        f"## {scenario.name[0].upper()}{scenario.name[1:]}",
+        "",
+        f"{words.of_config('gate', scenario.config)}. {scenario.why}",
+        "",
+        _row(["", *(_heading(names) for names in columns.values())]),
+        _row(["---"] * (len(columns) + 1)),
+    ]
+    for number, event in enumerate(scenario.events):
+        lines.append(_row([words.of_event(event), *(said[number] for said in columns)]))
+    agreed = [
+        ", ".join(one.version for one in seen if one.profile in names and one.diverged_at is None)
+        for names in columns.values()
+    ]
+    lines.append(_row(["*seen on*", *(versions or "-" for versions in agreed)]))
+    lines += [
+        f"\nFlink {one.version} departs from its column at step {one.diverged_at}."
+        for one in seen
+        if one.diverged_at is not None
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _switches() -> str:
+    """Every switch with its sentence and the generations in which it is on."""
+    lines = ["## The switches", "", _row(["switch", "on", "what it means"]), _row(["---"] * 3)]
+    for name, meaning in _sentences().items():
+        on = [one.name for one in PROFILES.values() if getattr(one, name)]
+        lines.append(_row([f"`{name}`", _heading(on) or "-", meaning]))
+    return "\n".join(lines) + "\n"
+
+
+def _sentences() -> dict[str, str]:
+    """The sentence under each switch of `model/profiles.py`."""
+    tree = ast.parse(resources.files("model").joinpath("profiles.py").read_text(encoding="utf-8"))
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and node.name == Profile.__name__:
+            for field, text in pairwise(node.body):
+                if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+                    switch, sentence = ast.unparse(field.target), ast.literal_eval(text.value)
+                    if isinstance(getattr(NEWEST, switch), bool):
+                        found[switch] = " ".join(str(sentence).split())
+    return found
+
+
+def _alike() -> str:
+    """What z3 proves of pairs of generations."""
+    claims = [f"- {claim.describe()}" for claim in CLAIMS]
+    return "\n".join(
+        [
+            "## Proved alike",
+            "",
+            "For every checkpoint id, at an aligned gate of 1 to 3 channels where an end aborts what is "
+            "pending (`make verify`, part proofs). An outcome is a trigger, an abort or a failure.",
+            "",
+            *claims,
+            "",
+        ]
+    )
+
+
+def _heading(names: Sequence[str]) -> str:
+    return ", ".join(PROFILES[name].releases for name in names)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"

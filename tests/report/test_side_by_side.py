@@ -1,0 +1,46 @@
+"""The page of generations is what the model says today; what is not a sequence of events is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from conformance.report.side_by_side import ScenarioError, answers, event_of, page, scenarios
+from model.profiles import PROFILES
+
+PAGE = Path(__file__).parents[2] / "docs" / "generations.md"
+
+
+def of_the_model(text):
+    """The page without what only a run of the releases can say."""
+    return [line for line in text.splitlines() if not line.startswith(("| *seen on*", "Flink ")) and line]
+
+
+def test_the_page_is_up_to_date():
+    assert of_the_model(PAGE.read_text(encoding="utf-8")) == of_the_model(page([], print))
+
+
+def test_some_release_stands_under_every_generation_that_can_be_fetched():
+    seen = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| *seen on*")]
+
+    assert len(seen) == len(scenarios())
+    assert all("2.3.0" in line and "1.13.6" in line for line in seen)
+
+
+@pytest.mark.parametrize("scenario", scenarios(), ids=lambda scenario: scenario.name)
+def test_every_event_of_a_scenario_is_answered(scenario):
+    for profile in PROFILES:
+        said = answers(scenario, profile)
+        assert said is None or len(said) == len(scenario.events)
+
+
+@pytest.mark.parametrize(
+    "text", ["barrier", "barrier 1 at 0", "barrier on", "barrier 1 on 0 unaligned twice"]
+)
+def test_what_is_no_event_is_refused(text):
+    with pytest.raises(ScenarioError, match="expected"):
+        event_of(text)
+
+
+def test_an_event_reads_as_on_the_wire():
+    assert event_of("record 7 on 1") == {"kind": "record", "value": 7, "channel": 1}
+    assert event_of("barrier 5 on 0 unaligned")["alignment"] == "unaligned"
