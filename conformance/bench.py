@@ -127,6 +127,9 @@ def benchmarks() -> Iterator[Benchmark]:
         "gate of 3 channels, ids to 12, handler level, every property of the gate checked",
         partial(_exploration, channels=3, ids=12),
     )
+    from conformance.bench_flink import flink_benchmarks
+
+    yield from flink_benchmarks()
     yield from _tlc()
 
 

@@ -77,7 +77,7 @@ def conform(
     """Drive releases beside the model: tours of the small models, then random sequences."""
     from conformance.parts.released import Order
 
-    order = Order(QUICK, seed, tour_nodes=60) if quick else Order(sequences, seed)
+    order = Order(QUICK, seed, tour_nodes=60, timed_nodes=30) if quick else Order(sequences, seed)
     _, verdict = _conformed(versions, modes or MODES, levels or LEVELS, order)
     return verdict.exit_code
 
@@ -94,7 +94,7 @@ def matrix(sequences: int, seed: int, build: Path) -> int:
     from conformance.parts.released import Order, directed_scripts
     from conformance.report import released
 
-    order = Order(sequences, seed, directed_scripts(), tour_nodes=2_000)
+    order = Order(sequences, seed, directed_scripts(), tour_nodes=2_000, timed_nodes=300)
     all_done, verdict = _conformed(tuple(releases()), MODES, LEVELS, order)
     table = released.matrix(all_done)
     file = build / "report" / "flink-matrix.txt"

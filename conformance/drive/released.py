@@ -96,8 +96,8 @@ class Conformed:
 
     @property
     def skipped(self) -> bool:
-        """The release, or the model, does not have this mode or level."""
-        return isinstance(self.stopped, Unsupported)
+        """The release, or the model of it, does not have this mode or level: nothing was played."""
+        return isinstance(self.stopped, Unsupported) and not self.sequences
 
     @property
     def verdict(self) -> Verdict:

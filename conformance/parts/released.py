@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 from conformance.adapters.flink.adapter import command, flink_adapter
 from conformance.adapters.flink.releases import Release, release
-from conformance.adapters.protocol import Wire
+from conformance.adapters.protocol import Unsupported, Wire
 from conformance.drive.released import Conformed, Target, conform
 from conformance.machine import cores
 
 MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
 LEVELS = ("handler", "polled")
+MODELLED_FROM = {"unaligned": (1, 13), "alternating": (1, 13)}
+"""The profiles describe these modes from that release on; older ones have them, but unlike the newer."""
 AFTER_FINISH = (1, 14)
 """From this release on an ended channel can count as aligned."""
 
@@ -25,7 +27,9 @@ class Order(NamedTuple):
     scripts: tuple[tuple[Wire, ...], ...] = ()
     """Directed cases; they are played in the mode exactly-once."""
     tour_nodes: int = 400
-    """How many states of each small model are toured, breadth first."""
+    """How many states of each small model are toured, breadth first; 2,000 are all where time stands still."""
+    timed_nodes: int = 100
+    """How many where time passes: those models have no end."""
 
 
 def conform_releases(
@@ -51,15 +55,20 @@ def target(known: Release, mode: str, level: str) -> Target:
 
 def conform_one(one: Target, order: Order) -> Conformed:
     """One release in one mode at one level, in a JVM of its own."""
+    known = release(one.version)
+    since = MODELLED_FROM.get(one.mode, (0, 0))
+    if known.minor < since:
+        why = f"the profiles describe the mode {one.mode} from Flink {since[0]}.{since[1]} on"
+        return Conformed(one, stopped=Unsupported(why))
     scripts = order.scripts if one.mode == "exactly-once" else ()
-    with flink_adapter(release(one.version)) as adapter:
+    with flink_adapter(known) as adapter:
         return conform(
             adapter,
             one,
             order.sequences,
             seed=order.seed,
             scripts=scripts,
-            tour_nodes=order.tour_nodes,
+            tour_nodes=order.timed_nodes if one.mode == "alternating" else order.tour_nodes,
         )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from conformance.adapters.protocol import Unsupported
 from conformance.drive.lockstep import Divergence
 from conformance.drive.released import Conformed
 from conformance.report import story
@@ -13,8 +12,8 @@ def line(done: Conformed) -> str:
     """Verdict and bound of one release in one mode at one level."""
     target = done.target
     what = f"Flink {target.version:<7} {target.mode}, {target.level}"
-    if isinstance(done.stopped, Unsupported):
-        return f"  {'skipped':<12} {what}: {done.stopped.why}"
+    if done.skipped and done.stopped is not None:
+        return f"  {'skipped':<12} {what}: {done.stopped.describe()}"
     rate = done.events / done.seconds if done.seconds else 0
     told = [
         f"{done.sequences:,} sequences",
@@ -31,7 +30,7 @@ def line(done: Conformed) -> str:
 def details(done: Conformed) -> str:
     """What has to be said beyond the line; empty if nothing."""
     told: list[str] = []
-    if done.stopped is not None and not isinstance(done.stopped, Unsupported):
+    if done.stopped is not None and not done.skipped:
         told.append(f"    stopped: {done.stopped.describe()}")
     told += [f"    {count:,} x {name}" for name, count in sorted(done.known.items())]
     told += [
@@ -64,7 +63,7 @@ def matrix(all_done: Sequence[Conformed]) -> str:
 
 
 def _cell(done: Conformed) -> str:
-    if isinstance(done.stopped, Unsupported):
+    if done.skipped:
         return "-"
     if done.stopped is not None:
         return f"{done.sequences:,} STOPPED"
