@@ -27,7 +27,7 @@ class Order(NamedTuple):
     scripts: tuple[tuple[Wire, ...], ...] = ()
     """Directed cases; they are played in the mode exactly-once."""
     tour_nodes: int = 400
-    """How many states of each small model are toured, breadth first; 2,000 are all where time stands still."""
+    """How many states of each small model are toured, breadth first; 2,000 are all if no time passes."""
     timed_nodes: int = 100
     """How many where time passes: those models have no end."""
 
