@@ -49,6 +49,7 @@ _NEEDS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
     "ALIGN-21": {"level": ("handler",), "profile": ("flink-1.13",)},
     "ALIGN-22": {"level": ("polled",), "profile": ("flink-1.7", "flink-1.9")},
     "ALIGN-23": {"level": ("polled",), "profile": ("flink-1.7", "flink-1.9")},
+    "SUB-01": {"mode": ("exactly-once",)},
     "TRACK-01": {"level": ("polled",)},
     "TRACK-13": {
         "checkpoints_after_tasks_finish": (False,),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from model.cases_buffer import all_buffer_cases
+from model.cases_overtaking import all_unaligned_cases
 from model.cases_tracking import all_tracker_cases
 from model.engines.prove import Case
 
@@ -11,3 +12,4 @@ def mode_cases(channels: int) -> Iterator[Case]:
     """Every case of the published proofs, with at most so many channels."""
     yield from all_buffer_cases()
     yield from all_tracker_cases(channels)
+    yield from all_unaligned_cases(channels)

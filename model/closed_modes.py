@@ -2,6 +2,7 @@
 
 from model.closed import World
 from model.closed_buffer import buffer_worlds
+from model.closed_overtaking import overtaking_worlds
 from model.closed_tracking import tracker_worlds
 
 
@@ -10,4 +11,5 @@ def mode_worlds() -> tuple[World, ...]:
     return (
         *buffer_worlds(),
         *tracker_worlds(),
+        *overtaking_worlds(),
     )

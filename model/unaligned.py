@@ -107,7 +107,7 @@ def new_gate(
 
 
 def is_spent(gate: UnalignedGate, checkpoint: int) -> bool:
-    """The id has ended or was passed over."""
+    """The id has ended or was passed over, and never comes back (UNAL-25)."""
     return checkpoint < gate.current or (checkpoint == gate.current and not gate.pending)
 
 

@@ -13,7 +13,7 @@ from spec.tlc import load_manifest
 
 ROOT = Path(__file__).parent.parent
 RULES = load_rules()
-CITATION = re.compile(r"\b(?:ALIGN|TRACK|TASK|COORD|SUB|SINK|ONCE)-\d\d\b")
+CITATION = re.compile(r"\b(?:ALIGN|TRACK|UNAL|TASK|COORD|SUB|SINK|ONCE)-\d\d\b")
 NO_RULE = "ALIGN-99"
 """What tests ask for that has to be unknown."""
 

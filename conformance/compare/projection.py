@@ -5,15 +5,18 @@ make the Python world, and how a TLA+ state reads as a node of that world with t
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from importlib.resources import files
 from typing import Any, NamedTuple
 
 from model.alignment import Gate
+from model.barriers import Announce, Inject, OptionedBarrier, Options
 from model.buffering import UNLIMITED
 from model.closed import World, gate_world, store_world
 from model.closed_buffer import OF_RECORDS, buffer_world
+from model.closed_overtaking import PLAIN, RARE, Bounds, unaligned_world
 from model.closed_tracking import tracker_world
+from model.components.overtaking import ALIGNMENTS
 from model.components.store import TYPES
 from model.engines.prove import Case
 from model.events import Add, Barrier, Cancel, Effect, EndOfPartition, Event, Record
@@ -21,6 +24,7 @@ from model.network import Item
 from model.profiles import NEWEST, PROFILES, Profile
 from model.store import Entry, Store
 from model.tracking import Tracked, Tracker
+from model.unaligned import new_gate
 from spec.tlc import Model
 from spec.values import State
 
@@ -53,6 +57,8 @@ def projection_of(model: Model) -> Projection:
         return _gate(constants, profile_of(model))
     if model.module == "StoringModel":
         return _storing(constants, profile_of(model))
+    if model.module == "UnalignedModel":
+        return _unaligned(constants)
     if model.module == "TrackerModel":
         return _tracker(constants, profile_of(model))
     if model.module == "StoreModel":
@@ -102,6 +108,64 @@ def _gate(constants: Mapping[str, int | bool], profile: Profile) -> Projection:
         )
 
     return Projection(world, node, _plain_words, lambda: list(gate_cases(channels, profile)))
+
+
+def _unaligned(constants: Mapping[str, int | bool]) -> Projection:
+    from model.cases_overtaking import unaligned_cases
+
+    channels, timeout = int(constants["N"]), int(constants["Timeout"])
+    alternating, counts_as_aligned = bool(constants["Alternating"]), bool(constants["AfterFinish"])
+    bounds = Bounds(
+        channels,
+        int(constants["M"]),
+        int(constants["Until"]),
+        timeout,
+        alternating,
+        counts_as_aligned,
+        (*PLAIN, *RARE) if constants["Rare"] else PLAIN,
+        announced=bool(constants["Announced"]),
+    )
+    rest = new_gate(channels, counts_as_aligned, alternating=alternating, timeout=timeout)
+
+    def flags(members: Collection[int]) -> tuple[bool, ...]:
+        return tuple(channel in members for channel in range(channels))
+
+    def node(state: State) -> Node:
+        gate = state["gate"]
+        first = gate["first"]
+        return (
+            rest._replace(
+                current=gate["current"],
+                pending=gate["pending"],
+                begun=gate["begun"],
+                overtaking=gate["overtaking"],
+                arrived=flags(gate["arrived"]),
+                blocked=flags(gate["blocked"]),
+                announced=flags(gate["announced"]),
+                closed=flags(gate["closed"]),
+                first=Options(ALIGNMENTS[first["alignment"]], first["savepoint"], first["timestamp"]),
+                now=gate["now"],
+                timer=gate["timer"],
+                failed=gate["failed"],
+            ),
+            tuple(state["last"][channel] for channel in range(channels)),
+            state["out"],
+        )
+
+    def said(event: Event, effects: tuple[Effect, ...]) -> Said:
+        words = _plain_words(event, effects)
+        if type(event) is OptionedBarrier or type(event) is Announce or type(event) is Inject:
+            named = (*words[0][:-3], _ALIGNMENT_NAMES[event.alignment], *words[0][-2:])
+            return (named, *words[1:])
+        return words
+
+    def cases() -> list[Case]:
+        return list(unaligned_cases(channels, alternating=alternating, counts_as_aligned=counts_as_aligned))
+
+    return Projection(unaligned_world(bounds), node, said, cases)
+
+
+_ALIGNMENT_NAMES = {code: name for name, code in ALIGNMENTS.items()}
 
 
 def _tracker(constants: Mapping[str, int | bool], profile: Profile) -> Projection:

@@ -7,6 +7,7 @@ telling events. A run is decided by its seed alone; there is no example database
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import hypothesis
@@ -23,6 +24,8 @@ from hypothesis.stateful import (
 
 from conformance.adapters.protocol import FAILURES, Adapter, Failure, Unsupported, Wire
 from conformance.drive import generate
+from conformance.drive.generate_unaligned import MODES as UNALIGNED_MODES
+from conformance.drive.generate_unaligned import drawn_advance, drawn_barrier
 from conformance.drive.lockstep import Divergence, Played, compare
 from conformance.drive.oracle import Oracle
 from conformance.drive.walks import Oracles
@@ -77,6 +80,16 @@ def _awaited(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
     channels = [c for c in range(config["channels"]) if c not in seen["blocked"] and c not in seen["closed"]]
     channel = _one_of(data, channels or [0])
     return {"kind": "barrier", "channel": channel, "checkpoint": seen["current"] + (not seen["pending"])}
+
+
+def _tracked(kind: str) -> Draw:
+    def draw(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+        channels = [channel for channel in range(config["channels"]) if channel not in seen["closed"]]
+        channel = _one_of(data, channels or [0])
+        checkpoint = _one_of(data, [entry[0] for entry in seen["tracked"]])
+        return {"kind": kind, "channel": channel, "checkpoint": checkpoint}
+
+    return draw
 
 
 def _record(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
@@ -217,6 +230,12 @@ DRAWS: Mapping[str, Mapping[str, Draw]] = {
         "cancel": _at_gate("cancel"),
         "record": _record,
         "end_of_partition": _end,
+        "tracked_barrier": _tracked("barrier"),
+        "tracked_cancel": _tracked("cancel"),
+        "optioned_barrier": partial(drawn_barrier, "barrier"),
+        "announce": partial(drawn_barrier, "announce"),
+        "inject": partial(drawn_barrier, "inject"),
+        "advance": drawn_advance,
     },
     "subtask": {
         "checkpoint": _trigger,
@@ -258,6 +277,17 @@ POSSIBLE: Mapping[str, Callable[[Wire, Wire], bool]] = {
     **{
         f"sink.{name}": lambda config, seen: bool(seen["running"])
         for name in ("write", "snapshot", "notify_complete", "notify_abort", "finish")
+    },
+    **{
+        f"gate.{name}": lambda config, seen: config["mode"] in UNALIGNED_MODES
+        for name in ("optioned_barrier", "announce", "advance")
+    },
+    "gate.inject": lambda config, seen: (
+        config["mode"] in UNALIGNED_MODES and config["profile"] == "flink-1.14"
+    ),
+    **{
+        f"gate.{name}": lambda config, seen: bool(seen.get("tracked"))
+        for name in ("tracked_barrier", "tracked_cancel")
     },
     "gate.record": lambda config, seen: config["level"] == "polled",
     "subtask.status": lambda config, seen: not seen["running_task"] or seen["last"] > 0,

@@ -7,7 +7,9 @@ brings a fresh component to the state in which the closed model starts.
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from model.barriers import Announce, Inject, OptionedBarrier
 from model.closed import World
+from model.components.overtaking import ALIGNMENTS as CODES
 from model.components.store import TYPES
 from model.events import (
     NONE,
@@ -19,7 +21,9 @@ from model.events import (
     TaskStatus,
     TriggerRequest,
 )
+from model.unaligned import UnalignedGate
 
+ALIGNMENTS = {code: name for name, code in CODES.items()}
 WireObject = dict[str, Any]
 
 _KINDS = {
@@ -69,6 +73,8 @@ def _opening(world: World) -> tuple[tuple[WireObject, ...], WireObject]:
             "checkpoints_after_tasks_finish": gate.counts_as_aligned,
             "profile": gate.profile.name,
         }
+    if world.component in ("unaligned", "passage"):
+        return (), unaligned_config(state if world.component == "unaligned" else state.gate, world.component)
     if world.component == "buffer":
         barriers = tuple(
             {"kind": "barrier", "channel": channel, "checkpoint": state.gate.current}
@@ -109,6 +115,18 @@ def _opening(world: World) -> tuple[tuple[WireObject, ...], WireObject]:
     return (*running, {"kind": "job_status", "status": "RUNNING"}), config
 
 
+def unaligned_config(gate: UnalignedGate, component: str) -> WireObject:
+    """The configuration of an unaligned or alternating gate, alone or polled."""
+    return {
+        "channels": len(gate.closed),
+        "mode": "alternating" if gate.alternating else "unaligned",
+        "level": "handler" if component == "unaligned" else "polled",
+        "checkpoints_after_tasks_finish": gate.counts_as_aligned,
+        "profile": gate.profile.name,
+        "alignment_timeout_ms": gate.timeout,
+    }
+
+
 def task_name(task: int) -> str:
     """The wire's name of a task that the model knows by its position."""
     return f"task-{task}"
@@ -125,6 +143,8 @@ def wire_event(component: str, event: Event, handle: str) -> WireObject:
     if type(event) is FailTasks:
         failed = [task_name(task) for task, fails in enumerate(event.failed) if fails]
         return {"kind": "fail_tasks", "tasks": failed}
+    if type(event) is OptionedBarrier or type(event) is Announce or type(event) is Inject:
+        return {"kind": kind, **event._asdict(), "alignment": ALIGNMENTS[event.alignment]}
     if type(event) is Add:
         return {"kind": "add", "checkpoint": event.checkpoint, "type": TYPES[event.type]}
     if type(event) is Restore:

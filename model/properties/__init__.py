@@ -14,12 +14,26 @@ from model.properties.sink import SINK
 from model.properties.store import STORE
 from model.properties.subtask import SUBTASK
 from model.properties.tracking import TRACKER
+from model.properties.unaligned import UNALIGNED_GATE
+from model.properties.unaligned_time import PASSAGE
 
 __all__ = ["PROPERTIES", "Property", "of_component"]
 
 PROPERTIES: tuple[Property, ...] = tuple(
     found
-    for registry in (GATE, NETWORK, BUFFER, TRACKER, SUBTASK, COORDINATOR, STORE, SINK, DATAFLOW)
+    for registry in (
+        GATE,
+        NETWORK,
+        BUFFER,
+        TRACKER,
+        UNALIGNED_GATE,
+        PASSAGE,
+        SUBTASK,
+        COORDINATOR,
+        STORE,
+        SINK,
+        DATAFLOW,
+    )
     for found in registry.properties
 )
 

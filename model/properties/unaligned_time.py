@@ -160,7 +160,9 @@ def _has_to_be_refused(before: UnalignedGate, event: Event, effects: Effects, af
 @UNALIGNED_GATE.step("UNAL-25")
 def unal_25(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
     """Ids only rise; a step triggers one at most, the current one; what is aborted is spent for good."""
-    if after.current < before.current or (after.current == before.current and before.pending < after.pending):
+    if after.current < before.current:
+        return False
+    if after.current == before.current and after.pending and not before.pending:
         return False
     highest = before.current - 1 if before.pending else before.current
     for effect in effects:

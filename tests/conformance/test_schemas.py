@@ -30,7 +30,7 @@ def test_every_generated_event_and_every_effect_and_state_is_valid(component):
             checked.add(key)
             validator.validate(wire)
 
-    for given, rng in islice(generate.cases(component, seed=7), 24):
+    for given, rng in islice(generate.cases(component, seed=7), 150):
         config.validate(given)
         oracle = Oracle(component, given)
         choose = generate.chooser(component, given, rng)
