@@ -16,7 +16,7 @@ BROKEN = [
     pytest.param("gate_unblocks_on_late_barrier", "ALIGN-04", 2, marks=pytest.mark.rule("ALIGN-04")),
 ]
 
-PINNED = {"level": "handler", "channels": 2, "profile": "flink-1.14"}
+PINNED = {"mode": "exactly-once", "level": "handler", "channels": 2, "profile": "flink-1.14"}
 
 
 @pytest.mark.parametrize(("script", "rule", "length"), BROKEN)
@@ -49,7 +49,7 @@ def test_shrinking_is_deterministic_whatever_the_walk(start, script, rule, lengt
 @pytest.mark.parametrize(("script", "rule", "length"), BROKEN)
 def test_a_hypothesis_machine_finds_it_too(start, script, rule, length):
     adapter = start(script)
-    run = run_machine("gate", adapter, 3, 40, steps=15, pinned=PINNED)
+    run = run_machine("gate", adapter, 3, 150, steps=15, pinned=PINNED)
     smallest = shrink(run.played.divergence, adapter)
     assert (smallest.rule, smallest.step) == (rule, length)
 

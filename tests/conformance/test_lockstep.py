@@ -49,7 +49,7 @@ def altered(component="gate", refused=(ValueError,), **changes):
 @pytest.mark.parametrize("component", generate.COMPONENTS)
 @pytest.mark.parametrize("name", ["model", "impl"])
 def test_it_conforms_and_every_rule_fires(component, name):
-    done = examine(component, ours(name), Plan(seed=11, examples=20))
+    done = examine(component, ours(name), Plan(seed=11, examples=60))
     assert (done.verdict, done.divergence, done.doubts) == (Verdict.CONFORMS, None, ())
     assert done.coverage.is_full
     assert done.unseen == ()
@@ -203,7 +203,7 @@ def test_a_component_that_is_not_offered_is_undetermined():
 
 
 def test_pinned_options_are_the_only_ones_played():
-    done = examine("gate", ours("impl"), Plan(seed=1, examples=20, pinned={"level": "polled"}))
+    done = examine("gate", ours("impl"), Plan(seed=1, examples=60, pinned={"level": "polled"}))
     assert done.verdict is Verdict.CONFORMS
     assert "ALIGN-16" not in done.coverage.fired + done.coverage.missing
     nowhere = examine("gate", ours("impl"), Plan(seed=1, examples=1, pinned={"channels": 99}))
