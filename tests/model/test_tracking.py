@@ -1,0 +1,70 @@
+"""The tracker in the model: its proofs ask for every rule, and its worlds fire every rule."""
+
+import pytest
+
+from model.cases_tracking import tracker_cases
+from model.closed_tracking import tracker_worlds
+from model.components import COMPONENTS, WireError
+from model.engines.explore import explore
+from model.engines.prove import prove
+from model.events import Trigger
+from model.profiles import PROFILES
+from model.properties import PROPERTIES, of_component
+from model.properties.registry import Property
+from model.tracking import Tracker, describe, new_tracker, on_barrier, on_cancel, on_end_of_partition
+
+RULES = {known.rule for known in of_component("tracker")}
+
+
+@pytest.mark.parametrize("profile", ["flink-1.7", "flink-1.13", "flink-1.14"])
+def test_every_rule_holds_for_every_id_with_two_checkpoints_under_way(profile):
+    report = prove(
+        tracker_cases(2, 2, 2, counts_as_aligned=profile == "flink-1.14", profile=PROFILES[profile]),
+        PROPERTIES,
+    )
+
+    assert report.refutations == ()
+    assert report.proved == RULES
+
+
+def test_a_false_property_is_refuted():
+    def never_two_triggers(before: Tracker, event: object, effects: tuple, after: Tracker) -> bool:
+        """False: a lone channel triggers whatever it brings, and nothing is remembered of it (TRACK-17)."""
+        triggered = [effect.checkpoint for effect in effects if type(effect) is Trigger]
+        return all(after.latest >= checkpoint for checkpoint in triggered)
+
+    false = Property("TRACK-17", "tracker", True, never_two_triggers)
+    report = prove(tracker_cases(2, 0, 2), (*of_component("tracker"), false))
+
+    refuted = [found for found in report.refutations if found.property == "never_two_triggers"]
+    assert refuted
+    assert all(sum(not ended for ended in found.state.closed) == 1 for found in refuted)
+
+
+def test_the_closed_worlds_fire_every_rule():
+    fired = frozenset[str]().union(*(explore(world).rules for world in tracker_worlds()))
+
+    assert fired == RULES == {f"TRACK-{number:02}" for number in range(1, 19)}
+
+
+def test_only_worlds_with_the_real_bound_are_toured():
+    assert {world.state.tracked_at_most for world in tracker_worlds() if world.toured} == {50}
+    assert any(not world.toured for world in tracker_worlds())
+
+
+def test_a_tracker_describes_itself_in_one_line():
+    tracker = on_barrier(new_tracker(3, True), 0, 4).state
+    tracker = on_end_of_partition(on_cancel(tracker, 1, 5).state, 2).state
+
+    assert describe(tracker) == "latest=5, 5: 2 of 3 aborted, closed 2"
+
+
+def test_a_tracker_that_counts_knows_no_checkpoints_after_tasks_finish():
+    config = {
+        "channels": 2,
+        "mode": "at-least-once",
+        "profile": "flink-1.13",
+        "checkpoints_after_tasks_finish": True,
+    }
+    with pytest.raises(WireError, match="does not know it"):
+        COMPONENTS["gate"].new(config)

@@ -1,0 +1,23 @@
+"""The tracker in the place of the aligned gate breaks exactly-once, with the story that is always told."""
+
+from spec.tlc import check, load_manifest
+
+MODELS = load_manifest()
+
+
+def test_a_record_from_behind_the_barrier_is_in_the_snapshot_and_comes_again():
+    result = check(MODELS["broken_dataflow_tracked"])
+
+    assert (result.violated, result.differences) == ("ONCE_02", ())
+    after = result.trace[-1].state
+    assert (after["offset"][0], after["offset"][1]) == (100, 105)
+    assert (after["counted"][0], after["counted"][1]) == (101, 105)
+
+
+def test_the_record_is_committed_twice():
+    result = check(MODELS["broken_dataflow_tracked_output"])
+
+    assert (result.violated, result.differences) == ("ONCE_03", ())
+    after = result.trace[-1].state
+    committed = [after["contents"][number - 1][0] for number in sorted(after["sink"]["committed"])]
+    assert [record for records in committed for record in records] == [100, 100]
