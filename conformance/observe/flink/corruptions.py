@@ -388,7 +388,7 @@ CORRUPTIONS: tuple[Corruption, ...] = (
     Corruption("a completion before its last acknowledgement", ("COORD-07",), _early_completion),
     Corruption("a completion doubled", ("COORD-07",), _doubling(grammar.COMPLETED)),
     Corruption("a completion removed", ("COORD-08",), _removal(grammar.COMPLETED)),
-    Corruption("an older checkpoint kept, a newer discarded", ("SUB-09",),
+    Corruption("an older checkpoint kept, a newer discarded", ("SUB-09", "COORD-07"),
                _renumbering(grammar.DISCARDED, 1, "checkpoint ", least=1), _UNTIL_1_14),
     Corruption("a notification before its completion", ("COORD-08",), _notified_before),
     Corruption("a notification doubled", ("TASK-06",), _doubling(grammar.TOLD, "COMPLETE")),

@@ -12,10 +12,7 @@ from conformance.observe.flink.grammar import Said
 from conformance.observe.flink.jobmanager import JobManager
 from conformance.observe.flink.order import Wait
 from conformance.observe.flink.run import Part, Run
-from conformance.observe.flink.survey import vertex_of
 from conformance.observe.replay import Rejected
-
-REMEMBERED_ABORTS = 128
 
 _RULE_OWED = {
     grammar.GATE_TRIGGER: "ALIGN-05",
@@ -41,7 +38,7 @@ class SubtaskReplay:
         self._thread = thread
         self._task = thread.rpartition("#")[0]
         self._channels = run.survey.channels.get(self._task, ())
-        config = {"max_concurrent": REMEMBERED_ABORTS}
+        config = {"max_concurrent": run.survey.release.remembers or run.settings.max_concurrent}
         self._subtask = Part(run, "subtask", f"subtask {thread}", config)
         self._gate: Part | None = None
         if self._channels:
@@ -51,6 +48,7 @@ class SubtaskReplay:
         self._owed: deque[tuple[str, int]] = deque()
         self._last_on = [-1] * len(self._channels)
         self._last_channel = -1
+        self._highest_abort = -1
         self._handlers: dict[str, Callable[[Said], Wait | None]] = {
             grammar.BARRIER: self._barrier,
             grammar.GATE_TRIGGER: self._gate_trigger,
@@ -118,11 +116,6 @@ class SubtaskReplay:
         gate, checkpoint = self._gate, line.checkpoint
         assert gate is not None, "a task with barriers has a gate"
         channel = self._channels.index(line.detail)
-        if checkpoint not in self._run.broadcast:
-            why = f"barrier {checkpoint} came on channel {line.detail}, and no task has sent it"
-            return Wait(
-                ("broadcast", checkpoint), ("TASK-01", "ONCE-01"), why, "barrier received before it was sent"
-            )
         before = gate.seen()
         if channel in before["blocked"]:
             why = f"channel {line.detail} is blocked and may not be read; {gate.describe()}"
@@ -133,6 +126,11 @@ class SubtaskReplay:
                 f"a sender broadcasts each id once, and ascending; {gate.describe()}"
             )
             raise Rejected(("TASK-02", "ALIGN-04"), why)
+        if checkpoint not in self._run.broadcast:
+            why = f"barrier {checkpoint} came on channel {line.detail}, and no task has sent it"
+            return Wait(
+                ("broadcast", checkpoint), ("TASK-01", "ONCE-01"), why, "barrier received before it was sent"
+            )
         self._last_on[channel] = checkpoint
         event = {"kind": "barrier", "channel": channel, "checkpoint": checkpoint}
         self._obey(gate.step(event, "ALIGN-13"), channel)
@@ -152,7 +150,8 @@ class SubtaskReplay:
                 if self._last_channel not in {-1, channel}:
                     self._run.see("another channel last")
                 self._last_channel = channel
-                self._owed += [(grammar.GATE_TRIGGER, checkpoint), (grammar.START, checkpoint)]
+                steps = (grammar.GATE_TRIGGER, grammar.START, grammar.ALIGNED)
+                self._owed += [(step, checkpoint) for step in steps]
         if "block" in said and "trigger" not in said:
             self._run.see("channel blocked")
         elif said == {"resume"}:
@@ -162,18 +161,15 @@ class SubtaskReplay:
         if not self._owed:
             self._infer_ends(line)
         if not self._owed and self._gate is not None:
-            blocked = self._gate.seen()["blocked"]
-            missing = [name for place, name in enumerate(self._channels) if place not in blocked]
+            seen = self._gate.seen()
+            settled = {*seen["blocked"], *seen["closed"]}
+            missing = [name for place, name in enumerate(self._channels) if place not in settled]
             why = f"checkpoint {line.checkpoint} is triggered with barriers missing on {' '.join(missing)}"
             raise self._gate.reject("trigger", why)
         self._pay(line)
 
     def _infer_ends(self, line: Said) -> None:
-        """No line tells that a channel ended; it is inferred where nothing else explains the trigger.
-
-        Such a channel never gives a barrier again, and there are not more of them than tasks that
-        finished without the checkpoint (ALIGN-15).
-        """
+        """No line tells that a channel ended; it is inferred where finished senders explain it (ALIGN-15)."""
         gate, survey = self._gate, self._run.survey
         if gate is None:
             return
@@ -182,15 +178,32 @@ class SubtaskReplay:
             return
         settled = {*seen["blocked"], *seen["closed"]}
         missing = [place for place in range(len(self._channels)) if place not in settled]
-        again = any(
-            survey.last_barrier.get((self._thread, self._channels[place]), 0) > line.number
-            for place in missing
-        )
-        if again or len(missing) > survey.never_started(self._thread, line.checkpoint):
+        if not self._may_have_ended(missing, seen["blocked"], line):
             return
         for place in missing:
             self._run.see("ended channel counted")
             self._obey(gate.step({"kind": "end_of_partition", "channel": place}, "ALIGN-15"), place)
+
+    def _may_have_ended(self, missing: list[int], arrived: list[int], line: Said) -> bool:
+        """A gate is fed by one vertex: if only some of its channels ended, only some of its tasks did.
+
+        A sender that ended gave its last barrier when it last started a checkpoint, and none after.
+        """
+        survey = self._run.survey
+        absent = survey.absent(self._thread, line.checkpoint)
+        inputs = [channel.partition(".")[0] for channel in self._channels]
+        for place in missing:
+            if survey.last_barrier.get((self._thread, self._channels[place]), 0) > line.number:
+                return False
+            some_go_on = any(inputs[other] == inputs[place] for other in arrived)
+            explained = any(
+                (present or not some_go_on)
+                and any(survey.last_started.get(sender, -1) == self._last_on[place] for sender in lacking)
+                for lacking, present in absent.values()
+            )
+            if not explained:
+                return False
+        return True
 
     def _cancellation(self, line: Said) -> None:
         self._free()
@@ -229,14 +242,12 @@ class SubtaskReplay:
                 reordering = "task starts a checkpoint before its trigger"
                 return Wait(("triggered", checkpoint), ("COORD-04", "TASK-01"), why, reordering)
             self._planned(checkpoint)
+        self._recall(checkpoint)
         effects = [str(effect["kind"]) for effect in self._checkpoint(checkpoint)]
         if "snapshot" in effects:
+            self._owed.appendleft((grammar.SNAPSHOT, checkpoint))
             if self._run.survey.release.tells_broadcast:
                 self._owed.appendleft((grammar.BROADCAST, checkpoint))
-            place = 1 if self._run.survey.release.tells_broadcast else 0
-            self._owed.insert(place, (grammar.SNAPSHOT, checkpoint))
-            if self._channels:
-                self._owed.insert(place + 1, (grammar.ALIGNED, checkpoint))
             self._run.broadcast.add(checkpoint)
             self._run.happened("broadcast", checkpoint)
         elif "broadcast_cancel" in effects:
@@ -249,6 +260,17 @@ class SubtaskReplay:
     def _checkpoint(self, checkpoint: int) -> list[dict[str, object]]:
         return self._subtask.step({"kind": "checkpoint", "checkpoint": checkpoint}, "TASK-02")
 
+    def _recall(self, checkpoint: int) -> None:
+        """An abort that was forgotten (TASK-09) counts as remembered if it lies far enough back.
+
+        Releases that bound the memory by the checkpoints pending at once take every id for aborted that is
+        more than that bound below the highest abort they were told of.
+        """
+        state, bound = self._subtask.state, self._run.settings.max_concurrent
+        forgotten = checkpoint > state.last and checkpoint not in state.aborted
+        if forgotten and not self._run.survey.release.remembers and checkpoint + bound < self._highest_abort:
+            self._subtask.state = state._replace(aborted=(checkpoint, *state.aborted))
+
     def _planned(self, checkpoint: int) -> None:
         """The coordinator has triggered this very execution. Raises Rejected."""
         plan = self._job.plans[checkpoint]
@@ -256,8 +278,9 @@ class SubtaskReplay:
         if execution not in plan:
             why = f"checkpoint {checkpoint} was triggered for another attempt than {self._thread}"
             raise Rejected(("ONCE-06", "COORD-04"), why)
-        finished = self._job.finished_others(vertex_of(self._task))
-        if self._channels and not (finished and self._run.survey.release.after_finish):
+        survey = self._run.survey
+        finished = survey.release.after_finish and survey.absent(self._thread, checkpoint)
+        if self._channels and not finished:
             assert self._gate is not None
             why = f"{self._thread} starts checkpoint {checkpoint} before its gate has triggered it"
             raise self._gate.reject("trigger", why, "TASK-01")
@@ -322,6 +345,8 @@ class SubtaskReplay:
         if wait is None:
             self._run.see("abort notified")
             event = {"kind": "abort_notification", "checkpoint": line.checkpoint}
+            if line.checkpoint > self._subtask.seen()["last"]:
+                self._highest_abort = max(self._highest_abort, line.checkpoint)
             effects = self._subtask.step(event, "TASK-05")
             if any(effect["kind"] == "cancel_async" for effect in effects):
                 self._run.see("abort stopped the writing")

@@ -41,6 +41,8 @@ class Release(NamedTuple):
     """A checkpoint starts only if every task runs; up to 1.14 only those that are triggered have to."""
     after_finish: bool
     """Checkpoints go on when tasks have finished, and an ended channel counts as aligned."""
+    remembers: int
+    """How many aborts a task remembers; 0: as many as checkpoints may be pending at once."""
     tells_broadcast: bool
     """A task says that it broadcasts a barrier."""
     tells_heard: bool
@@ -76,19 +78,34 @@ class Survey(NamedTuple):
     """Ids by the name of the thread."""
     started: frozenset[tuple[str, int]]
     """Executions (by thread) and the checkpoints that they have started."""
+    last_started: dict[str, int]
+    """By execution (thread): the highest checkpoint that it started."""
     last_barrier: dict[tuple[str, str], int]
     """By execution and channel: the line of the last barrier."""
     finished: frozenset[str]
     """Executions (by thread) that finished."""
+    completed: frozenset[int]
+    """Checkpoints that the log tells completed."""
+    failed: frozenset[int]
+    """Checkpoints that the log tells failed."""
 
-    def never_started(self, thread: str, checkpoint: int) -> int:
-        """How many finished tasks of other vertices of that attempt never started `checkpoint`."""
+    def absent(self, thread: str, checkpoint: int) -> dict[str, tuple[list[str], bool]]:
+        """By other vertex: executions of that attempt that finished without starting `checkpoint`.
+
+        With each whether other executions of the vertex did start it.
+        """
         vertex, attempt = vertex_of(thread), thread.rpartition("#")[2]
-        return sum(
-            (other, checkpoint) not in self.started
-            for other in self.finished
-            if vertex_of(other) != vertex and other.rpartition("#")[2] == attempt
-        )
+        found: dict[str, tuple[list[str], bool]] = {}
+        for other in sorted(self.by_thread):
+            if vertex_of(other) == vertex or other.rpartition("#")[2] != attempt:
+                continue
+            lacking, present = found.get(vertex_of(other), ([], False))
+            if (other, checkpoint) in self.started:
+                present = True
+            elif other in self.finished:
+                lacking = [*lacking, other]
+            found[vertex_of(other)] = lacking, present
+        return {name: (lacking, present) for name, (lacking, present) in found.items() if lacking}
 
 
 def vertex_of(task: str) -> str:
@@ -105,8 +122,9 @@ def survey(said: Sequence[Said]) -> Survey:
             f"line {line.number}: this wording is of a release before 1.13, whose lines do not all say which "
             "checkpoint they are about; expected a log of Flink 1.13 or newer"
         )
-    _levels(seen)
     _beginning(said)
+    _levels(seen)
+    _judged(said)
     job = _one_job(said)
     executions, tasks = _executions(said)
     channels = _channels(said)
@@ -115,7 +133,6 @@ def survey(said: Sequence[Said]) -> Survey:
     if not gated and len({vertex_of(task) for task in tasks}) > 1:
         logger, level = _GATE
         raise MissingLevelsError(_advice([f"{logger} at {level}"]))
-    _judged(said)
     return Survey(
         job=job,
         release=_release(said, seen),
@@ -125,10 +142,13 @@ def survey(said: Sequence[Said]) -> Survey:
         executions=executions,
         by_thread={execution.thread: name for name, execution in executions.items()},
         started=frozenset((line.task, line.checkpoint) for line in said if line.kind == grammar.START),
+        last_started=_last_started(said),
         last_barrier={(line.task, line.detail): line.number for line in said if line.kind == grammar.BARRIER},
         finished=frozenset(
             line.task for line in said if line.kind == grammar.TASK and line.detail.endswith(">FINISHED")
         ),
+        completed=frozenset(line.checkpoint for line in said if line.kind == grammar.COMPLETED),
+        failed=frozenset(line.checkpoint for line in said if line.kind == grammar.FAILED),
     )
 
 
@@ -149,12 +169,16 @@ def _advice(missing: list[str]) -> str:
 
 
 def _beginning(said: Sequence[Said]) -> None:
-    if any(line.kind == grammar.JOB and line.detail.startswith("CREATED>") for line in said):
-        return
-    raise TruncatedLogError(
-        f"line {said[0].number}: expected the log to begin before the job ran, its first line comes later; "
-        "prepend the older files of a rolled log (cat job.log.1 job.log | barrierspec trace flink -)"
-    )
+    """Something must tell of the job's start before anything tells of a checkpoint."""
+    for line in said:
+        if line.kind == grammar.RESTORED or (line.kind == grammar.JOB and line.detail.startswith("CREATED>")):
+            return
+        if line.checkpoint >= 0:
+            raise TruncatedLogError(
+                f"line {line.number}: expected the log to begin before the job ran, this line is of "
+                f"checkpoint {line.checkpoint} and nothing before it tells of the start; prepend the older "
+                "files of a rolled log (cat job.log.1 job.log | barrierspec trace flink -)"
+            )
 
 
 def _one_job(said: Sequence[Said]) -> str:
@@ -192,6 +216,14 @@ def _channels(said: Sequence[Said]) -> dict[str, tuple[str, ...]]:
     }
 
 
+def _last_started(said: Sequence[Said]) -> dict[str, int]:
+    highest: dict[str, int] = {}
+    for line in said:
+        if line.kind == grammar.START:
+            highest[line.task] = max(highest.get(line.task, -1), line.checkpoint)
+    return highest
+
+
 def _release(said: Sequence[Said], seen: set[str]) -> Release:
     typed = any(line.kind == grammar.TRIGGER and "{" in line.detail for line in said)
     heard, broadcast = grammar.HEARD in seen, grammar.BROADCAST in seen
@@ -201,6 +233,7 @@ def _release(said: Sequence[Said], seen: set[str]) -> Release:
         name=new if typed else old,
         asks_all_tasks=typed,
         after_finish=typed or heard,
+        remembers=0 if broadcast else 128,
         tells_broadcast=broadcast,
         tells_heard=heard,
     )

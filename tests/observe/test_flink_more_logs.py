@@ -1,0 +1,163 @@
+"""Jobs that did more than fail: several checkpoints at once, expiries, declines, savepoints, early ends.
+
+The logs under `logs/more` were written by jobs of ours on released Flinks, and cut to the protocol's lines.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from conformance.observe.flink import FlinkResult, Settings, read_lines, validate_flink
+from conformance.observe.flink.corruptions import CORRUPTIONS, Log, spoil_one
+from conformance.observe.flink.survey import survey
+from conformance.observe.flink.validate import parse
+from conformance.verdict import Verdict
+
+LOGS = Path(__file__).parent / "logs"
+WITNESSES = {
+    "flink-1.15.4-savepoint": {"savepoint", "completion notified", "subsumption notified"},
+    "flink-1.15.4-expiries": {"expired", "abort before its trigger", "cancelled at the gate", "declined"},
+    "flink-2.3.0-declines": {
+        "savepoint",
+        "task failed",
+        "restored from a checkpoint",
+        "ended channel counted",
+    },
+    "flink-2.3.0-expiries": {"expired", "abort before its trigger", "abort stopped the writing"},
+    "flink-2.3.0-own-layout": {"task failed", "restored from a checkpoint", "ended for another reason"},
+    "flink-2.3.0-uneven": {"ended channel counted", "triggered after tasks finished", "declined"},
+}
+CONCURRENT = {"flink-2.3.0-expiries": 2}
+
+
+@cache
+def log(name: str) -> tuple[str, ...]:
+    folder = LOGS / "more" if name in WITNESSES else LOGS
+    return tuple(read_lines(str(folder / f"{name}.log.gz")))
+
+
+def validated(name: str) -> FlinkResult:
+    return validate_flink(log(name), Settings(CONCURRENT.get(name, 1)))
+
+
+@pytest.mark.parametrize("name", WITNESSES)
+def test_the_log_is_accepted_and_witnesses_what_it_is_there_for(name: str) -> None:
+    result = validated(name)
+    assert result.verdict is Verdict.CONFORMS, result.describe()
+    assert {situation for situation in WITNESSES[name] if not result.situations.get(situation)} == set()
+
+
+@pytest.mark.parametrize("name", [name for name in WITNESSES if name not in CONCURRENT])
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=lambda corruption: corruption.name)
+def test_a_corruption_is_rejected_there_too(name: str, corruption: object) -> None:
+    lines = log(name)
+    said = parse(lines)
+    known = next(one for one in CORRUPTIONS if one is corruption)
+    outcome = spoil_one(Log(lines, said, survey(said)), known, Settings(), 5)
+    if outcome.observable:
+        assert outcome.rejection is not None, f"accepted: {outcome.what}"
+        assert outcome.seen, outcome.rejection.describe()
+
+
+def test_more_checkpoints_at_once_than_the_settings_allow_are_rejected() -> None:
+    rejection = validate_flink(log("flink-2.3.0-expiries")).rejection
+    assert rejection is not None
+    assert rejection.rules == ("COORD-03",)
+    assert "--max-concurrent" in rejection.guard
+
+
+def test_a_task_forgets_aborts_and_yet_knows_those_that_lie_far_back() -> None:
+    """With two at once: of the aborts of 11 to 15 it keeps 14 and 15; 12 is too far below 15, 13 is not."""
+    told = [line for line in parse(log("flink-2.3.0-expiries")) if line.task == "agg (2/2)#0"]
+    kinds = {(line.kind, line.checkpoint) for line in told}
+    assert ("aborted before", 12) in kinds
+    assert ("aborted before", 13) not in kinds
+    assert ("snapshot", 13) in kinds
+
+
+# ---------------------------------------------------------------- answers of the coordinator
+
+
+def edited(name: str, of: Callable[[str], bool], make: Callable[[str], list[str]]) -> list[str]:
+    """The log with the first line that `of` finds replaced by what `make` makes of it."""
+    lines = list(log(name))
+    place = next(number for number, line in enumerate(lines) if of(line))
+    lines[place : place + 1] = make(lines[place])
+    return lines
+
+
+def acknowledgement(line: str) -> bool:
+    return "Received acknowledge message for checkpoint 4 " in line
+
+
+def words(line: str) -> tuple[str, str]:
+    """What stands before the message, and the execution."""
+    head, _, message = line.partition("Received acknowledge message for checkpoint 4 from task ")
+    return head, message.split()[0]
+
+
+def test_a_duplicate_that_is_called_one_is_accepted() -> None:
+    def twice(line: str) -> list[str]:
+        head, execution = words(line)
+        said = (
+            f"Received a duplicate acknowledge message for checkpoint 4, task {execution}, job x, location y."
+        )
+        return [line, head + said]
+
+    assert validate_flink(edited("flink-2.2.1", acknowledgement, twice)).rejection is None
+
+
+def test_a_first_acknowledgement_called_a_duplicate_is_rejected() -> None:
+    def called(line: str) -> list[str]:
+        head, execution = words(line)
+        return [
+            f"{head}Received a duplicate acknowledge message for checkpoint 4, task {execution}, job x, l."
+        ]
+
+    rejection = validate_flink(edited("flink-2.2.1", acknowledgement, called)).rejection
+    assert rejection is not None
+    assert rejection.rules[0] == "COORD-05"
+
+
+def test_a_stranger_that_is_called_one_is_accepted() -> None:
+    def stranger(line: str) -> list[str]:
+        head, _ = words(line)
+        said = (
+            f"Could not acknowledge the checkpoint 4 for task {'0' * 32} of job x at y, "
+            "because the task's execution attempt id was unknown. Discarding the state handle."
+        )
+        return [line, head + said]
+
+    assert validate_flink(edited("flink-2.2.1", acknowledgement, stranger)).rejection is None
+
+
+def test_an_answer_is_late_only_when_its_checkpoint_has_ended() -> None:
+    def late(line: str) -> list[str]:
+        head, execution = words(line)
+        said = (
+            f"Received late message for now expired checkpoint attempt 2 from task {execution} of job x at y."
+        )
+        return [head + said, line]
+
+    assert validate_flink(edited("flink-2.2.1", acknowledgement, late)).rejection is None
+
+
+def test_ids_may_be_burnt_and_never_go_back() -> None:
+    def renumber(line: str) -> str:
+        for old in (51, 50, 49):
+            for before, after in (
+                ("checkpoint ", " "),
+                ("checkpoint ", "."),
+                ("COMPLETE ", " "),
+                ("SUBSUME ", " "),
+                ("} @ ", "."),
+                ("for checkpoint ", "."),
+            ):
+                line = line.replace(f"{before}{old}{after}", f"{before}{old + 100}{after}")
+        return line
+
+    result = validate_flink([renumber(line) for line in log("flink-2.2.1")])
+    assert result.rejection is None, result.describe()
+    assert result.situations["id burnt"] == 1
