@@ -68,6 +68,7 @@ def unaligned_cases(
 def passage_cases(channels: int) -> Iterator[Case]:
     """A polled gate before which nothing waits; of what comes, records and what may let them through."""
     gate = symbolic_gate(channels, alternating=True, counts_as_aligned=True)
+    passage = Passage(gate, (), symbolic_like((False,) * channels, "held"))
     sound = assume_invariants(gate, of_component("unaligned"))
     for channel in range(channels):
         for event, label in (
@@ -78,7 +79,7 @@ def passage_cases(channels: int) -> Iterator[Case]:
             yield Case(
                 "passage",
                 f"{channels} channels, none waiting, {label} on {channel}",
-                Passage(gate, ()),
+                passage,
                 event,
                 step_of("passage"),
                 (*sound, *_is_allowed(gate, event)),

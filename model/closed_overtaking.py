@@ -84,7 +84,7 @@ def passage_world(bounds: Bounds, waiting: int) -> World:
             return
         full = len(passage.waiting) >= waiting
         for channel in range(bounds.channels):
-            if has_ended(passage, channel) or (full and passage.gate.blocked[channel]):
+            if has_ended(passage, channel) or (full and passage.held[channel]):
                 continue
             yield from _on_channel(bounds, channel)
             yield "Record", Record(channel, len(passage.waiting))
@@ -93,7 +93,7 @@ def passage_world(bounds: Bounds, waiting: int) -> World:
     return inner._replace(
         name=f"polled {inner.name}, at most {waiting} waiting",
         component="passage",
-        state=Passage(inner.state, ()),
+        state=Passage(inner.state, (), (False,) * bounds.channels),
         offers=offers,
         step=step_of("passage"),
     )

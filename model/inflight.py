@@ -6,13 +6,17 @@ channel waits in the network, whatever it is: the sender stopped after its align
 nothing, no announcement and no unaligned barrier either. When an event releases channels, what waited is
 handed on within that event, after its own effects, in the order of arrival over all channels, as long as
 the item's channel stays open to it.
+
+The network obeys the gate's words: a channel is held from its `block` to its `resume`. That is what the
+gate takes for blocked, but for a late injection, which resumes every open channel, blocked ones too.
 """
 
 from typing import NamedTuple
 
 from model import alternating
+from model.alignment import with_flag
 from model.barriers import Announce, Inject, OptionedBarrier, Persist
-from model.events import Advance, Cancel, Effects, EndOfPartition, Process, Record, Step
+from model.events import Advance, Block, Cancel, Effects, EndOfPartition, Process, Record, Resume, Step
 from model.profiles import NEWEST, Profile
 from model.unaligned import UnalignedGate, new_gate, persisting
 
@@ -24,7 +28,9 @@ class Passage(NamedTuple):
 
     gate: UnalignedGate
     waiting: tuple[Item, ...]
-    """Items that arrived on blocked channels, oldest first."""
+    """Items that arrived on held channels, oldest first."""
+    held: tuple[bool, ...]
+    """The channel was told to block, and not to go on since."""
 
 
 def new_passage(
@@ -37,7 +43,7 @@ def new_passage(
 ) -> Passage:
     """An empty network before a gate that has seen nothing."""
     gate = new_gate(channels, counts_as_aligned, profile, alternating=alternating, timeout=timeout)
-    return Passage(gate, ())
+    return Passage(gate, (), (False,) * channels)
 
 
 def has_ended(passage: Passage, channel: int) -> bool:
@@ -49,8 +55,8 @@ def has_ended(passage: Passage, channel: int) -> bool:
 
 def on_arrival(passage: Passage, item: Item) -> Step[Passage]:
     """An item arrives at the network; the gate reads it now or when its channel is released."""
-    if passage.gate.blocked[item.channel]:
-        return Step(Passage(passage.gate, (*passage.waiting, item)), (), ("UNAL-24",))
+    if passage.held[item.channel]:
+        return Step(passage._replace(waiting=(*passage.waiting, item)), (), ("UNAL-24",))
     return handed_on(passage, at_gate(passage.gate, item))
 
 
@@ -66,23 +72,35 @@ def handed_on(passage: Passage, step: Step[UnalignedGate]) -> Step[Passage]:
     """The effects of an event, followed by those of all that it lets through."""
     gate, effects, rules = step
     waiting = passage.waiting
-    position = next_released(gate, waiting)
+    held = obeyed(passage.held, effects)
+    position = next_released(gate, waiting, held)
     while position is not None:
         handed = at_gate(gate, waiting[position])
         gate = handed.state
+        held = obeyed(held, handed.effects)
         effects = (*effects, *handed.effects)
         rules = (*rules, *handed.rules, "UNAL-24")
         waiting = (*waiting[:position], *waiting[position + 1 :])
-        position = next_released(gate, waiting)
-    return Step(Passage(gate, waiting), effects, rules)
+        position = next_released(gate, waiting, held)
+    return Step(Passage(gate, waiting, held), effects, rules)
 
 
-def next_released(gate: UnalignedGate, waiting: tuple[Item, ...]) -> int | None:
-    """The position of the oldest item whose channel is open, if there is one; a failed gate reads nothing."""
+def obeyed(held: tuple[bool, ...], effects: Effects) -> tuple[bool, ...]:
+    """The channels that the network holds after these words of the gate."""
+    for effect in effects:
+        if type(effect) is Block:
+            held = with_flag(held, effect.channel, True)
+        if type(effect) is Resume:
+            held = with_flag(held, effect.channel, False)
+    return held
+
+
+def next_released(gate: UnalignedGate, waiting: tuple[Item, ...], held: tuple[bool, ...]) -> int | None:
+    """The position of the oldest item whose channel is not held; a failed gate reads nothing."""
     if gate.failed:
         return None
     for position, item in enumerate(waiting):
-        if not gate.blocked[item.channel]:
+        if not held[item.channel]:
             return position
     return None
 

@@ -17,7 +17,7 @@ from impl.core.barriers import (
     PersistRecord,
 )
 from impl.core.component import Component, Effects, require_checkpoint_id, steps
-from impl.core.effects import Effect, Process
+from impl.core.effects import Block, Effect, Process, Resume
 from impl.core.errors import ProtocolError
 from impl.core.events import Advance, Cancel, EndOfPartition, Event, Record
 from impl.core.unaligned import UnalignedGate
@@ -29,6 +29,7 @@ class PolledUnalignedGate(Component):
     def __init__(self, gate: UnalignedGate) -> None:
         self._gate = gate
         self._waiting: deque[tuple[int, Event]] = deque()
+        self._held: set[int] = set()  # blocked, and not resumed since: not even by a late injection
         self._ending: set[int] = set()  # the end has been sent, and waits behind a blocked channel
 
     def record(self, channel: int, value: object) -> Effects:
@@ -65,7 +66,7 @@ class PolledUnalignedGate(Component):
     def end_of_partition(self, channel: int) -> Effects:
         """The channel ends; on a blocked channel the end waits like everything else."""
         self._require_sendable(channel)
-        if self._gate.is_blocked(channel):
+        if channel in self._held:
             self._ending.add(channel)
         return self._arrive(channel, EndOfPartition(channel))
 
@@ -90,7 +91,7 @@ class PolledUnalignedGate(Component):
         """Read the event now, or let it wait with its channel."""
         if not isinstance(event, EndOfPartition):
             self._require_sendable(channel)
-        if self._gate.is_blocked(channel):
+        if channel in self._held:
             self._waiting.append((channel, event))
             return ()
         return self._hand_on(self._read(channel, event))
@@ -104,19 +105,29 @@ class PolledUnalignedGate(Component):
 
     def _hand_on(self, effects: Effects) -> Effects:
         """The effects of an event, followed by those of all that it lets through."""
+        self._obey(effects)
         if not self._waiting:
             return effects
         said: list[Effect] = list(effects)
         while (next_one := self._oldest_released()) is not None:
-            said += self._read(*next_one)
+            more = self._read(*next_one)
+            self._obey(more)
+            said += more
         return tuple(said)
+
+    def _obey(self, effects: Effects) -> None:
+        for effect in effects:
+            if isinstance(effect, Block):
+                self._held.add(effect.channel)
+            elif isinstance(effect, Resume):
+                self._held.discard(effect.channel)
 
     def _oldest_released(self) -> tuple[int, Event] | None:
         """Take out what arrived first among that of channels that are open."""
         if self._gate.has_failed:
             return None
         for position, (channel, event) in enumerate(self._waiting):
-            if not self._gate.is_blocked(channel):
+            if channel not in self._held:
                 del self._waiting[position]
                 if isinstance(event, EndOfPartition):
                     self._ending.discard(channel)

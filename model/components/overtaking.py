@@ -93,7 +93,7 @@ def step(session: Session, event: Wire) -> Step[Session]:
     if session.polled:
         return _stepped(session, inflight.on_arrival(passage, item))
     gate, effects, rules = inflight.at_gate(passage.gate, item)
-    return _stepped(session, Step(Passage(gate, ()), effects, rules))
+    return _stepped(session, Step(passage._replace(gate=gate), effects, rules))
 
 
 _KINDS = ("record", "barrier", "announce", "inject", "cancel", "end_of_partition", "advance")

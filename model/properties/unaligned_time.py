@@ -212,7 +212,7 @@ def _fires(before: UnalignedGate, event: Event) -> bool:
 @PASSAGE.step("UNAL-23")
 def unal_23(before: Passage, event: Item, effects: Effects, after: Passage) -> bool:
     """A record is persisted exactly while its channel's barrier is awaited by a running snapshot."""
-    if type(event) is not Record or before.gate.blocked[event.channel]:
+    if type(event) is not Record or before.held[event.channel]:
         return True
     gate = before.gate
     running = gate.begun and gate.overtaking
@@ -225,7 +225,7 @@ def unal_23(before: Passage, event: Item, effects: Effects, after: Passage) -> b
 def unal_24(before: Passage, event: Item | Inject | Advance, effects: Effects, after: Passage) -> bool:
     """What comes on a blocked channel waits; what an event releases is handed on in order, and no more."""
     arriving = _item(event)
-    if arriving is not None and before.gate.blocked[arriving.channel]:
+    if arriving is not None and before.held[arriving.channel]:
         return not effects and after == before._replace(waiting=(*before.waiting, arriving))
     for channel in range(len(before.gate.closed)):
         came = () if arriving is None or arriving.channel != channel else (arriving,)
@@ -233,7 +233,7 @@ def unal_24(before: Passage, event: Item | Inject | Advance, effects: Effects, a
         left = _values(tuple(item for item in after.waiting if item.channel == channel))
         if _read(effects, channel) + left != due:
             return False
-    return after.gate.failed or all(after.gate.blocked[item.channel] for item in after.waiting)
+    return after.gate.failed or all(after.held[item.channel] for item in after.waiting)
 
 
 def _item(event: Item | Inject | Advance) -> Item | None:
@@ -256,5 +256,9 @@ def _read(effects: Effects, channel: int) -> tuple[int, ...]:
 
 @PASSAGE.state("UNAL-24")
 def unal_24_waiting(passage: Passage) -> bool:
-    """Only items of blocked channels wait."""
-    return passage.gate.failed or all(passage.gate.blocked[item.channel] for item in passage.waiting)
+    """Only items of held channels wait, and only blocked channels are held."""
+    if passage.gate.failed:
+        return True
+    if any(held and not blocked for held, blocked in zip(passage.held, passage.gate.blocked, strict=True)):
+        return False
+    return all(passage.held[item.channel] for item in passage.waiting)

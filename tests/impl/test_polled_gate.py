@@ -168,8 +168,8 @@ def test_no_record_is_lost_doubled_or_reordered_within_its_channel(data):
         ({"channels": True}, ConfigError),
         ({"channels": 2, "colour": "red"}, ConfigError),
         ({"channels": 2, "checkpoints_after_tasks_finish": 1}, ConfigError),
-        ({"channels": 2, "mode": "at-least-once"}, UnsupportedError),
-        ({"channels": 2, "profile": "flink-1.7"}, UnsupportedError),
+        ({"channels": 2, "mode": "at-most-once"}, UnsupportedError),
+        ({"channels": 2, "profile": "flink-1.6"}, UnsupportedError),
         ({"channels": 2, "level": "bytes"}, UnsupportedError),
     ],
 )
