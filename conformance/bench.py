@@ -128,8 +128,10 @@ def benchmarks() -> Iterator[Benchmark]:
         partial(_exploration, channels=3, ids=12),
     )
     from conformance.bench_flink import flink_benchmarks
+    from conformance.bench_logs import log_benchmarks
 
     yield from flink_benchmarks()
+    yield from log_benchmarks()
     yield from _tlc()
 
 

@@ -132,7 +132,7 @@ class CoordinatorReplay:
                 why = f"{execution.thread} acknowledges checkpoint {checkpoint} and never began to write it"
                 reordering = "acknowledgement before the asynchronous part starts"
                 return Wait(("storing", *key), ("TASK-07", "COORD-05"), why, reordering)
-        before = self._describe()
+        before = self._coordinator.state
         effects = self._coordinator.step(acknowledgement(task, checkpoint), "COORD-05")
         result = next((effect["result"] for effect in effects if effect["kind"] == "acknowledged"), None)
         if result != "SUCCESS":
@@ -141,9 +141,11 @@ class CoordinatorReplay:
             )
             stale = execution is not None and line.execution not in self.plans[checkpoint]
             rules = ["COORD-05" if result else "COORD-06", *(["ONCE-06"] if stale else [])]
-            raise Rejected(
-                rules, f"the log counts the acknowledgement of {task}, it {answer}; before it, {before}"
+            stood = self._coordinator.describe(before)
+            why = (
+                f"the log counts the acknowledgement of {task}, it {answer}; before it, coordinator: {stood}"
             )
+            raise Rejected(rules, why)
         self._acknowledged.add((line.execution, checkpoint))
         self._run.see("snapshot acknowledged")
         if self._leaving:
@@ -214,6 +216,8 @@ class CoordinatorReplay:
         """Keep what the coordinator says for the lines that tell it."""
         run = self._run
         subsumed: dict[str, int] = {}
+        if len(effects) == 1 and effects[0]["kind"] == "acknowledged":
+            return  # nothing that another line tells
         for effect in effects:
             kind, checkpoint = effect["kind"], int(effect.get("checkpoint", -1))
             match kind:

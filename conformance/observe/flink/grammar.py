@@ -46,7 +46,7 @@ class Said(NamedTuple):
     """By kind: a channel `gate.index`, two states `from>to`, a type, a word."""
 
 
-_TASK = r"(?P<task>.+?#\d+)"
+_TASK = r"(?P<task>(?:[^#]+#)+?\d+)"
 _EXECUTION = r"(?P<execution>[0-9a-f_]{32,})"
 _N = r"(?P<checkpoint>-?\d+)"
 _SWITCH = r"switched from (?P<from>[A-Z]+) to (?P<to>[A-Z]+)"
@@ -149,19 +149,32 @@ def _compiled(wording: str) -> re.Pattern[str]:
     return re.compile(wording + "".join(f"(?P<{name}>)" for name in lacking))
 
 
+_Match = Callable[[str], re.Match[str] | None]
+_Pattern = tuple[str, _Match, tuple[int, ...]]
+"""The kind, the wording, and where its groups stand."""
+
+
+def _pattern(kind: str, wording: str) -> _Pattern:
+    compiled = _compiled(wording)
+    return kind, compiled.match, tuple(compiled.groupindex[name] for name in _GROUPS)
+
+
 _PATTERNS = {
-    logger: tuple((kind, _compiled(wording).match) for kind, wording in wordings)
+    logger: tuple(_pattern(kind, wording) for kind, wording in wordings)
     for logger, wordings in _WORDINGS.items()
 }
 
 
 @cache
-def _patterns_of(logger: str) -> tuple[tuple[str, Callable[[str], re.Match[str] | None]], ...]:
+def _patterns_of(logger: str) -> tuple[_Pattern, ...]:
     """By the logger's full name; only its last word counts, but for the handler of old releases."""
     package, _, name = logger.rpartition(".")
     patterns = _PATTERNS.get(name, ())
     if package.endswith(_OLD_PACKAGES):
-        return tuple((OLD if kind in {BARRIER, GATE_TRIGGER} else kind, match) for kind, match in patterns)
+        return tuple(
+            (OLD if kind in {BARRIER, GATE_TRIGGER} else kind, match, groups)
+            for kind, match, groups in patterns
+        )
     return patterns
 
 
@@ -175,11 +188,11 @@ _OLD_PACKAGES = ("streaming.runtime.io", "s.r.io")
 def said(record: Record) -> Said | None:
     """What a record says about the protocol, or None."""
     number, logger, thread, message = record
-    for kind, match in _patterns_of(logger):
+    for kind, match, groups in _patterns_of(logger):
         found = match(message)
         if found is None:
             continue
-        task, execution, checkpoint, detail, before, after, job = found.group(*_GROUPS)
+        task, execution, checkpoint, detail, before, after, job = found.group(*groups)
         if before:
             detail = f"{before}.{after}" if kind == BARRIER else f"{before}>{after}"
         elif kind == TOLD:

@@ -100,8 +100,8 @@ def records(lines: Iterable[str]) -> Iterator[Record]:
             "own layout, in logback's, or with the thread after the logger"
         )
     match, new = layout.match, tuple.__new__
+    wanted = tuple(layout.groupindex[name] for name in Record._fields[1:])
     for number, line in numbered:
         found = match(line)
         if found is not None:
-            logger, thread, message = found.group("logger", "thread", "message")
-            yield new(Record, (number, logger, thread, message))
+            yield new(Record, (number, *found.group(*wanted)))

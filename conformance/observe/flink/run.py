@@ -81,9 +81,10 @@ class Part:
         """The observable state."""
         return self._observe(self.state)
 
-    def describe(self) -> str:
-        """The observable state in one line."""
-        return ", ".join(f"{name} {_plain(value)}" for name, value in self.seen().items())
+    def describe(self, state: object = None) -> str:
+        """The observable state in one line; of an earlier `state` if one is given."""
+        seen = self._observe(self.state if state is None else state)
+        return ", ".join(f"{name} {_plain(value)}" for name, value in seen.items())
 
 
 def _plain(value: object) -> str:

@@ -1,0 +1,58 @@
+"""How fast the logs of real Flink jobs are parsed and replayed."""
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from conformance.bench import Benchmark, MeasurementError, Run
+
+LOGS = Path(__file__).parent.parent / "tests" / "observe" / "logs"
+TIMES = 3
+"""How often one run reads each of them."""
+
+
+def log_benchmarks() -> Iterator[Benchmark]:
+    """The logs of real Flink jobs that this checkout holds; an installed package holds none."""
+    logs = sorted(LOGS.glob("*.log.gz"))
+    if not logs:
+        return
+    setting = f"{len(logs)} logs of 1.13.6 to 2.2.1"
+    yield Benchmark(
+        "Flink logs, parsed", "lines/s", 100_000, f"{setting}, unpacked, parsed", partial(_parsed, logs)
+    )
+    yield Benchmark(
+        "Flink logs, replayed",
+        "events/s",
+        20_000,
+        f"{setting}, already parsed, every line held against the model",
+        partial(_replayed, logs),
+    )
+
+
+def _parsed(logs: list[Path]) -> Run:
+    from conformance.observe.flink import read_lines
+    from conformance.observe.flink.validate import parse
+
+    begun, own, amount = time.perf_counter(), time.process_time(), 0
+    for log in logs * TIMES:
+        lines = read_lines(str(log))
+        parse(lines)
+        amount += len(lines)
+    return Run(amount, time.perf_counter() - begun, time.process_time() - own)
+
+
+def _replayed(logs: list[Path]) -> Run:
+    from conformance.observe.flink import Settings, read_lines
+    from conformance.observe.flink.survey import survey
+    from conformance.observe.flink.validate import parse, replayed, with_reasons
+
+    read = [read_lines(str(log)) for log in logs * TIMES]
+    said = [with_reasons(parse(lines), lines) for lines in read]
+    begun, own, amount = time.perf_counter(), time.process_time(), 0
+    for lines, of_log in zip(read, said, strict=True):
+        result = replayed(lines, of_log, survey(of_log), Settings(), ())
+        if result.rejection is not None:
+            raise MeasurementError(result.rejection.describe())
+        amount += result.said
+    return Run(amount, time.perf_counter() - begun, time.process_time() - own)
