@@ -1,4 +1,4 @@
-"""Alignment of checkpoint barriers at one input gate (exactly-once mode). Rules ALIGN-01 to ALIGN-21.
+"""Alignment of checkpoint barriers at one input gate (exactly-once mode): rules ALIGN-01 to -21 and -24.
 
 A gate reads several channels. Barrier n splits each channel into what belongs to checkpoint n and
 what does not. The gate blocks a channel that has delivered barrier n until every open channel has,
@@ -115,6 +115,21 @@ def on_end_of_partition(gate: Gate, channel: int) -> Step[Gate]:
     return complete(gate, (), ("ALIGN-15",))
 
 
+def on_inject(gate: Gate, checkpoint: int) -> Step[Gate]:
+    """`checkpoint` is triggered on the task itself: each open channel in turn counts, and none is blocked."""
+    if all(gate.closed):
+        return Step(gate, (), ("ALIGN-24",))
+    if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
+        return Step(gate, resume_open(gate), ("ALIGN-24",))
+    if checkpoint == gate.current:
+        done = complete(gate, (), ("ALIGN-24",))
+        counted_late = behind_the_last_awaited(gate)
+        return done._replace(effects=(*done.effects, *counted_late))
+    if gate.pending:
+        return complete(begin(gate, checkpoint), give_up(gate, SUBSUMED), ("ALIGN-24", "ALIGN-03", "SUB-01"))
+    return complete(begin(gate, checkpoint), (), ("ALIGN-24",))
+
+
 def complete(gate: Gate, effects: Effects, rules: Rules) -> Step[Gate]:
     """Every channel is aligned: snapshot first, then let go (ALIGN-05, ALIGN-06)."""
     if gate.profile.triggers_first:
@@ -157,6 +172,22 @@ def block(gate: Gate, channel: int) -> Gate:
 def resume_all(gate: Gate) -> Effects:
     """Let go of every blocked channel, in channel order."""
     return tuple(Resume(channel) for channel, blocked in enumerate(gate.blocked) if blocked)
+
+
+def resume_open(gate: Gate) -> Effects:
+    """Let go of every open channel, in channel order, whether it was blocked or not."""
+    return tuple(Resume(channel) for channel, closed in enumerate(gate.closed) if not closed)
+
+
+def behind_the_last_awaited(gate: Gate) -> Effects:
+    """The blocked channels behind the last awaited one: the checkpoint is over when their turn comes."""
+    late: Effects = ()
+    for channel in reversed(range(len(gate.blocked))):
+        if gate.blocked[channel]:
+            late = (Resume(channel), *late)
+        elif not gate.closed[channel]:
+            return late
+    return late
 
 
 def with_flag(flags: tuple[bool, ...], position: int, value: bool) -> tuple[bool, ...]:

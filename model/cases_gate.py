@@ -9,7 +9,7 @@ import z3
 from model import alignment, network
 from model.engines.prove import Case, assume_invariants
 from model.engines.symbolic import bool_term, int_term, symbolic_like
-from model.events import Barrier, Cancel, EndOfPartition, Record
+from model.events import Barrier, Cancel, EndOfPartition, Injection, Record
 from model.profiles import NEWEST, Profile
 from model.properties import of_component
 from model.steps import step_of
@@ -34,6 +34,16 @@ def gate_cases(channels: int, profile: Profile = NEWEST) -> Iterator[Case]:
                 step_of("gate"),
                 is_open(state, item),
             )
+    if profile.ends_count:
+        injected = symbolic_like(Injection(0), "event")
+        yield Case(
+            "gate",
+            f"{profile.name}, {channels} channels, inject",
+            state,
+            injected,
+            step_of("gate"),
+            (int_term(injected.checkpoint) >= 0,),
+        )
 
 
 def arriving(event: Any) -> Any:  # noqa: ANN401 - an Item

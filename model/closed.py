@@ -9,21 +9,17 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any, NamedTuple
 
-from model import alignment, coordinator, network, store, subtask, transactions
+from model import alignment, coordinator, network, store, transactions
 from model.alignment import Gate
 from model.coordinator import RUNNING, Coordinator, Plan
 from model.events import (
     NONE,
     AbortNotification,
-    AbortOnBarrier,
     AcknowledgeMessage,
     Add,
     Advance,
-    AsyncDone,
-    AsyncFailed,
     Barrier,
     Cancel,
-    Checkpoint,
     CompleteNotification,
     Crash,
     DeclineMessage,
@@ -31,12 +27,12 @@ from model.events import (
     Event,
     FailTasks,
     Finish,
+    Injection,
     JobStatus,
     Record,
     Restore,
     RestoreRequest,
     SnapshotRequest,
-    Status,
     Step,
     TaskStatus,
     TriggerRequest,
@@ -45,7 +41,6 @@ from model.events import (
 from model.profiles import NEWEST, PROFILES, Profile
 from model.steps import step_of
 from model.store import CHECKPOINT, SAVEPOINT, STOP, Store
-from model.subtask import Subtask
 from model.transactions import Sink
 
 Environment = tuple[int, ...]
@@ -71,11 +66,23 @@ class World(NamedTuple):
 
 
 def gate_world(
-    channels: int, ids: int, *, counts_as_aligned: bool, polled: bool, profile: Profile = NEWEST
+    channels: int,
+    ids: int,
+    *,
+    counts_as_aligned: bool,
+    polled: bool,
+    profile: Profile = NEWEST,
+    injects: bool = False,
 ) -> World:
-    """Each channel delivers barriers and cancellations with ids from 1 to `ids` that never go back."""
+    """Each channel delivers barriers and cancellations with ids from 1 to `ids` that never go back.
+
+    `injects`: the task itself may be triggered too, at any time and with any id.
+    """
 
     def offers(gate: Gate) -> Iterator[tuple[str, Event]]:
+        if injects:
+            for checkpoint in range(1, ids + 1):
+                yield "Inject", Injection(checkpoint)
         for channel in range(channels):
             if gate.failed or gate.closed[channel] or (polled and gate.blocked[channel]):
                 continue
@@ -95,8 +102,9 @@ def gate_world(
     level = "polled" if polled else "handler"
     ends = "ends count" if counts_as_aligned else "ends abort"
     older = "" if profile is NEWEST else f", {profile.name}"
+    injected = ", injected" if injects else ""
     return World(
-        f"gate of {channels} channels, ids to {ids}, {level}, {ends}{older}",
+        f"gate of {channels} channels, ids to {ids}, {level}, {ends}{older}{injected}",
         "gate",
         alignment.new_gate(channels, counts_as_aligned, profile),
         (0,) * channels,
@@ -132,31 +140,6 @@ def store_world(retain: int, ids: int) -> World:
 
 def _anything(environment: Environment, event: Event) -> Environment:
     return environment
-
-
-def subtask_world(ids: int, remembered_at_most: int) -> World:
-    """Anything may come at any time, for every id from 1 to `ids`."""
-
-    def offers(state: Subtask) -> Iterator[tuple[str, Event]]:
-        yield "Status", Status(not state.task_runs)
-        for checkpoint in range(1, ids + 1):
-            yield "Checkpoint", Checkpoint(checkpoint)
-            yield "AbortOnBarrier", AbortOnBarrier(checkpoint, "SUBSUMED")
-            yield "CompleteNotification", CompleteNotification(checkpoint)
-            yield "AsyncDone", AsyncDone(checkpoint)
-            yield "AsyncFailed", AsyncFailed(checkpoint)
-            for completed in (NONE, *range(1, ids + 1)):
-                yield "AbortNotification", AbortNotification(checkpoint, completed)
-
-    return World(
-        f"subtask, ids to {ids}, remembering {remembered_at_most}",
-        "subtask",
-        subtask.new_subtask(remembered_at_most),
-        (),
-        offers,
-        _anything,
-        step_of("subtask"),
-    )
 
 
 def coordinator_world(tasks: int, ids: int, *, max_concurrent: int, retain: int) -> World:
@@ -268,6 +251,7 @@ def network_world(channels: int, ids: int, waiting: int) -> World:
 def small_worlds() -> tuple[World, ...]:
     """The closed models that are explored, toured and mutated: every rule of a component fires in one."""
     from model.closed_modes import mode_worlds  # they are made of World
+    from model.closed_subtask import subtask_worlds
 
     gates = tuple(
         gate_world(channels, ids, counts_as_aligned=counts_as_aligned, polled=polled)
@@ -284,9 +268,11 @@ def small_worlds() -> tuple[World, ...]:
     return (
         *gates,
         *older,
+        gate_world(2, 3, counts_as_aligned=True, polled=False, injects=True),
+        gate_world(3, 2, counts_as_aligned=True, polled=True, injects=True),
         network_world(2, 2, 2),
         *mode_worlds(),
-        subtask_world(3, 2),
+        *subtask_worlds(),
         coordinator_world(2, 3, max_concurrent=2, retain=1),
         coordinator_world(2, 2, max_concurrent=1, retain=2),
         store_world(1, 4),

@@ -19,6 +19,7 @@ INPUT_END_OF_STREAM = "INPUT_END_OF_STREAM"
 ALIGNMENT_LIMIT_EXCEEDED = "ALIGNMENT_LIMIT_EXCEEDED"
 TASK_NOT_READY = "TASK_NOT_READY"
 ASYNC_EXCEPTION = "ASYNC_EXCEPTION"
+JOB_FAILURE = "JOB_FAILURE"
 CHECKPOINT_SUBSUMED = "CHECKPOINT_SUBSUMED"
 CHECKPOINT_EXPIRED = "CHECKPOINT_EXPIRED"
 COORDINATOR_SUSPEND = "COORDINATOR_SUSPEND"
@@ -65,10 +66,18 @@ class EndOfPartition(NamedTuple):
     kind: str = "end_of_partition"
 
 
-class Checkpoint(NamedTuple):
-    """A subtask is triggered: by its gate, or by the coordinator if it is a source."""
+class Injection(NamedTuple):
+    """A checkpoint is triggered on the task itself, whose predecessors have finished."""
 
     checkpoint: int
+    kind: str = "inject"
+
+
+class Checkpoint(NamedTuple):
+    """A subtask is triggered, by its gate or, a source, by the coordinator; its snapshot may throw."""
+
+    checkpoint: int
+    fails: bool = False
     kind: str = "checkpoint"
 
 
@@ -103,10 +112,24 @@ class AsyncDone(NamedTuple):
 
 
 class AsyncFailed(NamedTuple):
-    """The asynchronous part of a snapshot failed."""
+    """The asynchronous part of a snapshot failed, for a reason that the failure may name."""
 
     checkpoint: int
+    reason: str = ASYNC_EXCEPTION
     kind: str = "async_failed"
+
+
+class SubsumedNotification(NamedTuple):
+    """The coordinator has dropped a completed checkpoint."""
+
+    checkpoint: int
+    kind: str = "subsumed_notification"
+
+
+class Close(NamedTuple):
+    """A subtask is gone: it has finished or was cancelled."""
+
+    kind: str = "close"
 
 
 class Status(NamedTuple):
@@ -337,10 +360,10 @@ class Fail(NamedTuple):
 
 
 class NotifySubsumed(NamedTuple):
-    """A task of the plan is told that a completed checkpoint was dropped."""
+    """Operators (task -1) or a task of the plan are told that a completed checkpoint was dropped."""
 
     checkpoint: int
-    task: int
+    task: int = NONE
     kind: str = "notify_subsumed"
 
 

@@ -39,8 +39,17 @@ def on_arrival(inbox: Inbox, item: Item) -> Step[Inbox]:
     """An item arrives at the network; the gate gets it now or when its channel is released."""
     if inbox.gate.blocked[item.channel]:
         return Step(Inbox(inbox.gate, (*inbox.waiting, item)), (), ("ALIGN-17",))
-    gate, effects, rules = at_gate(inbox.gate, item)
-    waiting = inbox.waiting
+    return handed_on(inbox.waiting, at_gate(inbox.gate, item))
+
+
+def on_inject(inbox: Inbox, checkpoint: int) -> Step[Inbox]:
+    """The task itself is triggered: no item of a channel, so the gate hears of it at once (ALIGN-24)."""
+    return handed_on(inbox.waiting, alignment.on_inject(inbox.gate, checkpoint))
+
+
+def handed_on(waiting: tuple[Item, ...], done: Step[Gate]) -> Step[Inbox]:
+    """What the gate did, and all that it lets through."""
+    gate, effects, rules = done
     position = next_released(gate, waiting)
     while position is not None:
         handed = at_gate(gate, waiting[position])

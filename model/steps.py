@@ -27,6 +27,7 @@ from model.events import (
     Barrier,
     Cancel,
     Checkpoint,
+    Close,
     CompleteNotification,
     Crash,
     DeclineMessage,
@@ -34,6 +35,7 @@ from model.events import (
     Event,
     FailTasks,
     Finish,
+    Injection,
     JobStatus,
     LatestRequest,
     Record,
@@ -43,6 +45,7 @@ from model.events import (
     SnapshotRequest,
     Status,
     Step,
+    SubsumedNotification,
     TaskStatus,
     TriggerRequest,
     WriteRequest,
@@ -55,6 +58,7 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         Barrier: alignment.on_barrier,
         Cancel: alignment.on_cancel,
         EndOfPartition: alignment.on_end_of_partition,
+        Injection: alignment.on_inject,
     },
     "tracker": {
         Record: tracking.on_record,
@@ -77,6 +81,8 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         CompleteNotification: subtask.on_complete_notification,
         AsyncDone: subtask.on_async_done,
         AsyncFailed: subtask.on_async_failed,
+        SubsumedNotification: subtask.on_subsumed_notification,
+        Close: subtask.on_close,
         Status: subtask.on_status,
     },
     "coordinator": {
@@ -124,6 +130,8 @@ def step_of(component: str) -> Callable[[Any, Event], Step[Any]]:
 
 def network_step(inbox: network.Inbox, item: Any) -> Step[Any]:  # noqa: ANN401 - an Item
     """The polled gate takes its items whole."""
+    if type(item) is Injection:
+        return network.on_inject(inbox, item.checkpoint)
     return network.on_arrival(inbox, item)
 
 

@@ -143,4 +143,20 @@ OnEndOfPartition(g, c) ==
         ELSE IF AfterFinish THEN Settle([closed EXCEPT !.blocked = @ \ {c}], <<>>)
         ELSE [gate |-> Idle(closed),
               out  |-> GivenUp(g, <<<<"abort", g.current, "INPUT_END_OF_STREAM">>>>)]
+
+(* ALIGN-24: the task itself is triggered, because its predecessors have     *)
+(* finished. Each open channel in turn counts and none is blocked, so the     *)
+(* checkpoint is complete at the last awaited one; for the blocked channels   *)
+(* behind that one it is over when their turn comes.                          *)
+BehindAwaited(g) == {c \in g.blocked : \A other \in Awaited(g) : other < c}
+
+OnInject(g, n) ==
+    IF OpenChannels(g) = {} THEN [gate |-> g, out |-> <<>>]
+    ELSE IF n < g.current \/ (n = g.current /\ ~g.pending)
+    THEN [gate |-> g, out |-> Resumes(OpenChannels(g))]
+    ELSE LET newer == n > g.current
+             begun == IF newer THEN Begin(g, n) ELSE g
+             said  == IF newer /\ g.pending THEN Overtaken(g) ELSE <<>>
+             late  == IF newer THEN {} ELSE BehindAwaited(g)
+         IN  [gate |-> Idle(begun), out |-> said \o Completion(begun) \o Resumes(late)]
 ==============================================================================

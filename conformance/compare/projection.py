@@ -54,7 +54,7 @@ def projection_of(model: Model) -> Projection:
     """The projection of a model of spec/manifest.toml; raises ProjectionError if there is none."""
     constants = constants_of(model)
     if model.module == "GateModel":
-        return _gate(constants, profile_of(model))
+        return _gate(constants, profile_of(model), _configuration(model))
     if model.module == "StoringModel":
         return _storing(constants, profile_of(model))
     if model.module == "UnalignedModel":
@@ -86,7 +86,7 @@ def _plain_words(event: Event, effects: tuple[Effect, ...]) -> Said:
     return tuple((said[-1], *said[:-1]) for said in (event, *effects))
 
 
-def _gate(constants: Mapping[str, int | bool], profile: Profile) -> Projection:
+def _gate(constants: Mapping[str, int | bool], profile: Profile, configuration: str) -> Projection:
     from model.cases_gate import gate_cases
 
     channels = int(constants["N"])
@@ -97,6 +97,7 @@ def _gate(constants: Mapping[str, int | bool], profile: Profile) -> Projection:
         counts_as_aligned=counts_as_aligned,
         polled=bool(constants["Polled"]),
         profile=profile,
+        injects="Injects <- Yes" in configuration,
     )
 
     def node(state: State) -> Node:

@@ -24,6 +24,8 @@ from conformance.drive.tours import tours
 from conformance.verdict import Verdict
 from model.components import WireError
 
+INJECTED = 0.02
+"""How often a sequence of mode exactly-once triggers the task itself, where the generation does so."""
 LENGTH = 40
 """Events of a random sequence at most."""
 BATCHES = (1, 2, 3, 5, 8, 13, 21)
@@ -242,6 +244,11 @@ class _Search:
             event = choose(node.observed)
             if event is None:
                 break
+            if config["mode"] == "exactly-once" and rng.random() < INJECTED:
+                near = node.observed["current"] + rng.randrange(3) - 1
+                event = {"kind": "inject", "checkpoint": max(0, near)}
+            if _runs_back(config, node.observed, event):
+                continue
             edge = oracle.step(node, event)
             if edge.refused is not None:
                 continue
@@ -277,6 +284,16 @@ class _Search:
             self._done.rules |= oracle.fired()
 
 
+def _runs_back(config: Wire, observed: Wire, event: Wire) -> bool:
+    """A task is triggered with an id that it has seen: no coordinator does that.
+
+    Flink then resumes every channel, also those that it goes on holding as blocked, and a network would
+    deliver what waits there. The profile keeps it waiting; at level `handler` both say the same.
+    """
+    back = event["kind"] == "inject" and event["checkpoint"] <= observed["current"]
+    return back and config["level"] == "polled"
+
+
 # ---------------------------------------------------------------- small state graphs
 
 
@@ -284,6 +301,8 @@ def alphabet(config: Wire, observed: Wire) -> Iterator[Wire]:
     """The events of the small models: ids 1 to 3 (2 for three channels), a record where it is taken."""
     channels = config["channels"]
     ids = range(1, 4 if channels < 3 else 3)
+    if config["mode"] == "exactly-once":
+        yield from ({"kind": "inject", "checkpoint": checkpoint} for checkpoint in ids)
     polled = config["level"] == "polled"
     alignments: tuple[dict[str, str], ...] = ({},)
     if config["mode"] == "unaligned":

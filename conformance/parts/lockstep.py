@@ -25,7 +25,7 @@ from conformance.drive.walks import walks
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
 from conformance.report.saved import save
 from conformance.report.story import Telling, tell
-from model import cases, cases_gate, cases_overtaking, cases_tracking
+from model import cases, cases_gate, cases_overtaking, cases_subtask, cases_tracking
 from model.components.script import Script, script
 from model.engines.explore import Graph
 from model.engines.prove import Case
@@ -126,7 +126,9 @@ def cases_of(component: str) -> Iterable[Case]:
         return [*aligned, *cases_tracking.toured_cases(), *cases_overtaking.toured_cases()]
     if component == "subtask":
         shapes = [(aborted, running) for aborted in (0, 1, 2) for running in (0, 1, 2)]
-        return [case for aborted, running in shapes for case in cases.subtask_cases(aborted, running, 2)]
+        return [
+            case for aborted, running in shapes for case in cases_subtask.subtask_cases(aborted, running, 2)
+        ]
     if component == "store":
         sizes = ((1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2))
         return [case for retain, entries in sizes for case in cases.store_cases(retain, entries)]

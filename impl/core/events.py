@@ -57,14 +57,22 @@ class EndOfPartition(Event):
     channel: int
 
 
+@word("inject")
+class Inject(Event):
+    """The task itself is triggered, because its predecessors have finished."""
+
+    checkpoint: int
+
+
 # ---------------------------------------------------------------- subtask
 
 
 @word("checkpoint")
 class TriggerCheckpoint(Event):
-    """The gate, or the coordinator for a source, triggers a checkpoint."""
+    """The gate, or the coordinator for a source, triggers a checkpoint; its snapshot may throw."""
 
     checkpoint: int
+    fails: bool = False
 
 
 @word("abort_on_barrier")
@@ -90,6 +98,13 @@ class CompleteNotification(Event):
     checkpoint: int
 
 
+@word("subsumed_notification")
+class SubsumedNotification(Event):
+    """The coordinator dropped a completed checkpoint."""
+
+    checkpoint: int
+
+
 @word("async_done")
 class AsyncDone(Event):
     """The asynchronous part of a snapshot ended well."""
@@ -99,9 +114,10 @@ class AsyncDone(Event):
 
 @word("async_failed")
 class AsyncFailed(Event):
-    """The asynchronous part of a snapshot failed."""
+    """The asynchronous part of a snapshot failed, for a reason that the failure may name."""
 
     checkpoint: int
+    reason: str = "ASYNC_EXCEPTION"
 
 
 @word("status")
@@ -109,6 +125,11 @@ class Status(Event):
     """The task starts or stops running."""
 
     running: bool
+
+
+@word("close")
+class CloseTask(Event):
+    """The task is gone: it has finished or was cancelled."""
 
 
 # ---------------------------------------------------------------- coordinator

@@ -25,7 +25,7 @@ from impl.core.effects import (
     Trigger,
 )
 from impl.core.errors import ConfigError, ProtocolError
-from impl.core.events import Barrier, Cancel, EndOfPartition
+from impl.core.events import Barrier, Cancel, EndOfPartition, Inject
 from impl.core.generations import GENERATIONS, NEWEST, Generation
 
 
@@ -49,6 +49,7 @@ class InputGate(Component):
         after_finish = checkpoints_after_tasks_finish
         self._after_finish = generation.after_finish if after_finish is None else after_finish
         self._generation = generation
+        self._injected: set[int] = set()  # ALIGN-24: counted within one event, not blocked
         self._extra = 0  # ALIGN-21: repeated barriers that were counted
         self._failed = False
         self._current = -1
@@ -146,6 +147,29 @@ class InputGate(Component):
         self._blocked.discard(channel)  # ALIGN-15: from now on it counts as closed
         return tuple(self._complete()) if self._everyone_arrived() else ()
 
+    def inject(self, checkpoint: int) -> Effects:
+        """ALIGN-24: the task is triggered, and each open channel in turn delivers without being blocked."""
+        require_checkpoint_id(checkpoint)
+        if not self._generation.injects:
+            raise ProtocolError("tasks of this generation are not triggered themselves; send barriers")
+        effects: list[Effect] = []
+        for channel in range(self._channels):
+            if channel not in self._closed:
+                effects += self._count_injected(channel, checkpoint)
+        self._injected.clear()
+        return tuple(effects)
+
+    def _count_injected(self, channel: int, checkpoint: int) -> list[Effect]:
+        effects: list[Effect] = []
+        if self._current < checkpoint:
+            effects = self._give_up(SUBSUMED) if self._pending else []
+            self._current, self._pending = checkpoint, True
+        elif not (self._pending and self._current == checkpoint):
+            return [self._resume[channel]]
+        if channel not in self._blocked:
+            self._injected.add(channel)
+        return effects + self._complete() if self._everyone_arrived() else effects
+
     def exceed_limit(self) -> Effects:
         """ALIGN-22: too much would be stored for the pending alignment, so it is given up."""
         return (*self._release(), Abort(self._current, ALIGNMENT_LIMIT_EXCEEDED))
@@ -161,7 +185,8 @@ class InputGate(Component):
 
     def _everyone_arrived(self) -> bool:
         """ALIGN-05: every channel is blocked by the pending checkpoint, or closed."""
-        return len(self._blocked) + self._extra + len(self._closed) == self._channels
+        there = len(self._blocked) + len(self._injected) + self._extra + len(self._closed)
+        return there == self._channels
 
     def _complete(self) -> list[Effect]:
         """ALIGN-06: the snapshot first, then let go; up to 1.12 the other way round."""
@@ -185,8 +210,9 @@ class InputGate(Component):
         """End the pending alignment: every blocked channel goes on, in channel order (ALIGN-19)."""
         resumed: list[Effect] = [self._resume[channel] for channel in sorted(self._blocked)]
         self._blocked.clear()
+        self._injected.clear()
         self._extra = 0
         self._pending = False
         return resumed
 
-    _steps = steps({Barrier: barrier, Cancel: cancel, EndOfPartition: end_of_partition})
+    _steps = steps({Barrier: barrier, Cancel: cancel, EndOfPartition: end_of_partition, Inject: inject})

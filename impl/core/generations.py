@@ -35,6 +35,8 @@ class Generation:
     """The alignment of a savepoint may be given up, too."""
     single_passes: bool = False
     """The only channel of a gate is never blocked; its barrier is answered with a trigger at once."""
+    injects: bool = True
+    """A task whose predecessors have finished is triggered itself."""
     gate_stores: bool = False
     """Input of blocked channels is stored by the gate and not held back by the network."""
     counting_tracker: bool = False
@@ -44,10 +46,11 @@ class Generation:
 
 
 _UP_TO_1_12: Final = Generation(
-    after_finish=False, release_then_trigger=True, refuses_repeats=True, counting_tracker=True
+    after_finish=False, injects=False, release_then_trigger=True, refuses_repeats=True, counting_tracker=True
 )
 _STORING: Final = Generation(
     after_finish=False,
+    injects=False,
     answers_late=False,
     release_then_trigger=True,
     abort_then_release=True,
@@ -64,6 +67,7 @@ GENERATIONS: Final[Mapping[str, Generation]] = {
     "flink-1.12": _UP_TO_1_12,
     "flink-1.13": Generation(
         after_finish=False,
+        injects=False,
         counts_repeats=True,
         patience_from_first_word=True,
         hurries_savepoints=True,

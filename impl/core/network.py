@@ -16,7 +16,7 @@ from typing import Any, Final
 from impl.core.component import Component, Effects, require_checkpoint_id, steps
 from impl.core.effects import Effect, Process
 from impl.core.errors import ProtocolError
-from impl.core.events import Barrier, Cancel, EndOfPartition, Event, Record
+from impl.core.events import Barrier, Cancel, EndOfPartition, Event, Inject, Record
 from impl.core.gate import InputGate
 
 PAGE_SIZE: Final = 32 * 1024
@@ -67,6 +67,10 @@ class PolledGate(Component):
             return self._wait(channel, EndOfPartition(channel))
         return self._hand_on(self._gate.end_of_partition(channel))
 
+    def inject(self, checkpoint: int) -> Effects:
+        """The task itself is triggered: no message of a channel, so nothing waits."""
+        return self._hand_on(self._gate.inject(checkpoint))
+
     def observe(self) -> dict[str, Any]:
         """The state of the gate; what waits is not yet part of it."""
         return self._gate.observe()
@@ -112,4 +116,12 @@ class PolledGate(Component):
             self._ending.discard(channel)
         return event
 
-    _steps = steps({Record: record, Barrier: barrier, Cancel: cancel, EndOfPartition: end_of_partition})
+    _steps = steps(
+        {
+            Record: record,
+            Barrier: barrier,
+            Cancel: cancel,
+            EndOfPartition: end_of_partition,
+            Inject: inject,
+        }
+    )

@@ -41,7 +41,9 @@ def new(config: Wire, channels: int, profile: Profile, after_finish: bool, polle
 def step(session: Aligned, event: Wire) -> Step[Aligned]:
     """One item arrives."""
     inbox = session.inbox
-    kind = words.kind_of(event, ("record", "barrier", "cancel", "end_of_partition"))
+    kind = words.kind_of(event, ("record", "barrier", "cancel", "end_of_partition", "inject"))
+    if kind == "inject":
+        return _injected(session, words.checkpoint(event))
     channel = words.index(event, "channel", len(inbox.gate.blocked))
     if inbox.gate.failed:
         raise WireError(f"the gate has failed; make a new one: {dict(event)}")
@@ -71,6 +73,15 @@ def step(session: Aligned, event: Wire) -> Step[Aligned]:
     else:
         gate, effects, rules = network.at_gate(inbox.gate, item)
         after = Inbox(gate, ())
+    return Step(Aligned(after, session.polled), effects, rules)
+
+
+def _injected(session: Aligned, checkpoint: int) -> Step[Aligned]:
+    inbox = session.inbox
+    profile = inbox.gate.profile
+    if isinstance(inbox, Buffer) or not profile.ends_count:
+        raise WireError(f"no task of {profile.name} is triggered itself; ask for the newest profile")
+    after, effects, rules = network.on_inject(inbox, checkpoint)
     return Step(Aligned(after, session.polled), effects, rules)
 
 

@@ -17,6 +17,7 @@ from model.events import (
     Effects,
     EndOfPartition,
     Fail,
+    Injection,
     Process,
     Record,
     Resume,
@@ -74,10 +75,10 @@ def align_04(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 
 @GATE.step("ALIGN-05")
-def align_05(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+def align_05(before: Gate, event: Item | Injection, effects: Effects, after: Gate) -> bool:
     """A trigger comes with the event that aligns the last awaited channel, and with no other."""
-    if _repeats(before, event) or before.repeats > 0:
-        return True  # ALIGN-20, ALIGN-21
+    if _repeats(before, event) or before.repeats > 0 or type(event) is Injection:
+        return True  # ALIGN-20, ALIGN-21, ALIGN-24
     triggered = tuple(effect.checkpoint for effect in effects if type(effect) is Trigger)
     aligned = before.blocked
     checkpoint = before.current
@@ -94,10 +95,10 @@ def align_05(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 
 @GATE.step("ALIGN-06")
-def align_06(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+def align_06(before: Gate, event: Item | Injection, effects: Effects, after: Gate) -> bool:
     """A trigger stands right beside the resumes of all channels blocked then: before, or up to 1.12 after."""
-    if not _triggers(effects) or _alone(before):
-        return True
+    if not _triggers(effects) or _alone(before) or type(event) is Injection:
+        return True  # ALIGN-07, ALIGN-24
     position = next(place for place, effect in enumerate(effects) if type(effect) is Trigger)
     held = before.blocked
     if type(event) is Barrier:
@@ -235,6 +236,28 @@ def align_21(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
     return Trigger(before.current) in effects and after.repeats == 0
 
 
+@GATE.step("ALIGN-24")
+def align_24(before: Gate, event: Item | Injection, effects: Effects, after: Gate) -> bool:
+    """A checkpoint triggered on the task itself is complete at once: each open channel in turn counts."""
+    if type(event) is not Injection:
+        return True
+    if all(before.closed):
+        return not effects and after == before
+    everyone = tuple(Resume(channel) for channel, ended in enumerate(before.closed) if not ended)
+    if _spent(before, event.checkpoint):
+        return effects == everyone and after == before
+    overtakes = before.pending and event.checkpoint > before.current
+    said = _given_up(before, SUBSUMED) if overtakes else ()
+    held = _resumes(before.blocked) if event.checkpoint == before.current else ()
+    late = tuple(
+        Resume(channel)
+        for channel, has in enumerate(before.blocked)
+        if has and held and not any(_awaited(before)[channel:])
+    )
+    answered = effects == (*said, Trigger(event.checkpoint), *held, *late)
+    return answered and _idle(after) and after.current == event.checkpoint and after.closed == before.closed
+
+
 @GATE.step("ALIGN-18")
 def align_18(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
     """What ends in a step was not spent before, is spent after, and ends in the order of ids."""
@@ -321,12 +344,16 @@ def _given_up(gate: Gate, reason: str) -> Effects:
     return (abort, *_resumes(gate.blocked))
 
 
+def _awaited(gate: Gate) -> tuple[bool, ...]:
+    return tuple(not (has or ended) for has, ended in zip(gate.blocked, gate.closed, strict=True))
+
+
 def _alone(gate: Gate) -> bool:
     """One channel in all, in a generation that does not block it (ALIGN-07)."""
     return gate.profile.passes_alone and len(gate.blocked) == 1
 
 
-def _repeats(gate: Gate, event: Item) -> bool:
+def _repeats(gate: Gate, event: Item | Injection) -> bool:
     """A barrier of the pending checkpoint on a channel that delivered it already."""
     return type(event) is Barrier and event.checkpoint == gate.current and gate.blocked[event.channel]
 

@@ -27,6 +27,7 @@ Reasons == {"SUBSUMED", "ON_CANCELLATION_BARRIER", "INPUT_END_OF_STREAM"}
 
 EventType ==
     ({"barrier", "cancel"} \X Channels \X Ids) \cup ({"end_of_partition"} \X Channels)
+    \cup ({"inject"} \X Ids)
 EffectType ==
     ({"block", "resume"} \X Channels) \cup ({"trigger"} \X Ids) \cup ({"abort"} \X Ids \X Reasons)
     \cup {<<"fail", "repeated barrier">>}
@@ -65,8 +66,19 @@ EndOfPartition(c) ==
     /\ last' = last
     /\ Take(<<"end_of_partition", c>>, OnEndOfPartition(gate, c))
 
+(* The task itself may be triggered, at any time and with any id, in models   *)
+(* that say  Injects <- Yes.                                                  *)
+Injects == FALSE
+Yes == TRUE
+
+Inject(n) ==
+    /\ Injects
+    /\ last' = last
+    /\ Take(<<"inject", n>>, OnInject(gate, n))
+
 Next ==
-    \E c \in Channels :
+    \/ \E n \in Ids : Inject(n)
+    \/ \E c \in Channels :
         \/ \E n \in Ids : Barrier(c, n) \/ Cancel(c, n)
         \/ EndOfPartition(c)
 
@@ -123,9 +135,9 @@ Completes ==
     \/ Comes("barrier") /\ ~Obsolete(Which) /\ OpenNow \subseteq Heard
     \/ Comes("end_of_partition") /\ AfterFinish /\ gate.pending /\ OpenNow \ {Where} \subseteq gate.blocked
 
-ALIGN_05 == [][(~Repeats /\ gate.repeats = 0) => Saying("trigger") = IF Completes THEN <<<<"trigger", gate'.current>>>> ELSE <<>>]_vars
+ALIGN_05 == [][(~Repeats /\ gate.repeats = 0 /\ ~Comes("inject")) => Saying("trigger") = IF Completes THEN <<<<"trigger", gate'.current>>>> ELSE <<>>]_vars
 
-ALIGN_06 == [][(Saying("trigger") # <<>> /\ ~Alone) =>
+ALIGN_06 == [][(Saying("trigger") # <<>> /\ ~Alone /\ ~Comes("inject")) =>
     LET at == CHOOSE i \in DOMAIN Said : Said[i][1] = "trigger"
         released == IF Comes("barrier") THEN Heard ELSE gate.blocked \ {Where}
         held == Resumes(released)
@@ -206,6 +218,18 @@ SUB_01 == [][\A n \in Ids :
     IN  ended # <<>> => \/ Len(ended) = 1 /\ gate.pending /\ gate.current = n /\ gate'.current > n
                         \/ (Has("cancels_twice") /\ Comes("cancel"))]_vars
 
+(* The id of an injection stands where the channel of other events does. *)
+ALIGN_24 == [][Comes("inject") =>
+    LET id   == Where
+        held == IF id = gate.current THEN gate.blocked ELSE {}
+        late == {c \in held : \A other \in Channels : other > c => other \notin Awaited(gate)}
+        over == IF gate.pending /\ id > gate.current
+                THEN GivesUp(<<"abort", gate.current, "SUBSUMED">>) ELSE <<>>
+    IN  IF OpenNow = {} THEN Silent
+        ELSE IF Obsolete(id) THEN gate' = gate /\ Said = Resumes(OpenNow)
+        ELSE /\ Said = over \o <<<<"trigger", id>>>> \o Resumes(held) \o Resumes(late)
+             /\ gate' = NothingPending([gate EXCEPT !.current = id])]_vars
+
 (* Up to 1.12 a repeated barrier fails the task, and nothing else does. *)
 ALIGN_20 ==
     [][IF Repeats /\ Has("repeats_fail")
@@ -236,5 +260,6 @@ NeverCancels(g, n) == FALSE                                     \* Cancels
 CancelsEverything(g, n) == TRUE                                 \* Cancels
 OneIsEnough(g) == g.blocked # {}                                \* IsAligned
 ReleasesFirst(g) == Append(Resumes(g.blocked), <<"trigger", g.current>>)    \* Completion
+IgnoresInjections(g, n) == [gate |-> g, out |-> <<>>]           \* OnInject
 RefusesNothing(g, c) == Arrive(g, c, <<>>)                      \* Repeated, up to 1.13
 ==============================================================================
