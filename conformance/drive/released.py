@@ -25,7 +25,11 @@ from conformance.verdict import Verdict
 from model.components import WireError
 
 INJECTED = 0.02
-"""How often a sequence of mode exactly-once triggers the task itself, where the generation does so."""
+"""How often a sequence of mode exactly-once triggers the task itself, where the generation does so.
+
+At level polled only with a new id, as a coordinator does: after an old one Flink resumes all channels, also
+those that it goes on holding as blocked, and what waits there comes through.
+"""
 LENGTH = 40
 """Events of a random sequence at most."""
 BATCHES = (1, 2, 3, 5, 8, 13, 21)
@@ -246,9 +250,8 @@ class _Search:
                 break
             if config["mode"] == "exactly-once" and rng.random() < INJECTED:
                 near = node.observed["current"] + rng.randrange(3) - 1
-                event = {"kind": "inject", "checkpoint": max(0, near)}
-            if _runs_back(config, node.observed, event):
-                continue
+                if near > node.observed["current"] or config["level"] == "handler":
+                    event = {"kind": "inject", "checkpoint": max(0, near)}
             edge = oracle.step(node, event)
             if edge.refused is not None:
                 continue
@@ -284,16 +287,6 @@ class _Search:
             self._done.rules |= oracle.fired()
 
 
-def _runs_back(config: Wire, observed: Wire, event: Wire) -> bool:
-    """A task is triggered with an id that it has seen: no coordinator does that.
-
-    Flink then resumes every channel, also those that it goes on holding as blocked, and a network would
-    deliver what waits there. The profile keeps it waiting; at level `handler` both say the same.
-    """
-    back = event["kind"] == "inject" and event["checkpoint"] <= observed["current"]
-    return back and config["level"] == "polled"
-
-
 # ---------------------------------------------------------------- small state graphs
 
 
@@ -301,9 +294,10 @@ def alphabet(config: Wire, observed: Wire) -> Iterator[Wire]:
     """The events of the small models: ids 1 to 3 (2 for three channels), a record where it is taken."""
     channels = config["channels"]
     ids = range(1, 4 if channels < 3 else 3)
-    if config["mode"] == "exactly-once":
-        yield from ({"kind": "inject", "checkpoint": checkpoint} for checkpoint in ids)
     polled = config["level"] == "polled"
+    if config["mode"] == "exactly-once":
+        known = observed.get("current", -1) if polled else -1
+        yield from ({"kind": "inject", "checkpoint": checkpoint} for checkpoint in ids if checkpoint > known)
     alignments: tuple[dict[str, str], ...] = ({},)
     if config["mode"] == "unaligned":
         alignments = ({"alignment": "unaligned"},)

@@ -1,5 +1,6 @@
 package barrierspec.flink;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -22,6 +23,11 @@ import org.apache.flink.runtime.io.network.buffer.BufferReceivedListener;
 //# end
 //# from 1.12
 import org.apache.flink.runtime.io.network.api.CheckpointBarrier;
+//# end
+//# from 1.13
+import org.apache.flink.runtime.checkpoint.CheckpointException;
+import org.apache.flink.runtime.io.network.api.serialization.EventSerializer;
+import org.apache.flink.runtime.io.network.partition.consumer.WatchedPersister;
 //# end
 //# from 2.0
 import org.apache.flink.runtime.io.network.partition.ResultPartitionType;
@@ -63,8 +69,12 @@ final class Channels extends IndexedInputGate {
     private final boolean[] blocked;
     private final boolean[] taken;
     private Held held;
+    private boolean persisted;
 //# from 1.11
     private final List<InputChannelInfo> infos = new ArrayList<>();
+//# end
+//# from 1.13
+    private final List<WatchedPersister> persisters = new ArrayList<>();
 //# end
 
     Channels(Effects effects, int channels) {
@@ -76,6 +86,11 @@ final class Channels extends IndexedInputGate {
 //# from 1.11
         for (int channel = 0; channel < channels; channel++) {
             infos.add(new InputChannelInfo(0, channel));
+        }
+//# end
+//# from 1.13
+        for (InputChannelInfo info : infos) {
+            persisters.add(new WatchedPersister(info));
         }
 //# end
     }
@@ -111,14 +126,20 @@ final class Channels extends IndexedInputGate {
         return true;
     }
 
+    /** Whether the record that was handed out last became part of a snapshot. */
+    boolean isPersisted() {
+        return persisted;
+    }
+
     /** The oldest item that the network may deliver. */
     @Override
-    public Optional<BufferOrEvent> pollNext() {
+    public Optional<BufferOrEvent> pollNext() throws IOException {
         for (Iterator<Waiting> items = waiting.iterator(); items.hasNext(); ) {
             Waiting next = items.next();
             if (!held.isHeld(next.channel)) {
                 items.remove();
                 taken[next.channel] |= next.ends;
+                read(next);
                 return Optional.of(next.item);
             }
         }
@@ -179,6 +200,23 @@ final class Channels extends IndexedInputGate {
     @Override
     public void registerBufferReceivedListener(BufferReceivedListener listener) {}
 //# end
+//# before 1.13
+
+    /** Before 1.13 no snapshot of channels is modelled. */
+    private void read(Waiting item) {}
+//# end
+//# from 1.13
+
+    /** The channel's own persister sees what is read. */
+    private void read(Waiting next) throws IOException {
+        WatchedPersister persister = persisters.get(next.channel);
+        if (next.item.isBuffer()) {
+            persisted = persister.read(next.item.getBuffer());
+        } else if (next.item.getEvent() instanceof CheckpointBarrier) {
+            persister.read(EventSerializer.toBuffer(next.item.getEvent(), false));
+        }
+    }
+//# end
 //# from 1.12
 
     @Override
@@ -192,6 +230,8 @@ final class Channels extends IndexedInputGate {
         blocked[channel.getInputChannelIdx()] = false;
         effects.resume(channel.getInputChannelIdx());
     }
+//# end
+//# from 1.12 before 1.13
 
     @Override
     public void checkpointStarted(CheckpointBarrier barrier) {
@@ -202,6 +242,26 @@ final class Channels extends IndexedInputGate {
     public void checkpointStopped(long checkpoint) {
         effects.stopPersisting(checkpoint);
     }
+//# end
+//# from 1.13
+
+    @Override
+    public void checkpointStarted(CheckpointBarrier barrier) throws CheckpointException {
+        effects.startPersisting(barrier.getId());
+        for (WatchedPersister persister : persisters) {
+            persister.start(barrier.getId());
+        }
+    }
+
+    @Override
+    public void checkpointStopped(long checkpoint) {
+        effects.stopPersisting(checkpoint);
+        for (WatchedPersister persister : persisters) {
+            persister.stop(checkpoint);
+        }
+    }
+//# end
+//# from 1.12
 
     @Override
     public CompletableFuture<Void> getStateConsumedFuture() {

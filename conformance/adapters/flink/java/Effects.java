@@ -28,8 +28,10 @@ final class Effects {
         onChannel("prioritise", channel);
     }
 
-    void process(int channel, Object value) {
-        next().append("{\"channel\":").append(channel).append(",\"kind\":\"process\",\"value\":");
+    /** The operator gets a record; `persisted`: and the snapshot too. */
+    void process(int channel, Object value, boolean persisted) {
+        next().append("{\"channel\":").append(channel);
+        out.append(",\"kind\":\"").append(persisted ? "persist" : "process").append("\",\"value\":");
         Json.write(value, out);
         out.append('}');
     }

@@ -108,15 +108,16 @@ class Gate {
                 break;
             case "announce":
                 checkpoint(event);
-                handler.announce(barriers.of(event), channel);
+                announce(barriers.of(event), channel);
                 break;
             case "inject":
                 checkpoint(event);
-                for (int open = 0; open < ended.length; open++) {
-                    if (!ended[open]) {
+                for (int open = 0; open < config.channels; open++) {
+                    if (!taken()[open]) {
                         handler.inject(barriers.of(event), open);
                     }
                 }
+                settle();
                 break;
             case "cancel":
                 deliver(new CancelCheckpointMarker(checkpoint(event)), channel);
@@ -126,7 +127,12 @@ class Gate {
                 deliverEnd(channel);
                 break;
             default:
-                time.advance(Config.number(event, "ms", -1));
+                long ms = Config.number(event, "ms", -1);
+                if (ms < 0) {
+                    throw new Refused("ms: expected an int from 0 on, got " + event.get("ms"));
+                }
+                time.advance(ms);
+                settle();
         }
     }
 
@@ -150,11 +156,17 @@ class Gate {
         handler.cancel(marker, channel);
     }
 
+    void announce(CheckpointBarrier barrier, int channel) throws Exception {
+        handler.announce(barrier, channel);
+    }
+
+    void settle() throws Exception {}
+
     void deliverEnd(int channel) throws Exception {
         handler.end(channel);
     }
 
-    final void processed(int channel, Object value) {
-        effects.process(channel, value);
+    final void processed(int channel, Object value, boolean persisted) {
+        effects.process(channel, value, persisted);
     }
 }

@@ -18,6 +18,7 @@ import org.apache.flink.streaming.runtime.io.CheckpointedInputGate;
 //# end
 //# from 1.12
 import java.lang.reflect.Constructor;
+import org.apache.flink.runtime.io.network.api.EventAnnouncement;
 //# end
 //# from 1.13
 import org.apache.flink.streaming.runtime.io.checkpointing.CheckpointedInputGate;
@@ -87,6 +88,20 @@ final class PolledGate extends Gate {
         arrive(marker, channel, false);
     }
 
+//# from 1.12
+
+    @Override
+    void announce(CheckpointBarrier barrier, int channel) throws Exception {
+        arrive(new EventAnnouncement(barrier, 0), channel, false);
+    }
+//# end
+
+    /** What an injection or the passing of time releases is handed on within the same event. */
+    @Override
+    void settle() throws Exception {
+        poll();
+    }
+
     @Override
     void deliverEnd(int channel) throws Exception {
         arrive(EndOfPartitionEvent.INSTANCE, channel, true);
@@ -101,7 +116,8 @@ final class PolledGate extends Gate {
         for (Optional<BufferOrEvent> next = flink.pollNext(); next.isPresent(); next = flink.pollNext()) {
             BufferOrEvent item = next.get();
             if (item.isBuffer()) {
-                processed(channel(item), ((Carrying) item.getBuffer()).carried());
+                Object value = ((Carrying) item.getBuffer()).carried();
+                processed(channel(item), value, channels.isPersisted());
             } else if (item.getEvent() == EndOfPartitionEvent.INSTANCE) {
                 taken[channel(item)] = true;
             }
@@ -112,8 +128,18 @@ final class PolledGate extends Gate {
         return (Buffer) Proxy.newProxyInstance(
                 Buffer.class.getClassLoader(),
                 new Class<?>[] {Buffer.class, Carrying.class},
-                (proxy, method, arguments) ->
-                        method.getName().equals("carried") ? value : Fakes.nothing(method.getReturnType()));
+                (proxy, method, arguments) -> {
+                    switch (method.getName()) {
+                        case "carried":
+                            return value;
+                        case "isBuffer":
+                            return true;
+                        case "retainBuffer":
+                            return proxy;
+                        default:
+                            return Fakes.nothing(method.getReturnType());
+                    }
+                });
     }
 //# before 1.11
 

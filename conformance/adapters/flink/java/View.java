@@ -19,8 +19,14 @@ final class View {
         Object flink = active(handler.flink);
         boolean tracks = Fields.has(flink, "pendingCheckpoints");
         char before = '{';
+        if (Fields.has(flink, "alignedChannels") && !config.mode.equals(Config.EXACTLY_ONCE)) {
+            Collection<?> aligned = (Collection<?>) Fields.get(flink, "alignedChannels");
+            boolean pending = isPending(flink, tracks); // else what is left there means nothing any more
+            list(out.append("{\"arrived\":"), config.channels, channel -> pending && contains(aligned, channel));
+            before = ',';
+        }
         if (!tracks) {
-            list(out.append("{\"blocked\":"), config.channels, handler::isBlocked);
+            list(out.append(before).append("\"blocked\":"), config.channels, handler::isBlocked);
             before = ',';
         }
         if (Fields.has(flink, "numClosedChannels") || Fields.has(flink, "numOpenChannels")) {
