@@ -50,6 +50,13 @@ def tracking_chooser(config: Wire, rng: Random) -> Chooser:
     return choose
 
 
+def flood() -> tuple[Wire, ...]:
+    """More checkpoints than are tracked: the first one is forgotten, the second one is not (TRACK-07)."""
+    begun = [{"kind": "barrier", "channel": 0, "checkpoint": checkpoint} for checkpoint in range(1, FLOOD)]
+    late = [{"kind": "barrier", "channel": 1, "checkpoint": checkpoint} for checkpoint in (1, 2)]
+    return (*begun, *late, {"kind": "cancel", "channel": 1, "checkpoint": FLOOD})
+
+
 def _under_way(luck: float, tracked: list[list[object]]) -> int:
     """An id that is tracked, mostly one of the oldest: those complete while newer ones go on."""
     checkpoint = tracked[int(luck * luck * len(tracked))][0]

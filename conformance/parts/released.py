@@ -75,9 +75,11 @@ def conform_one(one: Target, order: Order) -> Conformed:
 
 
 def directed_scripts() -> tuple[tuple[str, tuple[Wire, ...]], ...]:
-    """A run for each path that z3 reads in the step functions of the gate and that a small model takes."""
+    """A run for each path that z3 reads in the gate's step functions and a small model takes; and a flood."""
     from conformance.drive.directed import directed_cases, graphs_of
+    from conformance.drive.generate_tracking import flood
     from conformance.parts.lockstep import cases_of
 
     found = directed_cases(list(graphs_of("gate")), cases_of("gate"))
-    return tuple((one.config.get("mode", MODES[0]), (*one.opening, *one.events)) for one in found.scripts)
+    runs = tuple((one.config.get("mode", MODES[0]), (*one.opening, *one.events)) for one in found.scripts)
+    return (*runs, ("at-least-once", flood()))
