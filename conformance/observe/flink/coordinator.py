@@ -243,7 +243,6 @@ class CoordinatorReplay:
         run.happened("free")
         run.happened("aborted")
         run.happened("ended")
-        run.happened("discardable")
 
     def _complete(self, line: Said) -> Wait | None:
         checkpoint = line.checkpoint
@@ -279,9 +278,10 @@ class CoordinatorReplay:
 
     def _replaced(self, rules: tuple[str, ...], why: str, reordering: str) -> Wait:
         """Wait until a completion may have dropped older checkpoints."""
-        for pending in self._coordinator.seen()["pending"]:
+        seen = self._coordinator.seen()
+        for pending in seen["pending"]:
             return Wait(("completed", int(pending)), rules, why, reordering)
-        return Wait(("discardable",), rules, why, reordering)
+        return Wait(("triggered", seen["next_id"]), rules, why, reordering)
 
     def _failed(self, line: Said) -> Wait | None:
         """The failure manager tells that a checkpoint failed; its cause stands in a line of its own."""

@@ -124,12 +124,12 @@ def _completed(log: Log) -> set[int]:
     return {line.checkpoint for line in _places(log, grammar.COMPLETED)}
 
 
-def _removal(kind: str, detail: str = "", *, of_completed: bool = False) -> Spoil:
-    """A line of that kind is dropped."""
+def _removal(kind: str, detail: str = "", *, beside: str = "") -> Spoil:
+    """A line of that kind is dropped, of a checkpoint that has a line of the kind `beside` too."""
 
     def spoil(log: Log, random: Random) -> Spoilt | None:
-        done = _completed(log)
-        places = [line for line in _places(log, kind, detail) if not of_completed or line.checkpoint in done]
+        known = {line.checkpoint for line in _places(log, beside)}
+        places = [line for line in _places(log, kind, detail) if not beside or line.checkpoint in known]
         line = _drawn(places, random)
         if line is None:
             return None
@@ -366,7 +366,7 @@ _UNTIL_1_14 = "releases up to 1.14 do not tell it"
 _UNTIL_1_15 = "releases up to 1.15 do not tell it"
 
 CORRUPTIONS: tuple[Corruption, ...] = (
-    Corruption("a trigger removed", ("COORD-04",), _removal(grammar.TRIGGER)),
+    Corruption("a trigger removed", ("COORD-04",), _removal(grammar.TRIGGER, beside=grammar.START)),
     Corruption("a trigger with an id drawn before", ("COORD-02",),
                _renumbering(grammar.TRIGGER, -1, "checkpoint ")),
     Corruption("a barrier removed", ("ALIGN-05",), _drop_barrier),
@@ -381,13 +381,13 @@ CORRUPTIONS: tuple[Corruption, ...] = (
     Corruption("a snapshot removed", ("TASK-01",), _removal(grammar.SNAPSHOT)),
     Corruption("a snapshot before its start", ("TASK-01",), _snapshot_before_start),
     Corruption("a snapshot acknowledged and never written", ("TASK-07",), _removal(grammar.STORING)),
-    Corruption("an acknowledgement removed", ("COORD-07",), _removal(grammar.ACK, of_completed=True)),
+    Corruption("an acknowledgement removed", ("COORD-07",), _removal(grammar.ACK, beside=grammar.COMPLETED)),
     Corruption("an acknowledgement doubled", ("COORD-05", "COORD-06"), _doubling(grammar.ACK)),
     Corruption("an acknowledgement of an unknown task", ("COORD-05",), _unknown_task),
     Corruption("an acknowledgement of an earlier attempt", ("COORD-05",), _earlier_attempt, _NO_FAILURE),
     Corruption("a completion before its last acknowledgement", ("COORD-07",), _early_completion),
     Corruption("a completion doubled", ("COORD-07",), _doubling(grammar.COMPLETED)),
-    Corruption("a completion removed", ("COORD-08",), _removal(grammar.COMPLETED)),
+    Corruption("a completion removed", ("COORD-08",), _removal(grammar.COMPLETED, beside=grammar.TOLD)),
     Corruption("an older checkpoint kept, a newer discarded", ("SUB-09", "COORD-07"),
                _renumbering(grammar.DISCARDED, 1, "checkpoint ", least=1), _UNTIL_1_14),
     Corruption("a notification before its completion", ("COORD-08",), _notified_before),

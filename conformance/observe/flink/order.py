@@ -81,7 +81,7 @@ _WITHOUT_THREAD = {
 }
 GIVES: dict[str, tuple[str, ...]] = {
     grammar.TRIGGER: ("triggered",),
-    grammar.ACK: ("completed", "ended", "free", "discardable", "aborted"),
+    grammar.ACK: ("completed", "ended", "free", "aborted"),
     grammar.COMPLETED: ("told completed",),
     grammar.START: ("broadcast",),
     grammar.SNAPSHOT: ("snapshot",),
