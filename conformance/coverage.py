@@ -35,7 +35,7 @@ _ROOMS: Mapping[str, tuple[str, ...]] = {
 _FAMILIES: Mapping[str, Mapping[str, tuple[object, ...]]] = {
     "ALIGN": {"mode": ("exactly-once",)},
     "TRACK": {"mode": ("at-least-once",)},
-    "UNAL": {"mode": ("unaligned", "alternating"), "profile": ("flink-1.13", "flink-1.14")},
+    "UNAL": {"mode": ("unaligned", "alternating"), "profile": ("flink-1.12", "flink-1.13", "flink-1.14")},
 }
 """Options that all rules of a family need to fire, where they are given."""
 
@@ -43,6 +43,8 @@ UNSENT = frozenset({"ALIGN-24"})
 """Rules about events that walks do not send, because an implementation may do without them: a gate that is
 never triggered itself. Tours send them to our own, and the released Flinks get them."""
 
+_ANNOUNCING = ("flink-1.13", "flink-1.14")
+_ORDERED = ("1.11", "1.12", "1.13", "1.14", "1.15", "1.17", "1.18", "1.19", "1.20", "2.3")
 _NEEDS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
     "ALIGN-07": {"profile": ("flink-1.7", "flink-1.9", "flink-1.11")},
     "ALIGN-14": {"checkpoints_after_tasks_finish": (False,)},
@@ -61,6 +63,35 @@ _NEEDS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
     },
     "TRACK-14": {"checkpoints_after_tasks_finish": (True,), "profile": ("flink-1.14",)},
     "TRACK-18": {"level": ("handler",), "profile": ("flink-1.7",)},
+    "TASK-02": {"profile": _ORDERED},
+    "TASK-03": {"profile": _ORDERED},
+    "TASK-05": {"profile": _ORDERED},
+    "TASK-06": {"profile": _ORDERED[3:]},
+    "TASK-09": {"profile": _ORDERED[5:]},  # up to 1.16 the memory is too long for a walk
+    "TASK-11": {"profile": ("1.9",)},
+    "TASK-12": {"profile": ("1.9",)},
+    "TASK-13": {"profile": _ORDERED},
+    "TASK-14": {"profile": ("1.9",)},
+    "TASK-16": {"profile": _ORDERED},
+    "TASK-17": {"profile": ("1.9", "1.11", "1.12", "1.13")},
+    "TASK-19": {"profile": _ORDERED[5:]},
+    "UNAL-08": {"checkpoints_after_tasks_finish": (False,)},
+    "UNAL-11": {"mode": ("alternating",)},
+    "UNAL-12": {"mode": ("alternating",), "profile": _ANNOUNCING},
+    "UNAL-13": {"mode": ("alternating",), "profile": _ANNOUNCING},
+    "UNAL-14": {"profile": _ANNOUNCING},
+    "UNAL-15": {"mode": ("alternating",), "profile": _ANNOUNCING},
+    "UNAL-16": {"mode": ("alternating",), "profile": _ANNOUNCING},
+    "UNAL-17": {"mode": ("alternating",), "profile": _ANNOUNCING},
+    "UNAL-18": {"mode": ("alternating",), "profile": _ANNOUNCING},
+    "UNAL-19": {
+        "mode": ("alternating",),
+        "profile": ("flink-1.14",),
+        "checkpoints_after_tasks_finish": (True,),
+    },
+    "UNAL-22": {"profile": ("flink-1.14",)},
+    "UNAL-23": {"level": ("polled",)},
+    "UNAL-24": {"level": ("polled",)},
 }
 """Options that a rule needs beside those of its family."""
 

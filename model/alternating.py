@@ -26,6 +26,7 @@ from model.events import (
     Trigger,
 )
 from model.unaligned import (
+    DISAGREES,
     UnalignedGate,
     begin,
     counted,
@@ -71,7 +72,7 @@ def on_announce(
     gate: UnalignedGate, channel: int, checkpoint: int, alignment: int, savepoint: bool, timestamp: int
 ) -> Step[UnalignedGate]:
     """Barrier `checkpoint` stands in `channel`: its checkpoint begins, but nothing counts yet (UNAL-13)."""
-    if is_spent(gate, checkpoint):
+    if is_spent(gate, checkpoint) or gate.profile.first_decides:
         return Step(gate, (), ("UNAL-05",))
     gate, effects, rules = begin_if_newer(gate, checkpoint, Options(alignment, savepoint, timestamp))
     if gate.overtaking:
@@ -134,8 +135,12 @@ def read(
     """A barrier is read, on a channel or in its stead."""
     if is_spent(gate, checkpoint):
         late: Effects = () if options.alignment == UNALIGNED else (Resume(channel),)
+        if gate.profile.first_decides and not gate.alternating:
+            late = ()  # a gate that never blocks never resumes
         return Step(gate, late, ("UNAL-05",))
     gate, effects, rules = begin_if_newer(gate, checkpoint, options)
+    if gate.profile.first_decides and disagrees(gate, channel, options):
+        return refuse(gate, effects, (*rules, "UNAL-21"), DISAGREES)
     gate = counted(gate, channel)
     if gate.overtaking:
         step = on_overtaking_barrier(gate, channel, options, blocks=blocks)
@@ -146,12 +151,20 @@ def read(
     return Step(step.state, (*effects, *step.effects), (*step.rules, *rules))
 
 
+def disagrees(gate: UnalignedGate, channel: int, options: Options) -> bool:
+    """The barrier is of another kind than the first one, or its channel is blocked by an earlier one."""
+    if gate.blocked[channel]:
+        return True
+    return gate.alternating and gate.overtaking != (options.alignment == UNALIGNED)
+
+
 def begin_if_newer(gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
     """The first that is heard of a checkpoint begins it, and sets the timer of a timed one (UNAL-15)."""
     if checkpoint == gate.current:
         return Step(gate, (), ())
     gate, effects, rules = begin(gate, checkpoint, options)
-    if gate.alternating and gate.timeout > 0 and options.alignment == TIMED:
+    timed = gate.timeout > 0 and options.alignment == TIMED
+    if gate.alternating and timed and not gate.profile.first_decides:
         started = gate.since if gate.profile.times_from_first else options.timestamp
         due = started + gate.timeout
         gate = gate._replace(timer=due if due > gate.now else gate.now)
@@ -192,17 +205,20 @@ def give_up_alignment(gate: UnalignedGate, options: Options, rules: Rules) -> St
         return Step(gate, effects, rules)
     if not is_convertible(gate, options):
         return refuse(gate, effects, (*rules, "UNAL-21"))
-    return Step(gate, (*effects, *start(gate)), rules)
+    return Step(gate, (*effects, *start(gate, options)), rules)
 
 
 def complete(gate: UnalignedGate, effects: Effects, rules: Rules) -> Step[UnalignedGate]:
     """Every channel is aligned: snapshot first, then let go (UNAL-11)."""
-    return Step(idle(gate), (*effects, Trigger(gate.current), *resume_all(gate)), (*rules, "UNAL-11"))
+    said: Effects = (Trigger(gate.current), *resume_all(gate))
+    if not gate.profile.triggers_first:
+        said = (*resume_all(gate), Trigger(gate.current))
+    return Step(idle(gate), (*effects, *said), (*rules, "UNAL-11"))
 
 
 def is_timed_out(gate: UnalignedGate, options: Options) -> bool:
     """The alignment of a timed barrier has lasted longer than it may."""
-    if options.alignment != TIMED or gate.timeout <= 0:
+    if options.alignment != TIMED or gate.timeout <= 0 or gate.profile.first_decides:
         return False
     if gate.profile.times_from_first:
         return gate.timeout < gate.now - gate.since

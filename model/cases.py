@@ -10,29 +10,23 @@ from itertools import product
 
 import z3
 
-from model import coordinator, store, subtask
+from model import coordinator, store
 from model.cases_gate import gate_cases, network_cases
 from model.cases_modes import mode_cases
+from model.cases_subtask import all_subtask_cases
 from model.coordinator import RUNNING, Coordinator, Plan
 from model.engines.prove import Case
 from model.engines.symbolic import int_term, symbolic_like
 from model.events import (
-    AbortNotification,
-    AbortOnBarrier,
     AcknowledgeMessage,
     Add,
     Advance,
-    AsyncDone,
-    AsyncFailed,
-    Checkpoint,
-    CompleteNotification,
     DeclineMessage,
     Event,
     FailTasks,
     JobStatus,
     LatestRequest,
     RestoreRequest,
-    Status,
     TriggerRequest,
 )
 from model.pending import new_pending
@@ -69,29 +63,6 @@ def _store_is_sound(state: Store, event: Event) -> tuple[z3.BoolRef, ...]:
         *(known >= 0 for known in ids),
         *(z3.And(kind >= 0, kind <= store.STOP) for kind in types),
     )
-
-
-def subtask_cases(aborted: int, running: int, bound: int) -> Iterator[Case]:
-    """A subtask that remembers so many aborts while so many snapshots run."""
-    shape = subtask.new_subtask(bound)._replace(aborted=(0,) * aborted, running=(0,) * running)
-    state = symbolic_like(shape, "subtask")._replace(remembered_at_most=bound)
-    for event in (
-        Checkpoint(0),
-        AbortOnBarrier(0, "SUBSUMED"),
-        AbortNotification(0, 0),
-        CompleteNotification(0),
-        AsyncDone(0),
-        AsyncFailed(0),
-        Status(True),
-    ):
-        yield Case(
-            "subtask",
-            f"{aborted} aborts remembered, {running} snapshots running, {event.kind}",
-            state,
-            symbolic_like(event, "event"),
-            step_of("subtask"),
-            (z3.Distinct(*(int_term(known) for known in state.aborted)),) if aborted > 1 else (),
-        )
 
 
 def coordinator_cases(tasks: int, pending: int, queue: int, stored: int, at_once: int) -> Iterator[Case]:
@@ -168,9 +139,7 @@ def all_cases(*, channels: int = 4) -> Iterator[Case]:
     for retain, entries in product((1, 2, 3), (0, 1, 2, 3)):
         if entries <= max(retain, 2):
             yield from store_cases(retain, entries)
-    for bound in (1, 2):
-        for aborted, running in product(range(bound + 1), (0, 1, 2)):
-            yield from subtask_cases(aborted, running, bound)
+    yield from all_subtask_cases()
     for at_once in (1, 2):
         for pending, queue, stored in product((0, 1, 2), (0, 1), (0, 1)):
             if queue and pending < at_once:

@@ -50,8 +50,15 @@ class Profile:
 
     # ------------------------------------------------------------ unaligned checkpoints
 
+    describes_unaligned: bool = True
+    """The modes unaligned and alternating are described for this generation."""
+
     times_from_first: bool = False
     """An alignment's time-out counts from when the gate first heard of it; else from its timestamp."""
+    first_decides: bool = False
+    """The first barrier decides for its checkpoint whether to align, and one that disagrees is refused; there
+    are no announcements and no time-outs, barriers that overtake never block, and who overtook last goes on
+    doing so until the next first barrier. Else any mix is legal."""
     savepoints_overtake: bool = False
     """The alignment of a savepoint is given up like that of a checkpoint; else that is refused."""
 
@@ -70,6 +77,7 @@ PROFILES: Mapping[str, Profile] = {
             "flink-1.7",
             "1.7, 1.8",
             ends_count=False,
+            describes_unaligned=False,
             passes_alone=True,
             stores_blocked=True,
             resumes_late=False,
@@ -85,6 +93,7 @@ PROFILES: Mapping[str, Profile] = {
             "flink-1.9",
             "1.9, 1.10",
             ends_count=False,
+            describes_unaligned=False,
             passes_alone=True,
             stores_blocked=True,
             resumes_late=False,
@@ -98,6 +107,7 @@ PROFILES: Mapping[str, Profile] = {
             "flink-1.11",
             "1.11",
             ends_count=False,
+            describes_unaligned=False,
             passes_alone=True,
             triggers_first=False,
             releases_first=False,
@@ -109,6 +119,7 @@ PROFILES: Mapping[str, Profile] = {
             "flink-1.12",
             "1.12",
             ends_count=False,
+            first_decides=True,
             triggers_first=False,
             repeats_fail=True,
             tracker_awaits_ended=True,

@@ -24,10 +24,11 @@ from model.barriers import (
     StopPersisting,
     TriggerUnaligned,
 )
-from model.events import NONE, SUBSUMED, Abort, Block, Effects, Fail, Resume, Rules, Step
+from model.events import NONE, SUBSUMED, Abort, Block, Effects, Fail, Resume, Rules, Step, Trigger
 from model.profiles import NEWEST, Profile
 
 NOT_CONVERTIBLE = "barrier cannot become unaligned"
+DISAGREES = "barrier disagrees with the first of its checkpoint"
 
 
 class UnalignedGate(NamedTuple):
@@ -113,7 +114,9 @@ def is_spent(gate: UnalignedGate, checkpoint: int) -> bool:
 
 def everyone_arrived(gate: UnalignedGate) -> bool:
     """No channel is awaited any more."""
-    if gate.profile.repeats_count:  # barriers are counted, so one channel can stand in for another
+    if (
+        gate.profile.repeats_count or gate.profile.first_decides
+    ):  # barriers are counted, so one channel can stand in for another
         channels = zip(gate.arrived, gate.closed, strict=True)
         return gate.repeats >= sum(1 for arrived, closed in channels if not (arrived or closed))
     return all(arrived or closed for arrived, closed in zip(gate.arrived, gate.closed, strict=True))
@@ -121,7 +124,8 @@ def everyone_arrived(gate: UnalignedGate) -> bool:
 
 def counted(gate: UnalignedGate, channel: int) -> UnalignedGate:
     """The channel has delivered the pending barrier; what it delivers twice, only some generations count."""
-    if gate.profile.repeats_count and gate.arrived[channel]:
+    counts = gate.profile.repeats_count or gate.profile.first_decides
+    if counts and gate.arrived[channel]:
         return gate._replace(repeats=gate.repeats + 1)
     return gate._replace(arrived=with_flag(gate.arrived, channel, True))
 
@@ -137,6 +141,8 @@ def persisting(gate: UnalignedGate) -> tuple[bool, ...]:
 
 def is_convertible(gate: UnalignedGate, options: Options) -> bool:
     """Its checkpoint may go on unaligned (UNAL-21)."""
+    if gate.profile.first_decides:
+        return True
     if options.savepoint and not gate.profile.savepoints_overtake:
         return False
     return options.alignment == ALIGNED or options.alignment == TIMED or options.alignment == UNALIGNED
@@ -151,7 +157,7 @@ def on_overtaking_barrier(
     """A barrier of the pending checkpoint is read on `channel`; `blocks`: its sender stops after it."""
     effects: Effects = ()
     rules: Rules = ("UNAL-02",) if gate.begun else ("UNAL-01",)
-    if blocks and options.alignment != UNALIGNED:
+    if blocks and options.alignment != UNALIGNED and not gate.profile.first_decides:
         gate = gate._replace(blocked=with_flag(gate.blocked, channel, True))
         effects = (Block(channel),)
         rules = (*rules, "UNAL-10")
@@ -159,14 +165,16 @@ def on_overtaking_barrier(
         if not is_convertible(gate, options):
             return refuse(gate, effects, (*rules, "UNAL-21"))
         gate = gate._replace(begun=True)
-        effects = (*effects, *start(gate))
+        effects = (*effects, *start(gate, options))
     if everyone_arrived(gate):
         return stop(gate, effects, (*rules, "UNAL-03"))
     return Step(gate, effects, rules)
 
 
-def start(gate: UnalignedGate) -> Effects:
+def start(gate: UnalignedGate, options: Options) -> Effects:
     """In-flight input is persisted from now on, and the snapshot is triggered (UNAL-01)."""
+    if gate.profile.first_decides and options.alignment != UNALIGNED:
+        return (StartPersisting(gate.current), Trigger(gate.current))
     return (StartPersisting(gate.current), TriggerUnaligned(gate.current))
 
 
@@ -180,9 +188,11 @@ def prioritise_all(gate: UnalignedGate) -> Effects:
     return tuple(Prioritise(channel) for channel, announced in enumerate(gate.announced) if announced)
 
 
-def refuse(gate: UnalignedGate, effects: Effects, rules: Rules) -> Step[UnalignedGate]:
+def refuse(
+    gate: UnalignedGate, effects: Effects, rules: Rules, why: str = NOT_CONVERTIBLE
+) -> Step[UnalignedGate]:
     """The event is refused with an exception (UNAL-21)."""
-    return Step(gate._replace(failed=True), (*effects, Fail(NOT_CONVERTIBLE)), rules)
+    return Step(gate._replace(failed=True), (*effects, Fail(why)), rules)
 
 
 # ---------------------------------------------------------------- the beginning and the end
@@ -196,6 +206,8 @@ def begin(gate: UnalignedGate, checkpoint: int, options: Options) -> Step[Unalig
         effects = (*let_go(gate, gate.current), Abort(gate.current, SUBSUMED))
         rules = ("UNAL-04",)
     gate = idle(gate)._replace(current=checkpoint, pending=True, first=options)
+    if gate.profile.first_decides and gate.alternating:
+        gate = gate._replace(overtaking=options.alignment == UNALIGNED)
     if gate.profile.times_from_first:
         gate = gate._replace(since=gate.now)
     return Step(gate, effects, rules)
@@ -204,7 +216,7 @@ def begin(gate: UnalignedGate, checkpoint: int, options: Options) -> Step[Unalig
 def let_go(gate: UnalignedGate, checkpoint: int) -> Effects:
     """The pending checkpoint ends unfinished, because of `checkpoint`: its own id or a newer one."""
     stopped: Effects = ()
-    if gate.begun and gate.overtaking:
+    if gate.overtaking and (gate.begun or gate.profile.first_decides):
         stopped = (StopPersisting(checkpoint),)
     return (*stopped, *resume_all(gate))
 
@@ -215,7 +227,7 @@ def idle(gate: UnalignedGate) -> UnalignedGate:
     return gate._replace(
         pending=False,
         begun=False,
-        overtaking=not gate.alternating,
+        overtaking=gate.overtaking if gate.profile.first_decides else not gate.alternating,
         arrived=none,
         blocked=none,
         announced=none,

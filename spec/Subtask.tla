@@ -10,12 +10,13 @@
 (* place of a barrier, so that nobody there waits for ever.                *)
 (*                                                                         *)
 (* Functions only: models/SubtaskModel.tla puts a subtask into an          *)
-(* environment and states rules TASK-01 to TASK-10.                        *)
+(* environment and states rules TASK-01 to TASK-20. TaskGenerations.tla    *)
+(* knows which releases differ in what.                                    *)
 (*                                                                         *)
 (* Source: Apache Flink, SubtaskCheckpointCoordinatorImpl and              *)
-(* AsyncCheckpointRunnable, 1.14 and later; FLINK-18238.                   *)
+(* AsyncCheckpointRunnable; StreamTask up to 1.10; FLINK-18238.            *)
 (***************************************************************************)
-EXTENDS Integers, Sequences, FiniteSets, Order
+EXTENDS Integers, Sequences, FiniteSets, Order, TaskGenerations
 
 CONSTANT
     MaxRemembered   \* how many aborts are remembered
@@ -27,9 +28,13 @@ SubtaskType ==
      last      : Nat \cup {-1},         \* highest id triggered or aborted; -1 before the first
      aborted   : Seq(Nat),              \* aborts that came before their trigger, as remembered
      running   : SUBSET Nat,            \* ids whose asynchronous part runs
-     completed : Nat \cup {-1}]         \* highest completed id that the operators were told
+     completed : Nat \cup {-1},         \* highest completed id that the task was told
+     highest   : Nat \cup {-1},         \* highest id ever remembered as aborted
+     failed    : BOOLEAN]               \* the task has failed with its snapshot
 
-NewSubtask == [runs |-> TRUE, last |-> -1, aborted |-> <<>>, running |-> {}, completed |-> -1]
+NewSubtask ==
+    [runs |-> TRUE, last |-> -1, aborted |-> <<>>, running |-> {}, completed |-> -1, highest |-> -1,
+     failed |-> FALSE]
 
 Answer(t, said) == [task |-> t, out |-> said]
 
@@ -39,6 +44,9 @@ Answer(t, said) == [task |-> t, out |-> said]
 IsOutOfOrder(t, n) == n <= t.last               \* TASK-02
 
 WasAborted(t, n) == n \in Range(t.aborted)      \* TASK-03
+
+(* TASK-19: its abort may have been remembered and forgotten.               *)
+IsFarBelow(t, n) == TaskHas("infers_aborts") /\ n + MaxRemembered < t.highest
 
 Runs(t, n) == n \in t.running                   \* TASK-07, TASK-08: it ends once
 
@@ -67,40 +75,67 @@ SynchronousPart(n) == <<<<"broadcast_barrier", n>>, <<"snapshot", n>>>>
 (* TASK-03: somebody downstream may be blocked, waiting for this id.        *)
 InPlaceOfBarrier(n) == <<<<"broadcast_cancel", n>>>>
 
-OnCheckpoint(t, n) ==
+(* TASK-13, TASK-14: the barrier has left when the snapshot throws.         *)
+BrokenSnapshot(n) ==
+    <<<<"broadcast_barrier", n>>,
+      IF TaskHas("broken_snapshot_fails") THEN <<"fail", "snapshot">> ELSE <<"decline", n, "JOB_FAILURE">>>>
+
+TakeSnapshot(t, n, throws) ==
+    IF throws
+    THEN Answer([t EXCEPT !.failed = TaskHas("broken_snapshot_fails")], BrokenSnapshot(n))
+    ELSE Answer([t EXCEPT !.running = @ \cup {n}], SynchronousPart(n))
+
+OnTrigger(t, n, throws) ==
     LET known == [t EXCEPT !.aborted = Forget(@, n)]
+        begun == [known EXCEPT !.last = n]
     IN  IF ~t.runs          \* TASK-10
         THEN Answer(t, <<<<"broadcast_cancel", n>>, <<"decline", n, "TASK_NOT_READY">>>>)
+        ELSE IF ~TaskHas("orders_triggers") THEN TakeSnapshot(t, n, throws)     \* TASK-11
         ELSE IF IsOutOfOrder(t, n) THEN Answer(known, <<>>)
-        ELSE IF WasAborted(t, n) THEN Answer([known EXCEPT !.last = n], InPlaceOfBarrier(n))
-        ELSE Answer([known EXCEPT !.last = n, !.running = @ \cup {n}], SynchronousPart(n))
+        ELSE IF WasAborted(t, n) \/ IsFarBelow(t, n) THEN Answer(begun, InPlaceOfBarrier(n))
+        ELSE TakeSnapshot(begun, n, throws)
+
+OnCheckpoint(t, n) == OnTrigger(t, n, FALSE)
 
 (* TASK-04: the gate aborts n.                                              *)
 OnAbortOnBarrier(t, n, reason) ==
-    LET last == IF n > t.last THEN n ELSE t.last
+    LET last == IF TaskHas("orders_triggers") /\ n > t.last THEN n ELSE t.last
     IN  Answer([t EXCEPT !.last = last, !.aborted = Prune(@, last)],
                <<<<"decline", n, reason>>, <<"broadcast_cancel", n>>>>)
 
 ------------------------------------------------------------------------------
-(* Notifications of the coordinator; a task that does not run hears none.   *)
+(* Notifications of the coordinator; the operators of a task that does not  *)
+(* run hear none.                                                           *)
 
+ToOperators(t, said) == IF t.runs THEN <<said>> ELSE <<>>
+
+(* TASK-06; TASK-17: up to 1.13 each completion is news.                    *)
 OnCompleteNotification(t, n) ==
-    IF t.runs /\ IsNews(t, n)
-    THEN Answer([t EXCEPT !.completed = n], <<<<"notify_complete", n>>>>)
+    IF ~TaskHas("completes_in_order") THEN Answer(t, ToOperators(t, <<"notify_complete", n>>))
+    ELSE IF IsNews(t, n)
+    THEN Answer([t EXCEPT !.completed = n], ToOperators(t, <<"notify_complete", n>>))
     ELSE Answer(t, <<>>)
+
+(* TASK-18 *)
+OnSubsumedNotification(t, n) ==
+    Answer(t, IF TaskHas("hears_subsumed") THEN ToOperators(t, <<"notify_subsumed", n>>) ELSE <<>>)
 
 (* TASK-05, TASK-06; `completed` is the newest completed id, or -1.         *)
 OnAbortNotification(t, n, completed) ==
-    IF ~t.runs THEN Answer(t, <<>>)
+    IF ~TaskHas("hears_aborts") THEN Answer(t, <<>>)      \* TASK-12
     ELSE
-    LET told == OnCompleteNotification(t, completed)
+    LET told == IF TaskHas("completes_in_order") THEN OnCompleteNotification(t, completed)
+                ELSE Answer(t, <<>>)
         stopped == IF Runs(t, n) THEN <<<<"cancel_async", n>>>> ELSE <<>>
-        remembered == IF ~Runs(t, n) /\ n > t.last THEN Remember(t.aborted, n) ELSE t.aborted
-    IN  Answer([told.task EXCEPT !.running = @ \ {n}, !.aborted = remembered],
-               told.out \o stopped \o <<<<"notify_abort", n>>>>)
+        ahead == ~Runs(t, n) /\ n > t.last
+        highest == IF ahead /\ TaskHas("infers_aborts") /\ n > t.highest THEN n ELSE t.highest
+    IN  IF ~t.runs THEN told
+        ELSE Answer([told.task EXCEPT !.running = @ \ {n}, !.highest = highest,
+                                      !.aborted = IF ahead THEN Remember(@, n) ELSE @],
+                    told.out \o stopped \o <<<<"notify_abort", n>>>>)
 
 ------------------------------------------------------------------------------
-(* The end of the asynchronous part.                                        *)
+(* The end of the asynchronous part, and of the task.                       *)
 
 Ends(t, n, said) ==
     IF Runs(t, n)
@@ -108,7 +143,21 @@ Ends(t, n, said) ==
     ELSE Answer(t, <<>>)
 
 OnAsyncDone(t, n) == Ends(t, n, <<<<"acknowledge", n>>>>)                   \* TASK-07
-OnAsyncFailed(t, n) == Ends(t, n, <<<<"decline", n, "ASYNC_EXCEPTION">>>>)  \* TASK-08
+
+(* TASK-08, TASK-15, TASK-16; `cause` is the reason that the failure names, *)
+(* ASYNC_EXCEPTION if it names none.                                        *)
+Cause(cause) == IF TaskHas("declines_with_cause") THEN cause ELSE "ASYNC_EXCEPTION"
+IsHeeded(t) == t.runs \/ ~TaskHas("stopped_says_nothing")
+OnAsyncFailed(t, n, cause) ==
+    Ends(t, n, IF IsHeeded(t) THEN <<<<"decline", n, Cause(cause)>>>> ELSE <<>>)
 
 OnStatus(t, runs) == Answer([t EXCEPT !.runs = runs], <<>>)
+
+(* TASK-20: what runs for a task that is gone is stopped, smallest id first. *)
+RECURSIVE Stopped(_)
+Stopped(ids) ==
+    IF ids = {} THEN <<>>
+    ELSE LET n == CHOOSE n \in ids : \A m \in ids : n <= m
+         IN  <<<<"cancel_async", n>>>> \o Stopped(ids \ {n})
+OnClose(t) == Answer([t EXCEPT !.runs = FALSE, !.running = {}], Stopped(t.running))
 ==============================================================================

@@ -24,6 +24,7 @@ from conformance.adapters.protocol import (
 from model.components import COMPONENTS, Component, WireError
 from model.components.gate import MODES
 from model.profiles import PROFILES
+from model.subtask_profiles import TASK_PROFILES
 
 Refusals = tuple[type[Exception], ...]
 
@@ -52,6 +53,8 @@ def offer_of(component: str) -> Offer:
     """What version 1 of the protocol knows of a component."""
     if component == "gate":
         return Offer(tuple(MODES), tuple(PROFILES), ("handler", "polled"))
+    if component == "subtask":
+        return Offer((), tuple(TASK_PROFILES), ())
     return Offer((), () if component == "sink" else ("2.3",), ())
 
 

@@ -70,14 +70,15 @@ def command(
 
 
 def _pinned(options: tuple[str, ...]) -> dict[str, object]:
-    """`channels=2` and the like; values are JSON where they can be read so, else text."""
+    """`channels=2` and the like; values are JSON where they can be read so, else text, as is release 1.9."""
     pinned: dict[str, object] = {}
     for option in options:
         name, equals, value = option.partition("=")
         if not equals:
             raise click.UsageError(f"--config: expected KEY=VALUE, got {option!r}")
         try:
-            pinned[name] = orjson.loads(value)
+            read = orjson.loads(value)
         except orjson.JSONDecodeError:
-            pinned[name] = value
+            read = value
+        pinned[name] = value if isinstance(read, float) else read
     return pinned

@@ -14,6 +14,8 @@ from conformance.drive.generate_coordinator import coordinator_chooser
 from conformance.drive.generate_gate import CONFIGS as GATE_CONFIGS
 from conformance.drive.generate_gate import STRAY, gate_chooser
 from conformance.drive.generate_gate import Chooser as Chooser
+from conformance.drive.generate_subtask import CONFIGS as SUBTASK_CONFIGS
+from conformance.drive.generate_subtask import subtask_chooser
 
 
 def configs(component: str) -> list[Wire]:
@@ -41,57 +43,6 @@ def cases(component: str, seed: int) -> Iterator[tuple[Wire, Random]]:
         for config in configs(component):
             yield config, Random(f"{seed}/{component}/{number}")
             number += 1
-
-
-# ---------------------------------------------------------------- subtask
-
-
-def subtask_chooser(config: Wire, rng: Random) -> Chooser:
-    """Triggers, aborts before and after them, notifications, ends of the asynchronous part."""
-    draw = rng.random
-
-    def near(observed: Wire) -> int:
-        return max(0, int(observed["last"]) + int(draw() * 5) - 1)
-
-    def known(observed: Wire) -> int:
-        running = observed["running"]
-        return running[int(draw() * len(running))] if running and draw() < 0.8 else near(observed)
-
-    def choose(observed: Wire) -> Wire:
-        luck = draw()
-        if not observed["running_task"] and luck < 0.5:
-            return {"kind": "status", "running": True}
-        luck = draw()
-        if luck < 0.3:
-            aborted = observed["aborted"]
-            again = aborted[0] if aborted and draw() < 0.5 else near(observed)
-            return {"kind": "checkpoint", "checkpoint": again}
-        if luck < 0.5:
-            completed = int(observed["completed"]) + int(draw() * 3) - 1
-            checkpoint = known(observed) if draw() < 0.3 else near(observed)
-            return {
-                "kind": "abort_notification",
-                "checkpoint": checkpoint,
-                "completed": max(-1, completed),
-            }
-        if luck < 0.6:
-            reason = _REASONS[int(draw() * len(_REASONS))]
-            return {"kind": "abort_on_barrier", "checkpoint": near(observed), "reason": reason}
-        if luck < 0.7:
-            completed = max(0, int(observed["completed"]) + int(draw() * 4) - 1)
-            return {"kind": "complete_notification", "checkpoint": completed}
-        if luck < 0.83:
-            return {"kind": "async_done", "checkpoint": known(observed)}
-        if luck < 0.95:
-            return {"kind": "async_failed", "checkpoint": known(observed)}
-        if luck < 0.98:
-            return {"kind": "status", "running": draw() < 0.5}
-        return {"kind": "checkpoint", "checkpoint": -1} if luck < 0.99 else {"kind": "no_such_event"}
-
-    return choose
-
-
-_REASONS = ("SUBSUMED", "ON_CANCELLATION_BARRIER", "INPUT_END_OF_STREAM")
 
 
 # ---------------------------------------------------------------- store
@@ -196,7 +147,7 @@ _TASKS: tuple[list[Wire], ...] = (
 
 _CONFIGS: Mapping[str, list[Wire]] = {
     "gate": GATE_CONFIGS,
-    "subtask": [{"profile": "2.3", "max_concurrent": bound} for bound in (1, 2, 3)],
+    "subtask": SUBTASK_CONFIGS,
     "coordinator": [
         {
             "tasks": tasks,

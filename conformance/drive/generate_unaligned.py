@@ -140,6 +140,17 @@ CONFIGS: list[Wire] = [
         }
         for channels, mode, timeout in product((2, 3), ("alternating", "unaligned"), (TIMEOUT, 0))
     ),
+    *(
+        {
+            "channels": channels,
+            "mode": mode,
+            "profile": "flink-1.12",
+            "checkpoints_after_tasks_finish": False,
+            "level": level,
+            "alignment_timeout_ms": TIMEOUT,
+        }
+        for channels, mode, level in product((2, 3), ("alternating", "unaligned"), ("handler", "polled"))
+    ),
 ]
 """What walks go through, in turn."""
 

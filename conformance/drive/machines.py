@@ -115,13 +115,21 @@ def _trigger(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
     return {"kind": "checkpoint", "checkpoint": _one_of(data, ids)}
 
 
+def _broken_trigger(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    return {**_trigger(data, config, seen), "fails": True}
+
+
+def _async_cause(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    return {**_of_subtask("async_failed")(data, config, seen), "reason": "IO_EXCEPTION"}
+
+
 def _abort_on_barrier(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
     reason = _one_of(data, ["SUBSUMED", "ON_CANCELLATION_BARRIER", "INPUT_END_OF_STREAM"])
     return {"kind": "abort_on_barrier", "checkpoint": _near(data, seen["last"]), "reason": reason}
 
 
 def _abort_notification(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    ids = [max(0, seen["last"] + 1), *seen["running"], _near(data, seen["last"])]
+    ids = [max(0, seen["last"] + 1), *seen["running"], _near(data, seen["last"] + 2)]
     completed = max(-1, seen["completed"] + data.draw(st.integers(-1, 2), "completed"))
     return {"kind": "abort_notification", "checkpoint": _one_of(data, ids), "completed": completed}
 
@@ -244,6 +252,10 @@ DRAWS: Mapping[str, Mapping[str, Draw]] = {
         "complete_notification": _complete_notification,
         "async_done": _of_subtask("async_done"),
         "async_failed": _of_subtask("async_failed"),
+        "async_cause": _async_cause,
+        "broken_checkpoint": _broken_trigger,
+        "subsumed_notification": _of_subtask("subsumed_notification"),
+        "close": lambda data, config, seen: {"kind": "close"},
         "status": _status,
     },
     "coordinator": {
@@ -290,6 +302,8 @@ POSSIBLE: Mapping[str, Callable[[Wire, Wire], bool]] = {
         for name in ("tracked_barrier", "tracked_cancel")
     },
     "gate.record": lambda config, seen: config["level"] == "polled",
+    "subtask.broken_checkpoint": lambda config, seen: seen["last"] > 1 or config["profile"] == "1.9",
+    "subtask.close": lambda config, seen: seen["last"] > 2,
     "subtask.status": lambda config, seen: not seen["running_task"] or seen["last"] > 0,
     "coordinator.restore": lambda config, seen: seen["status"] != "RUNNING",
     "coordinator.task_runs": lambda config, seen: not seen["pending"],

@@ -7,15 +7,13 @@ from typing import NamedTuple
 
 from conformance.adapters.flink.adapter import command, flink_adapter
 from conformance.adapters.flink.releases import Release, release
-from conformance.adapters.protocol import Unsupported, Wire
+from conformance.adapters.protocol import Wire
 from conformance.drive.released import Conformed, Target, conform
 from conformance.machine import cores
 from model.profiles import NEWEST
 
 MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
 LEVELS = ("handler", "polled")
-MODELLED_FROM = {"unaligned": (1, 12), "alternating": (1, 12)}
-"""The profiles describe these modes from that release on; older ones have them, but unlike the newer."""
 AFTER_FINISH = (1, 14)
 """From this release on an ended channel can count as aligned."""
 
@@ -57,11 +55,7 @@ def target(known: Release, mode: str, level: str) -> Target:
 def conform_one(one: Target, order: Order) -> Conformed:
     """One release in one mode at one level, in a JVM of its own."""
     known = release(one.version)
-    since = MODELLED_FROM.get(one.mode, (0, 0))
-    if known.minor < since:
-        why = f"the profiles describe the mode {one.mode} from Flink {since[0]}.{since[1]} on"
-        return Conformed(one, stopped=Unsupported(why))
-    newest = known.profile == NEWEST.name or one.mode not in MODELLED_FROM  # else it lacks some events
+    newest = known.profile == NEWEST.name or one.mode == MODES[0]  # else it lacks some events
     scripts = [events for mode, events in order.scripts if newest and mode == one.mode]
     with flink_adapter(known) as adapter:
         return conform(

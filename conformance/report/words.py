@@ -61,7 +61,7 @@ def of_config(component: str, config: Wire) -> str:
             parts.append("tasks " + " ".join(str(task["id"]) for task in value))
         elif name == "checkpoints_after_tasks_finish":
             parts.append(f"after-finish {'on' if value else 'off'}")
-        elif name != "profile":
+        else:
             parts.append(f"{name.replace('_', ' ')} {_plain(value)}")
     return ", ".join(parts)
 

@@ -16,6 +16,7 @@ INPUT_END_OF_STREAM: Final = "INPUT_END_OF_STREAM"
 ALIGNMENT_LIMIT_EXCEEDED: Final = "ALIGNMENT_LIMIT_EXCEEDED"
 TASK_NOT_READY: Final = "TASK_NOT_READY"
 ASYNC_EXCEPTION: Final = "ASYNC_EXCEPTION"
+JOB_FAILURE: Final = "JOB_FAILURE"
 CHECKPOINT_SUBSUMED: Final = "CHECKPOINT_SUBSUMED"
 CHECKPOINT_EXPIRED: Final = "CHECKPOINT_EXPIRED"
 COORDINATOR_SUSPEND: Final = "COORDINATOR_SUSPEND"
@@ -139,6 +140,13 @@ class NotifyOperatorsComplete(Effect):
 @word("notify_abort")
 class NotifyOperatorsAbort(Effect):
     """Tell the operators that the checkpoint was aborted."""
+
+    checkpoint: int
+
+
+@word("notify_subsumed")
+class NotifyOperatorsSubsumed(Effect):
+    """Tell the operators that the completed checkpoint was dropped."""
 
     checkpoint: int
 

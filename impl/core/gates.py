@@ -5,7 +5,8 @@ from typing import Final, NamedTuple
 
 from impl.core.alternating import AlternatingGate
 from impl.core.component import Component, only_keys, positive_int, supported
-from impl.core.errors import ConfigError
+from impl.core.deciding import DecidingGate
+from impl.core.errors import ConfigError, UnsupportedError
 from impl.core.gate import InputGate
 from impl.core.generations import GENERATIONS, NEWEST, Generation, generation
 from impl.core.inflight import PolledUnalignedGate
@@ -52,18 +53,44 @@ def _alignment_limit(config: GateConfig) -> int | None:
 
 
 def _overtaking(config: GateConfig) -> Component:
+    _require_overtaking(config)
+    milliseconds(config.options, "alignment_timeout_ms")  # read, and of no use without an alignment
+    if config.generation.first_barrier_decides:
+        return _polled_or_not(_deciding(config, alternating=False), config)
     gate = UnalignedGate(config.channels, after_finish=config.after_finish, generation=config.generation)
-    return PolledUnalignedGate(gate) if config.polled else gate
+    return _polled_or_not(gate, config)
 
 
 def _alternating(config: GateConfig) -> Component:
+    _require_overtaking(config)
+    patience = milliseconds(config.options, "alignment_timeout_ms")
+    if config.generation.first_barrier_decides:
+        return _polled_or_not(_deciding(config, alternating=True), config)
     gate = AlternatingGate(
         config.channels,
         after_finish=config.after_finish,
         generation=config.generation,
-        patience=milliseconds(config.options, "alignment_timeout_ms"),
+        patience=patience,
     )
+    return _polled_or_not(gate, config)
+
+
+def _deciding(config: GateConfig, *, alternating: bool) -> DecidingGate:
+    return DecidingGate(
+        config.channels,
+        after_finish=config.after_finish,
+        generation=config.generation,
+        alternating=alternating,
+    )
+
+
+def _polled_or_not(gate: UnalignedGate, config: GateConfig) -> Component:
     return PolledUnalignedGate(gate) if config.polled else gate
+
+
+def _require_overtaking(config: GateConfig) -> None:
+    if not config.generation.overtakes:
+        raise UnsupportedError("unaligned checkpoints are offered from profile flink-1.12 on; ask for that")
 
 
 def _tracked(config: GateConfig) -> Component:

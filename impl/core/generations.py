@@ -29,6 +29,10 @@ class Generation:
     """A repeated barrier stands in for a channel that delivered none."""
     subsumes_on_cancel: bool = False
     """A newer cancellation during an alignment is told twice, first as a subsumption."""
+    overtakes: bool = True
+    """Unaligned checkpoints are offered."""
+    first_barrier_decides: bool = False
+    """The first barrier of a checkpoint decides between aligned and unaligned; there is no time-out."""
     patience_from_first_word: bool = False
     """The time-out of an alignment counts from its first barrier or announcement, not from its timestamp."""
     hurries_savepoints: bool = False
@@ -58,13 +62,14 @@ _STORING: Final = Generation(
     single_passes=True,
     gate_stores=True,
     counting_tracker=True,
+    overtakes=False,
 )
 NEWEST: Final = "flink-1.14"
 GENERATIONS: Final[Mapping[str, Generation]] = {
     "flink-1.7": replace(_STORING, subsumes_on_cancel=True, deaf_tracker=True),
     "flink-1.9": _STORING,
-    "flink-1.11": replace(_UP_TO_1_12, abort_then_release=True, single_passes=True),
-    "flink-1.12": _UP_TO_1_12,
+    "flink-1.11": replace(_UP_TO_1_12, abort_then_release=True, single_passes=True, overtakes=False),
+    "flink-1.12": replace(_UP_TO_1_12, first_barrier_decides=True),
     "flink-1.13": Generation(
         after_finish=False,
         injects=False,

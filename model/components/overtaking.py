@@ -53,6 +53,8 @@ def new(
     made: type[Session], config: Wire, channels: int, profile: Profile, after_finish: bool, polled: bool
 ) -> Session:
     """A gate that has seen nothing, at time 0; `alignment_timeout_ms` is read in both modes."""
+    if not profile.describes_unaligned:
+        raise WireError(f"profile {profile.name} does not describe unaligned checkpoints; use a newer one")
     timeout = words.integer(config, "alignment_timeout_ms", at_least=0, default=0)
     passage = inflight.new_passage(
         channels, after_finish, profile, alternating=made is Alternating, timeout=timeout

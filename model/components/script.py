@@ -97,7 +97,7 @@ def _opening(world: World) -> tuple[tuple[WireObject, ...], WireObject]:
             "profile": state.profile.name,
         }
     if world.component == "subtask":
-        return (), {"max_concurrent": state.remembered_at_most}
+        return (), {"profile": state.profile.name, "max_concurrent": state.remembered_at_most}
     if world.component == "store":
         return (), {"retain": state.retain}
     if world.component == "sink":

@@ -4,24 +4,37 @@ from collections.abc import Callable, Mapping
 
 from model import subtask
 from model.components import words
-from model.components.words import Wire
-from model.events import NONE, Effect, Step
+from model.components.words import Wire, WireError
+from model.events import ASYNC_EXCEPTION, NONE, Effect, Step
 from model.subtask import Subtask
+from model.subtask_profiles import NEWEST_TASK, TASK_PROFILES
 
 
 def new_subtask(config: Wire) -> Subtask:
     """`profile`, `max_concurrent`."""
-    words.choice(config, "profile", ("2.3",), default="2.3")
+    name = words.choice(config, "profile", tuple(TASK_PROFILES), default=NEWEST_TASK.name)
     bound = words.integer(config, "max_concurrent", at_least=1, default=1)
-    return subtask.new_subtask(bound)
+    return subtask.new_subtask(bound, TASK_PROFILES[name])
 
 
 def step_subtask(before: Subtask, event: Wire) -> Step[Subtask]:
     """One event of the subtask's life."""
-    kind = words.kind_of(event, (*_SUBTASK, "abort_on_barrier", "abort_notification", "status"))
+    kind = words.kind_of(event, (*_SUBTASK, *_MORE))
+    if before.failed:
+        raise WireError(f"{kind}: the task has failed; nothing is sent to it any more")
+    if kind == "close":
+        return subtask.on_close(before)
     if kind == "status":
         return subtask.on_status(before, words.boolean(event, "running"))
     checkpoint = words.checkpoint(event)
+    if kind == "checkpoint":
+        fails = words.boolean(event, "fails", default=False)
+        if not before.profile.orders_triggers and checkpoint in before.running:
+            raise WireError(f"checkpoint {checkpoint} is being written; a gate triggers an id once")
+        return subtask.on_checkpoint(before, checkpoint, fails)
+    if kind == "async_failed":
+        reason = words.text(event, "reason") if "reason" in event else ASYNC_EXCEPTION
+        return subtask.on_async_failed(before, checkpoint, reason)
     if kind == "abort_on_barrier":
         return subtask.on_abort_on_barrier(before, checkpoint, words.text(event, "reason"))
     if kind == "abort_notification":
@@ -30,22 +43,24 @@ def step_subtask(before: Subtask, event: Wire) -> Step[Subtask]:
     return _SUBTASK[kind](before, checkpoint)
 
 
+_MORE = ("checkpoint", "async_failed", "abort_on_barrier", "abort_notification", "status", "close")
+
 _SUBTASK: Mapping[str, Callable[[Subtask, int], Step[Subtask]]] = {
-    "checkpoint": subtask.on_checkpoint,
     "complete_notification": subtask.on_complete_notification,
+    "subsumed_notification": subtask.on_subsumed_notification,
     "async_done": subtask.on_async_done,
-    "async_failed": subtask.on_async_failed,
 }
 
 
 def observe_subtask(state: Subtask) -> dict[str, object]:
-    """`running_task`, `last`, `aborted`, `running`, `completed`."""
+    """`running_task`, `last`, `aborted`, `running`, `completed`, `highest_aborted`."""
     return {
         "running_task": state.task_runs,
         "last": state.last,
         "aborted": list(state.aborted),
         "running": list(state.running),
         "completed": state.completed,
+        "highest_aborted": state.highest_aborted,
     }
 
 

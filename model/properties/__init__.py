@@ -13,6 +13,7 @@ from model.properties.registry import Property
 from model.properties.sink import SINK
 from model.properties.store import STORE
 from model.properties.subtask import SUBTASK
+from model.properties.subtask_generations import SUBTASK_GENERATIONS
 from model.properties.tracking import TRACKER
 from model.properties.unaligned import UNALIGNED_GATE
 from model.properties.unaligned_time import PASSAGE
@@ -29,6 +30,7 @@ PROPERTIES: tuple[Property, ...] = tuple(
         UNALIGNED_GATE,
         PASSAGE,
         SUBTASK,
+        SUBTASK_GENERATIONS,
         COORDINATOR,
         STORE,
         SINK,

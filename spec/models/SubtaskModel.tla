@@ -2,16 +2,22 @@
 (***************************************************************************)
 (* One subtask in an environment that may do anything at any time, for     *)
 (* every id from 1 to M: trigger, abort, notify, end the asynchronous      *)
-(* part, stop the task. Nothing that the coordinator or the gate could say *)
-(* in any order is left out.                                               *)
+(* part, stop or close the task. Nothing that the coordinator or the gate  *)
+(* could say in any order is left out; only, where triggers are not        *)
+(* ordered, no id is triggered while its asynchronous part runs. Nothing   *)
+(* comes once the task has failed.                                         *)
 (*                                                                         *)
-(* Rules TASK-01 to TASK-10 are stated here over one step: `task` before   *)
-(* and after, the event and the effects in out'.                           *)
+(* Rules TASK-01 to TASK-20 are stated here over one step: `task` before   *)
+(* and after, the event and the effects in out'. A rule that holds since   *)
+(* or up to some release asks the generation's switch.                     *)
 (***************************************************************************)
 EXTENDS Subtask
 
-CONSTANT
-    M               \* checkpoint ids are 1 .. M
+CONSTANTS
+    M,              \* checkpoint ids are 1 .. M
+    News            \* those of them that the news of a completion may name
+
+ASSUME News \subseteq 1 .. M
 
 VARIABLES
     task,           \* the subtask, see SubtaskType
@@ -20,13 +26,18 @@ VARIABLES
 vars == <<task, out>>
 Ids == 1 .. M
 
+Causes == {"ASYNC_EXCEPTION", "IO_EXCEPTION"}
+
 EventType ==
-    ({"checkpoint", "abort_on_barrier", "complete_notification", "async_done", "async_failed"} \X Ids)
+    ({"abort_on_barrier", "complete_notification", "subsumed_notification", "async_done"} \X Ids)
+    \cup ({"checkpoint"} \X Ids \X BOOLEAN) \cup ({"async_failed"} \X Ids \X Causes)
     \cup ({"abort_notification"} \X Ids \X (Ids \cup {-1})) \cup ({"status"} \X BOOLEAN)
+    \cup {<<"close">>}
 EffectType ==
     ({"broadcast_barrier", "broadcast_cancel", "snapshot", "cancel_async", "acknowledge",
-      "notify_complete", "notify_abort"} \X Ids)
-    \cup ({"decline"} \X Ids \X {"SUBSUMED", "TASK_NOT_READY", "ASYNC_EXCEPTION"})
+      "notify_complete", "notify_abort", "notify_subsumed"} \X Ids)
+    \cup ({"decline"} \X Ids \X ({"SUBSUMED", "TASK_NOT_READY", "JOB_FAILURE"} \cup Causes))
+    \cup {<<"fail", "snapshot">>}
 
 TypeOK ==
     /\ task \in SubtaskType
@@ -37,41 +48,47 @@ Init == task = NewSubtask /\ out = <<>>
 ------------------------------------------------------------------------------
 (* System: the subtask takes the event. *)
 
-Take(event, step) == task' = step.task /\ out' = <<event>> \o step.out
+Hears(event, step) == ~task.failed /\ task' = step.task /\ out' = <<event>> \o step.out
 
 (* Environment: events, each of which may come at any time. *)
 
-Checkpoint(n) ==
-    /\ n \in Ids
-    /\ Take(<<"checkpoint", n>>, OnCheckpoint(task, n))
+Checkpoint(n, throws) ==
+    /\ n \in Ids /\ (TaskHas("orders_triggers") \/ n \notin task.running)
+    /\ Hears(<<"checkpoint", n, throws>>, OnTrigger(task, n, throws))
 AbortOnBarrier(n) ==
     /\ n \in Ids
-    /\ Take(<<"abort_on_barrier", n>>, OnAbortOnBarrier(task, n, "SUBSUMED"))
+    /\ Hears(<<"abort_on_barrier", n>>, OnAbortOnBarrier(task, n, "SUBSUMED"))
 AbortNotification(n, completed) ==
-    /\ n \in Ids
-    /\ Take(<<"abort_notification", n, completed>>, OnAbortNotification(task, n, completed))
+    /\ n \in Ids /\ completed \in News \cup {-1}
+    /\ Hears(<<"abort_notification", n, completed>>, OnAbortNotification(task, n, completed))
 CompleteNotification(n) ==
-    /\ n \in Ids
-    /\ Take(<<"complete_notification", n>>, OnCompleteNotification(task, n))
+    /\ n \in News
+    /\ Hears(<<"complete_notification", n>>, OnCompleteNotification(task, n))
 AsyncDone(n) ==
     /\ n \in Ids
-    /\ Take(<<"async_done", n>>, OnAsyncDone(task, n))
-AsyncFailed(n) ==
+    /\ Hears(<<"async_done", n>>, OnAsyncDone(task, n))
+AsyncFailed(n, cause) ==
     /\ n \in Ids
-    /\ Take(<<"async_failed", n>>, OnAsyncFailed(task, n))
+    /\ Hears(<<"async_failed", n, cause>>, OnAsyncFailed(task, n, cause))
+SubsumedNotification(n) ==
+    /\ n \in Ids
+    /\ Hears(<<"subsumed_notification", n>>, OnSubsumedNotification(task, n))
+Close == Hears(<<"close">>, OnClose(task))
 Status(runs) ==
     /\ runs \in BOOLEAN
-    /\ Take(<<"status", runs>>, OnStatus(task, runs))
+    /\ Hears(<<"status", runs>>, OnStatus(task, runs))
 
 Next ==
     \/ \E n \in Ids :
-        \/ Checkpoint(n)
+        \/ \E throws \in BOOLEAN : Checkpoint(n, throws)
         \/ AbortOnBarrier(n)
-        \/ \E completed \in Ids \cup {-1} : AbortNotification(n, completed)
+        \/ \E completed \in News \cup {-1} : AbortNotification(n, completed)
         \/ CompleteNotification(n)
         \/ AsyncDone(n)
-        \/ AsyncFailed(n)
+        \/ SubsumedNotification(n)
+        \/ \E cause \in Causes : AsyncFailed(n, cause)
     \/ Status(~task.runs)
+    \/ Close
 
 Spec == Init /\ [][Next]_vars
 
@@ -84,14 +101,21 @@ Said == Tail(out')
 Saying(kind) == SelectSeq(Said, LAMBDA e : e[1] = kind)
 Remembered == Range(task.aborted)
 
+Throws == out'[1][3]
+Ordered == TaskHas("orders_triggers")
+Lost == TaskHas("infers_aborts") /\ Which + MaxRemembered < task.highest
+Taken ==
+    Comes("checkpoint") /\ task.runs
+    /\ (Ordered => Which > task.last /\ Which \notin Remembered /\ ~Lost)
+
 TASK_01 == [][
-    /\ (Comes("checkpoint") /\ task.runs /\ Which > task.last /\ Which \notin Remembered) =>
+    /\ (Taken /\ ~Throws) =>
         /\ Said = <<<<"broadcast_barrier", Which>>, <<"snapshot", Which>>>>
-        /\ task'.last = Which
+        /\ Ordered => task'.last = Which
         /\ task'.running = task.running \cup {Which}
     /\ Saying("snapshot") # <<>> => Comes("checkpoint")]_vars
 
-TASK_02 == [][(Comes("checkpoint") /\ task.runs /\ Which <= task.last) =>
+TASK_02 == [][(Ordered /\ Comes("checkpoint") /\ task.runs /\ Which <= task.last) =>
     /\ Said = <<>>
     /\ task' = [task EXCEPT !.aborted = SelectSeq(@, LAMBDA x : x # Which)]]_vars
 
@@ -101,11 +125,11 @@ TASK_03 == [][(Comes("checkpoint") /\ task.runs /\ Which > task.last /\ Which \i
 
 TASK_04 == [][Comes("abort_on_barrier") =>
     /\ Said = <<<<"decline", Which, "SUBSUMED">>, <<"broadcast_cancel", Which>>>>
-    /\ task'.last = Greatest({Which, task.last})
+    /\ task'.last = IF Ordered THEN Greatest({Which, task.last}) ELSE task.last
     /\ task'.aborted # <<>> => Head(task'.aborted) >= task'.last
     /\ task' = [task EXCEPT !.last = task'.last, !.aborted = task'.aborted]]_vars
 
-TASK_05 == [][(Comes("abort_notification") /\ task.runs) =>
+TASK_05 == [][(TaskHas("hears_aborts") /\ Comes("abort_notification") /\ task.runs) =>
     /\ Said[Len(Said)] = <<"notify_abort", Which>>
     /\ task'.last = task.last
     /\ IF Which \in task.running
@@ -122,10 +146,11 @@ Newest ==
     ELSE IF Comes("abort_notification") THEN out'[1][3]
     ELSE -1
 
-TASK_06 == [][
-    IF task.runs /\ Newest > task.completed
-    THEN Head(Said) = <<"notify_complete", Newest>> /\ Len(Saying("notify_complete")) = 1
-         /\ task'.completed = Newest
+TASK_06 == [][TaskHas("completes_in_order") =>
+    IF Newest > task.completed
+    THEN /\ task'.completed = Newest
+         /\ IF task.runs THEN Head(Said) = <<"notify_complete", Newest>> /\ Len(Saying("notify_complete")) = 1
+            ELSE Said = <<>>
     ELSE Saying("notify_complete") = <<>> /\ task'.completed = task.completed]_vars
 
 TASK_07 == [][Saying("acknowledge") =
@@ -133,9 +158,8 @@ TASK_07 == [][Saying("acknowledge") =
     THEN <<<<"acknowledge", Which>>>> ELSE <<>>]_vars
 
 TASK_08 == [][(Comes("async_failed") \/ Comes("async_done")) =>
-    /\ Saying("decline") =
-        IF Comes("async_failed") /\ Which \in task.running
-        THEN <<<<"decline", Which, "ASYNC_EXCEPTION">>>> ELSE <<>>
+    /\ (task.runs \/ Comes("async_done")) => Len(Saying("decline")) =
+        IF Comes("async_failed") /\ Which \in task.running THEN 1 ELSE 0
     /\ task' = [task EXCEPT !.running = @ \ {Which}]]_vars
 
 (* What goes is what was remembered first. *)
@@ -151,6 +175,52 @@ TASK_10 == [][(Comes("checkpoint") /\ ~task.runs) =>
     /\ Said = <<<<"broadcast_cancel", Which>>, <<"decline", Which, "TASK_NOT_READY">>>>]_vars
 
 ------------------------------------------------------------------------------
+(* What generations differ in, and how a task ends. *)
+
+TASK_11 == [][~Ordered =>
+    /\ task'.last = task.last
+    /\ (Comes("checkpoint") /\ task.runs) => Head(Said) = <<"broadcast_barrier", Which>>]_vars
+
+TASK_12 == [][(~TaskHas("hears_aborts") /\ Comes("abort_notification")) =>
+    Said = <<>> /\ task' = task]_vars
+
+TASK_13 == [][
+    IF Taken /\ Throws /\ TaskHas("broken_snapshot_fails")
+    THEN Said = <<<<"broadcast_barrier", Which>>, <<"fail", "snapshot">>>> /\ task'.failed
+    ELSE Saying("fail") = <<>> /\ ~task'.failed]_vars
+
+TASK_14 == [][(Taken /\ Throws /\ ~TaskHas("broken_snapshot_fails")) =>
+    /\ Said = <<<<"broadcast_barrier", Which>>, <<"decline", Which, "JOB_FAILURE">>>>
+    /\ task' = task]_vars
+
+TASK_15 == [][(Comes("async_failed") /\ task.runs /\ Which \in task.running) =>
+    Said = <<<<"decline", Which,
+               IF TaskHas("declines_with_cause") THEN out'[1][3] ELSE "ASYNC_EXCEPTION">>>>]_vars
+
+TASK_16 == [][(Comes("async_failed") /\ ~task.runs) =>
+    Len(Said) = IF Which \in task.running /\ ~TaskHas("stopped_says_nothing") THEN 1 ELSE 0]_vars
+
+TASK_17 == [][~TaskHas("completes_in_order") =>
+    /\ Saying("notify_complete") =
+        IF Comes("complete_notification") /\ task.runs THEN <<<<"notify_complete", Which>>>> ELSE <<>>
+    /\ task'.completed = task.completed]_vars
+
+TASK_18 == [][Saying("notify_subsumed") =
+    IF Comes("subsumed_notification") /\ task.runs /\ TaskHas("hears_subsumed")
+    THEN <<<<"notify_subsumed", Which>>>> ELSE <<>>]_vars
+
+TASK_19 == [][TaskHas("infers_aborts") =>
+    /\ \A n \in Range(task'.aborted) : n <= task'.highest
+    /\ task'.highest >= task.highest
+    /\ (Comes("checkpoint") /\ task.runs /\ Which > task.last /\ Lost) =>
+        Said = <<<<"broadcast_cancel", Which>>>> /\ task'.running = task.running]_vars
+
+TASK_20 == [][Comes("close") =>
+    /\ task' = [task EXCEPT !.runs = FALSE, !.running = {}]
+    /\ Len(Said) = Cardinality(task.running)
+    /\ \A n \in task.running : <<"cancel_async", n>> \in Range(Said)]_vars
+
+------------------------------------------------------------------------------
 (* Replacements: each is put in the place of the operator in its comment by  *)
 (* a model that must fail.                                                   *)
 
@@ -160,4 +230,9 @@ Silence(n) == <<>>                                                      \* InPla
 AlwaysNews(t, n) == n > 0                                               \* IsNews
 EndsAgain(t, n) == n <= t.last                                          \* Runs
 Unbounded(ids) == ids                                                   \* Bounded
+NeverFarBelow(t, n) == FALSE                                            \* IsFarBelow
+AlwaysHeeded(t) == TRUE                                                 \* IsHeeded
+ThrowsFirst(n) == <<<<"fail", "snapshot">>, <<"broadcast_barrier", n>>>>    \* BrokenSnapshot
+AlwaysAsync(cause) == "ASYNC_EXCEPTION"                                  \* Cause
+NothingStops(ids) == <<>>                                               \* Stopped
 ==============================================================================

@@ -2,20 +2,21 @@
 
 import pytest
 
-from impl.core import COMPONENTS
+from impl.core import COMPONENTS, ProtocolError
 
 
 def subtask(max_concurrent: int = 1):
     return COMPONENTS["subtask"]({"max_concurrent": max_concurrent})
 
 
-def state(last=-1, aborted=(), running=(), completed=-1, running_task=True):
+def state(last=-1, aborted=(), running=(), completed=-1, running_task=True, highest_aborted=-1):
     return {
         "running_task": running_task,
         "last": last,
         "aborted": list(aborted),
         "running": list(running),
         "completed": completed,
+        "highest_aborted": highest_aborted,
     }
 
 
@@ -51,9 +52,9 @@ abort_on_barrier checkpoint=2 reason=SUBSUMED
   broadcast_cancel checkpoint=2
 """,
     )
-    assert it.observe() == state(last=2, aborted=(2,))
+    assert it.observe() == state(last=2, aborted=(2,), highest_aborted=2)
     check(it, "checkpoint checkpoint=2")
-    assert it.observe() == state(last=2)
+    assert it.observe() == state(last=2, highest_aborted=2)
 
 
 @pytest.mark.rule("TASK-03")
@@ -69,7 +70,7 @@ checkpoint checkpoint=1
 checkpoint checkpoint=1
 """,
     )
-    assert it.observe() == state(last=1)
+    assert it.observe() == state(last=1, highest_aborted=1)
 
 
 @pytest.mark.rule("TASK-04")
@@ -92,7 +93,7 @@ abort_on_barrier checkpoint=1 reason=SUBSUMED
   broadcast_cancel checkpoint=1
 """,
     )
-    assert it.observe() == state(last=4, aborted=(6, 3))
+    assert it.observe() == state(last=4, aborted=(6, 3), highest_aborted=6)
     check(
         it,
         """
@@ -101,7 +102,7 @@ abort_on_barrier checkpoint=7 reason=SUBSUMED
   broadcast_cancel checkpoint=7
 """,
     )
-    assert it.observe() == state(last=7)
+    assert it.observe() == state(last=7, highest_aborted=6)
 
 
 @pytest.mark.rule("TASK-05")
@@ -125,7 +126,7 @@ abort_notification checkpoint=4 completed=-1
   notify_abort checkpoint=4
 """,
     )
-    assert it.observe() == state(last=2, aborted=(4,))
+    assert it.observe() == state(last=2, aborted=(4,), highest_aborted=4)
 
 
 @pytest.mark.rule("TASK-06")
@@ -145,7 +146,7 @@ abort_notification checkpoint=7 completed=5
   notify_abort checkpoint=7
 """,
     )
-    assert it.observe() == state(aborted=(7,), completed=5)
+    assert it.observe() == state(aborted=(7,), completed=5, highest_aborted=7)
 
 
 @pytest.mark.rule("TASK-08")
@@ -180,7 +181,7 @@ abort_notification checkpoint=5 completed=-1
   notify_abort checkpoint=5
 """,
     )
-    assert it.observe() == state(aborted=(4, 5))
+    assert it.observe() == state(aborted=(4, 5), highest_aborted=9)
 
 
 @pytest.mark.rule("TASK-10")
@@ -197,7 +198,7 @@ abort_notification checkpoint=5 completed=3
 complete_notification checkpoint=3
 """,
     )
-    assert it.observe() == state(running_task=False)
+    assert it.observe() == state(running_task=False, completed=3)
 
 
 def test_events_outside_the_protocol_change_nothing(check):
@@ -218,3 +219,60 @@ snapshot checkpoint=1
 """,
     )
     assert it.observe() == state()
+
+
+@pytest.mark.rule("TASK-09")
+@pytest.mark.parametrize(("profile", "remembered"), [("1.11", 128), ("1.15", 128), ("1.17", 3), ("2.3", 3)])
+def test_how_many_aborts_are_remembered_depends_on_the_release(profile, remembered):
+    it = COMPONENTS["subtask"]({"max_concurrent": 3, "profile": profile})
+    for checkpoint in range(1, 131):
+        it.apply({"kind": "abort_notification", "checkpoint": checkpoint, "completed": -1})
+    assert it.observe()["aborted"] == list(range(131 - remembered, 131))
+
+
+@pytest.mark.rule("TASK-19")
+def test_an_id_far_below_the_highest_abort_counts_as_aborted(check):
+    it = subtask(max_concurrent=1)
+    check(
+        it,
+        """
+abort_notification checkpoint=1 completed=-1
+  notify_abort checkpoint=1
+abort_notification checkpoint=3 completed=-1
+  notify_abort checkpoint=3
+checkpoint checkpoint=1
+  broadcast_cancel checkpoint=1
+checkpoint checkpoint=2
+  broadcast_barrier checkpoint=2
+  snapshot checkpoint=2
+""",
+    )
+
+
+@pytest.mark.rule("TASK-13")
+def test_a_snapshot_that_throws_fails_the_task_for_good():
+    it = subtask()
+    barrier, fail = it.apply({"kind": "checkpoint", "checkpoint": 1, "fails": True})
+    assert (barrier["kind"], fail["kind"]) == ("broadcast_barrier", "fail")
+    with pytest.raises(ProtocolError, match="send it nothing more"):
+        it.apply({"kind": "async_done", "checkpoint": 1})
+
+
+@pytest.mark.rule("TASK-20")
+def test_a_task_that_is_gone_stops_its_snapshots(check):
+    it = subtask(max_concurrent=2)
+    check(
+        it,
+        """
+checkpoint checkpoint=1
+  broadcast_barrier checkpoint=1
+  snapshot checkpoint=1
+checkpoint checkpoint=2
+  broadcast_barrier checkpoint=2
+  snapshot checkpoint=2
+close
+  cancel_async checkpoint=1
+  cancel_async checkpoint=2
+async_done checkpoint=1
+""",
+    )
