@@ -189,5 +189,5 @@ def _tlc() -> Iterator[Benchmark]:
             raise MeasurementError("; ".join(result.differences))
         return Run(result.states, result.seconds, None)
 
-    setting = f"{largest.name}, {largest.workers} workers, the start of Java included"
+    setting = f"{largest.name}, one worker, the start of Java included"
     yield Benchmark("TLC", "states/s", None, setting, work)

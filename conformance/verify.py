@@ -1,15 +1,19 @@
-"""The whole verification: its parts one after the other, timed and held to account, and one verdict.
+"""The whole verification: its parts, timed and held to account, and one verdict.
 
-A part that cannot be loaded or that raises is UNDETERMINED and tells why; the others still run. What a
-part leaves behind for a later one (the pipeline's event logs for the trace) lies in the build folder.
+They run one after the other; a paced one, which mostly waits for its source, runs beside all that come
+before it. A part that cannot be loaded or that raises is UNDETERMINED and tells why; the others still run.
+What a part leaves behind for a later one (the pipeline's event logs for the trace) lies in the build folder.
 """
 
 import time
 import traceback
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import import_module
+from multiprocessing import get_context
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
@@ -28,6 +32,8 @@ class Part(NamedTuple):
     module: str
     engine: str
     """What does the work, as the report names it."""
+    paced: bool = False
+    """It mostly waits, so it runs in a process of its own beside the parts before it."""
 
 
 PARTS: Mapping[str, Part] = MappingProxyType(
@@ -37,7 +43,7 @@ PARTS: Mapping[str, Part] = MappingProxyType(
         "exploration": Part("conformance.parts.exploration", "Python"),
         "proofs": Part("conformance.parts.proofs", "z3"),
         "lock-step": Part("conformance.parts.lockstep", "Python"),
-        "pipeline": Part("conformance.parts.pipeline", "Spark"),
+        "pipeline": Part("conformance.parts.pipeline", "Spark", paced=True),
         "trace": Part("conformance.parts.trace", "Python"),
     }
 )
@@ -87,16 +93,13 @@ class Verification:
     machine: Machine
     started: str
     """When it began, in UTC, as ISO 8601 writes it."""
+    seconds: float = 0.0
+    """How long all of it took; parts that ran beside each other took longer together."""
 
     @property
     def verdict(self) -> Verdict:
         """One verdict for the parts that were asked for."""
         return together(part.verdict for part in self.parts)
-
-    @property
-    def seconds(self) -> float:
-        """The time that all parts took."""
-        return sum(part.seconds for part in self.parts)
 
     @property
     def again(self) -> str:
@@ -118,15 +121,18 @@ def verify(
         raise ValueError(f"unknown part {', '.join(unknown)}; expected some of: {', '.join(parts)}")
     watch = watch or Unwatched()
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    context = replace(context, say=watch.says)
+    begun = time.perf_counter()
     wanted = [name for name in parts if not chosen or name in chosen]
     results: list[PartResult] = []
-    for name in wanted:
-        watch.begins(name)
-        begun = time.perf_counter()
-        result = _run(name, parts[name], context)
-        results.append(replace(result, seconds=round(time.perf_counter() - begun, 3)))
-        watch.ends(results[-1])
+    with _beside(wanted, parts, context) as paced:
+        for name in wanted:
+            watch.begins(name)
+            if name in paced:
+                watch.says("beside the others since they began")
+                results.append(paced[name].result())
+            else:
+                results.append(_timed(name, parts[name], replace(context, say=watch.says)))
+            watch.ends(results[-1])
     return Verification(
         parts=tuple(results),
         not_run=tuple(name for name in parts if name not in wanted),
@@ -135,6 +141,7 @@ def verify(
         commit=source(),
         machine=machine(),
         started=started,
+        seconds=round(time.perf_counter() - begun, 3),
     )
 
 
@@ -142,6 +149,25 @@ def command_line(chosen: Collection[str], seed: int, *, quick: bool) -> str:
     """The command that verifies these parts, or all if none is named."""
     words = ["barrierspec verify", *(f"--only {name}" for name in chosen), f"--seed {seed}"]
     return " ".join([*words, *(["--quick"] if quick else [])])
+
+
+@contextmanager
+def _beside(
+    wanted: Sequence[str], parts: Mapping[str, Part], context: Context
+) -> Iterator[Mapping[str, Future[PartResult]]]:
+    """Start the paced parts that others come before: a process that says nothing until it ends."""
+    paced = [name for name in wanted[1:] if parts[name].paced]
+    if not paced:
+        yield {}
+        return
+    with ProcessPoolExecutor(len(paced), get_context("spawn")) as pool:
+        yield {name: pool.submit(_timed, name, parts[name], context) for name in paced}
+
+
+def _timed(name: str, part: Part, context: Context) -> PartResult:
+    begun = time.perf_counter()
+    result = _run(name, part, context)
+    return replace(result, seconds=round(time.perf_counter() - begun, 3))
 
 
 def _run(name: str, part: Part, context: Context) -> PartResult:

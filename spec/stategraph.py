@@ -40,7 +40,7 @@ def state_graph(model: Model, timeout: float = TIMEOUT) -> StateGraph:
         options = ("-dump", "dot,actionlabels", str(dump))
         cfg = folder / "models" / f"unchecked_{model.cfg}"
         cfg.write_text(unchecked((folder / "models" / model.cfg).read_text("utf-8")), "utf-8")
-        outcome = run(model._replace(workers=1, cfg=cfg.name), folder, options, timeout)
+        outcome = run(model._replace(cfg=cfg.name), folder, options, timeout)
         graph = parse_graph(dump.read_text("utf-8"))
     if len(graph.nodes) != outcome.states:
         raise GraphSyntaxError(

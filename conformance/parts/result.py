@@ -35,6 +35,10 @@ class PartResult:
     seconds: float = 0.0
 
 
+def silent(what: str) -> None:
+    """Tell nobody."""
+
+
 @dataclass(frozen=True)
 class Context:
     """What a part is given."""
@@ -42,7 +46,7 @@ class Context:
     seed: int
     build: Path
     """The folder for what a part leaves behind."""
-    say: Callable[[str], None] = lambda _: None
+    say: Callable[[str], None] = silent
     """Tell what is being done right now, in a few words."""
     processes: int = 2
     """How many processes a part may use."""

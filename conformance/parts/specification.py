@@ -1,8 +1,8 @@
 """The specification: TLC on every model of the manifest, those that must fail among them.
 
 A model that must hold is refuted, a broken one is not refuted on the invariant it names, or a count
-differs from the pinned one: each is a finding. Counterexamples come from one worker, and two such models
-run side by side; the models that must hold get all cores one after the other.
+differs from the pinned one: each is a finding. TLC runs with one worker, so that counterexamples and depths
+are always the same, and on as many models at once as there are cores, the largest first.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,16 +18,14 @@ UNRULED = "none"
 def run(context: Context) -> PartResult:
     """Check every model; with `quick` only those of the triangle."""
     models = [model for model in load_manifest().values() if model.triangle or not context.quick]
-    single = [model for model in models if model.workers == 1]
-    wide = [model for model in models if model.workers != 1]
-    context.say(f"TLC: {len(models)} models")
-    results: list[Result] = []
-    for model in wide:
-        context.say(f"TLC: {model.name}")
-        results.append(check(model))
-    context.say(f"TLC: {len(single)} models on one worker each")
+    models.sort(key=lambda model: model.states, reverse=True)
+
+    def checked(model: Model) -> Result:
+        context.say(f"TLC: {model.name}, one of {len(models)} models")
+        return check(model)
+
     with ThreadPoolExecutor(context.processes) as pool:
-        results += pool.map(check, single)
+        results = list(pool.map(checked, models))
     findings = tuple(finding for result in results for finding in findings_of(result))
     states = sum(result.states for result in results)
     failing = [result for result in results if result.model.violates is not None]

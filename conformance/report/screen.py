@@ -102,6 +102,8 @@ def _closing(verification: Verification, files: Sequence[Path], width: int, colo
     yield from (" " * (len(verdict.value) + 3) + line for line in told[1:])
     if files:
         yield f"  report  {', '.join(str(file) for file in files)}"
+    if len(verification.parts) > 1:
+        yield f"  took    {verification.seconds:.0f} s"
     yield f"  again   {verification.again}"
 
 

@@ -84,6 +84,7 @@ def read(file: Path) -> Verification:
         commit=made["commit"],
         machine=Machine(**made["machine"]),
         started=made["started"],
+        seconds=made["seconds"],
     )
 
 

@@ -42,10 +42,27 @@ def wheel(folder, members):
             archive.writestr(name, content)
 
 
+PROJECT = b"""[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+"""
+BACKEND = b"""from pathlib import Path
+
+def prepare_metadata_for_build_wheel(folder, config_settings=None):
+    info = Path(folder) / "some_flink-9.8.7.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(Path("PKG-INFO").read_text())
+    return info.name
+"""
+
+
 def sdist(folder, members):
+    """A source archive that builds itself, so that pip fetches no build tools."""
     root = "some-flink-9.8.7"
     files = {
-        "setup.py": b"from setuptools import setup\nsetup(name='some-flink', version='9.8.7')\n",
+        "pyproject.toml": PROJECT,
+        "backend.py": BACKEND,
         "PKG-INFO": b"Metadata-Version: 2.1\nName: some-flink\nVersion: 9.8.7\n",
         **members,
     }
@@ -71,7 +88,6 @@ def test_only_the_jars_of_a_wheel_are_kept(index, tmp_path):
 def test_the_jar_of_a_source_archive(index):
     folder, options = index
     sdist(folder, {"deps/lib/flink-dist_2.11-9.8.7.jar": JAR})
-    pytest.importorskip("setuptools", reason="without it pip would fetch its own build tools")
     assert fetch(a_release("sdist"), options).name == "flink-dist_2.11-9.8.7.jar"
 
 

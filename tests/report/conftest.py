@@ -18,9 +18,12 @@ FAKES = {name: Part(f"fake_parts.{name}", "fake") for name in NAMES}
 def verified(tmp_path: Path) -> Callable[..., Verification]:
     """Run these fake parts, given by their names."""
 
-    def run(*names: str, watch: Watch | None = None, only: tuple[str, ...] = ()) -> Verification:
+    def run(
+        *names: str, watch: Watch | None = None, only: tuple[str, ...] = (), paced: tuple[str, ...] = ()
+    ) -> Verification:
         context = fresh_context(5, tmp_path / "build", quick=False, processes=1)
-        return verify(only, context=context, watch=watch, parts={name: FAKES[name] for name in names})
+        parts = {name: FAKES[name]._replace(paced=name in paced) for name in names}
+        return verify(only, context=context, watch=watch, parts=parts)
 
     return run
 

@@ -41,6 +41,7 @@ barrierspec verify --only lock-step --only proofs         commit 8c1f2aa, seed 7
     step 2  <- here
 
 DIVERGES   see lock-step; this is about lock-step, proofs only
+  took    0 s
   again   barrierspec verify --only lock-step --only proofs --seed 7
 """
 

@@ -1,4 +1,4 @@
-"""The parts one after the other: none is lost, none lies, none takes the others with it."""
+"""The parts in their order: none is lost, none lies, none takes the others with it."""
 
 import pytest
 
@@ -119,3 +119,21 @@ def test_a_watch_hears_what_happens(verified):
         ("begins", "crashes"),
         ("ends", "crashes"),
     ]
+
+
+@pytest.mark.parametrize("last", ["passes", "crashes", "absent"])
+def test_a_paced_part_runs_beside_those_before_it(verified, last):
+    watch = Recorder()
+
+    alone = verified("diverges", last)
+    done = verified("diverges", last, paced=(last,), watch=watch)
+
+    assert outcomes(done) == outcomes(alone)
+    assert done.parts[1].bound == alone.parts[1].bound
+    assert [what for what in watch.heard if what[0] != "says"] == [
+        ("begins", "diverges"),
+        ("ends", "diverges"),
+        ("begins", last),
+        ("ends", last),
+    ]
+    assert ("says", "beside the others since they began") in watch.heard
