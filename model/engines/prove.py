@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import z3
 
-from model.engines.symbolic import SymbolicBool, concrete, formula, paths, satisfiable, solver_with
+from model.engines.symbolic import Path, SymbolicBool, concrete, formula, paths, satisfiable, solver_with
 from model.events import Event, Step
 from model.properties import Property
 
@@ -52,12 +52,25 @@ class Report(NamedTuple):
     checks: int
 
 
-def prove(cases: Iterable[Case], properties: tuple[Property, ...], *, stop_at_first: bool = False) -> Report:
-    """Ask every property in every case of its component."""
+Assumed = dict[str, tuple[z3.BoolRef, ...]]
+"""The invariants of a shape as terms, by the text of the shape."""
+
+
+def prove(
+    cases: Iterable[Case],
+    properties: tuple[Property, ...],
+    *,
+    stop_at_first: bool = False,
+    assumed: Assumed | None = None,
+) -> Report:
+    """Ask every property in every case of its component.
+
+    `assumed` keeps the invariants of each shape for a later call with the same properties.
+    """
     refutations: list[Refutation] = []
     asked: set[str] = set()
     case_count = path_count = check_count = 0
-    invariants: dict[str, tuple[z3.BoolRef, ...]] = {}
+    invariants = assumed if assumed is not None else {}
     for case in cases:
         known = tuple(found for found in properties if found.component == case.component)
         shape = f"{case.component} {case.state!r}"
@@ -69,15 +82,17 @@ def prove(cases: Iterable[Case], properties: tuple[Property, ...], *, stop_at_fi
         case_count += 1
         for path in paths(lambda case=case: case.step(case.state, case.event), solver):  # type: ignore[misc]
             path_count += 1
-            here = solver_with(*invariants[shape], *case.promise, *path.condition)
+            solver.push()
+            solver.add(*path.condition)
             for found in known:
                 check_count += 1
                 asked.add(found.rule)
-                refutation = refute(case, path.result, found, here)
+                refutation = refute(case, path, found, solver)
                 if refutation is not None:
                     refutations.append(refutation)
                     if stop_at_first:
                         return Report(frozenset(), tuple(refutations), case_count, path_count, check_count)
+            solver.pop()
     failed = {refutation.rule for refutation in refutations}
     return Report(frozenset(asked - failed), tuple(refutations), case_count, path_count, check_count)
 
@@ -91,15 +106,16 @@ def assume_invariants(state: Any, known: tuple[Property, ...]) -> tuple[z3.BoolR
     )
 
 
-def refute(case: Case, step: Step[Any], found: Property, solver: z3.Solver) -> Refutation | None:
-    """A solution of `solver` in which the property is false after this step, if there is one."""
+def refute(case: Case, path: Path[Step[Any]], found: Property, solver: z3.Solver) -> Refutation | None:
+    """A solution of `solver` in which the property is false after the step of this path, if there is one."""
+    step = path.result
 
     def holds() -> object:
         if found.over_steps:
             return found.holds(case.state, case.event, step.effects, step.state)
         return found.holds(step.state)
 
-    for answer in paths(holds, solver):
+    for answer in paths(holds, solver, path.condition):
         outcome = answer.result
         if outcome is True:
             continue

@@ -10,7 +10,8 @@ Shapes stay concrete: how many channels, tasks, waiting items there are is part 
 read. Anything that would need the value of a symbol (an index, a hash, a dict key) raises.
 """
 
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import z3
@@ -42,46 +43,89 @@ class Path(NamedTuple, Generic[Result]):
     result: Result
 
 
-class _Run:
-    """One execution: decisions to repeat, then new ones, asked of the solver."""
+class _Question(NamedTuple):
+    """A condition whose truth is asked; a term and its negation are one question."""
 
-    def __init__(self, solver: z3.Solver, prefix: tuple[bool, ...]) -> None:
+    condition: z3.BoolRef
+    key: int
+    """The identity of the term without its negation."""
+    truth: bool
+    """Whether it is not negated."""
+
+
+class _Branch(NamedTuple):
+    """A way that is still to be followed: the decisions that lead to it, and a solution on it."""
+
+    decisions: tuple[bool, ...]
+    solution: z3.ModelRef | None
+
+
+class _Run:
+    """One execution: decisions to repeat, then new ones.
+
+    A solution of all that was decided so far shows one answer feasible; the solver is asked for the other.
+    """
+
+    def __init__(self, solver: z3.Solver, branch: _Branch, given: Iterable[z3.BoolRef]) -> None:
         self.solver = solver
-        self.prefix = prefix
+        self.prefix = branch.decisions
+        self.solution = branch.solution
         self.decisions: list[bool] = []
         self.conditions: list[z3.BoolRef] = []
-        self.open: list[tuple[bool, ...]] = []
+        self.open: list[_Branch] = []
+        self.known = {known.key: known.truth for known in map(_question, given)}
 
-    def decide(self, condition: z3.BoolRef) -> bool:
-        """The truth of `condition` on this path."""
+    def decide(self, question: _Question) -> bool:
+        """The answer on this path."""
+        condition, key, truth = question
+        if key in self.known:
+            return self.known[key] is truth
         step = len(self.decisions)
-        if step < len(self.prefix):
-            choice = self.prefix[step]
-        elif self._feasible(condition):
-            choice = True
-            if self._feasible(z3.Not(condition)):
-                self.open.append((*self.decisions, False))
-        else:
-            choice = False
+        choice = self.prefix[step] if step < len(self.prefix) else self._choose(condition)
         self.decisions.append(choice)
         decided = condition if choice else z3.Not(condition)
         self.conditions.append(decided)
         self.solver.add(decided)
+        self.known[key] = choice is truth
         return choice
 
-    def _feasible(self, condition: z3.BoolRef) -> bool:
-        return satisfiable(self.solver, condition)
+    def _choose(self, condition: z3.BoolRef) -> bool:
+        """Yes where that is feasible; a no that is feasible too is left for later."""
+        if self.solution is None:
+            if not satisfiable(self.solver):
+                return False
+            self.solution = self.solver.model()
+        if z3.is_true(self.solution.eval(condition, model_completion=True)):
+            if satisfiable(self.solver, z3.Not(condition)):
+                self.open.append(_Branch((*self.decisions, False), self.solver.model()))
+            return True
+        if satisfiable(self.solver, condition):
+            self.open.append(_Branch((*self.decisions, False), self.solution))
+            self.solution = self.solver.model()
+            return True
+        return False
+
+
+def _question(condition: z3.BoolRef) -> _Question:
+    if z3.is_not(condition):
+        return _Question(condition, condition.arg(0).get_id(), truth=False)
+    return _Question(condition, condition.get_id(), truth=True)
 
 
 _current: list[_Run] = []
 
 
-def paths(function: Callable[[], Result], solver: z3.Solver | None = None) -> Iterator[Path[Result]]:
-    """Every feasible path through `function` under what `solver` holds already, depth first."""
+def paths(
+    function: Callable[[], Result], solver: z3.Solver | None = None, given: Sequence[z3.BoolRef] = ()
+) -> Iterator[Path[Result]]:
+    """Every feasible path through `function` under what `solver` holds already, depth first.
+
+    `given`: those of the solver's terms that need not be asked for again.
+    """
     solver = solver if solver is not None else z3.Solver()
-    waiting: list[tuple[bool, ...]] = [()]
+    waiting = [_Branch((), None)]
     while waiting:
-        run = _Run(solver, waiting.pop())
+        run = _Run(solver, waiting.pop(), given)
         solver.push()
         _current.append(run)
         try:
@@ -103,26 +147,26 @@ def solver_with(*terms: z3.BoolRef) -> z3.Solver:
 class SymbolicBool:
     """A truth value that is a z3 term; asking for its truth forks the run."""
 
-    __slots__ = ("term",)
+    __slots__ = ("_simple", "term")
 
     def __init__(self, term: z3.BoolRef) -> None:
         self.term = term
+        self._simple: _Question | bool | None = None
 
     def __bool__(self) -> bool:
-        simple = z3.simplify(self.term)
-        if z3.is_true(simple):
-            return True
-        if z3.is_false(simple):
-            return False
+        if self._simple is None:
+            self._simple = _simplified(self.term)
+        if isinstance(self._simple, bool):
+            return self._simple
         if not _current:
             raise SymbolicUseError(f"the truth of {self.term} was asked outside of `paths`")
-        return _current[-1].decide(simple)
+        return _current[-1].decide(self._simple)
 
     def __eq__(self, other: object) -> "SymbolicBool":  # type: ignore[override]
-        return SymbolicBool(self.term == bool_term(other))
+        return _asked(operator.eq, self.term, other, bool_term)
 
     def __ne__(self, other: object) -> "SymbolicBool":  # type: ignore[override]
-        return SymbolicBool(self.term != bool_term(other))
+        return _asked(operator.ne, self.term, other, bool_term)
 
     def __hash__(self) -> int:
         raise SymbolicUseError(f"a hash of the symbol {self.term} was asked")
@@ -140,22 +184,22 @@ class SymbolicInt:
         self.term = term
 
     def __lt__(self, other: object) -> SymbolicBool:
-        return SymbolicBool(self.term < int_term(other))
+        return _asked(operator.lt, self.term, other, int_term)
 
     def __le__(self, other: object) -> SymbolicBool:
-        return SymbolicBool(self.term <= int_term(other))
+        return _asked(operator.le, self.term, other, int_term)
 
     def __gt__(self, other: object) -> SymbolicBool:
-        return SymbolicBool(self.term > int_term(other))
+        return _asked(operator.gt, self.term, other, int_term)
 
     def __ge__(self, other: object) -> SymbolicBool:
-        return SymbolicBool(self.term >= int_term(other))
+        return _asked(operator.ge, self.term, other, int_term)
 
     def __eq__(self, other: object) -> SymbolicBool:  # type: ignore[override]
-        return SymbolicBool(self.term == int_term(other))
+        return _asked(operator.eq, self.term, other, int_term)
 
     def __ne__(self, other: object) -> SymbolicBool:  # type: ignore[override]
-        return SymbolicBool(self.term != int_term(other))
+        return _asked(operator.ne, self.term, other, int_term)
 
     def __add__(self, other: object) -> "SymbolicInt":
         return SymbolicInt(self.term + int_term(other))
@@ -176,6 +220,36 @@ class SymbolicInt:
 
     def __repr__(self) -> str:
         return f"?{self.term}"
+
+
+def _simplified(term: z3.BoolRef) -> _Question | bool:
+    simple = z3.simplify(term)
+    if z3.is_true(simple) or z3.is_false(simple):
+        return bool(z3.is_true(simple))
+    return _question(simple)
+
+
+_questions: dict[tuple[object, int, object], SymbolicBool] = {}
+"""Comparisons made before, by their operator and both sides: a function that is run again asks the same."""
+
+REMEMBERED = 100_000
+
+
+def _asked(
+    compare: Callable[[Any, Any], z3.BoolRef],
+    left: z3.ExprRef,
+    right: object,
+    term: Callable[[object], z3.ExprRef],
+) -> SymbolicBool:
+    """The comparison of a term with a symbol or a value; made once, as long as it is remembered."""
+    side = right.term.get_id() if isinstance(right, SymbolicInt | SymbolicBool) else (type(right), right)
+    key = (compare, left.get_id(), side)
+    known = _questions.get(key)
+    if known is None:
+        if len(_questions) >= REMEMBERED:
+            _questions.clear()
+        known = _questions[key] = SymbolicBool(compare(left, term(right)))
+    return known
 
 
 def int_term(value: object) -> z3.ArithRef:
