@@ -35,8 +35,8 @@ verify: $(READY)  ## The main job: spec, triangle, proofs, lock-step, pipeline, 
 bench: $(READY)  ## Print the measured rates
 	$(BIN)/barrierspec bench
 
-mutants: $(READY)  ## Break every rule once; each mutant must be killed by the rule it names
-	$(BIN)/barrierspec mutants
+mutants: $(READY)  ## Break every rule once; each mutant must be killed by the rule it names; LAYER=spec: only those
+	$(BIN)/barrierspec mutants $(addprefix --layer ,$(LAYER))
 
 flink: $(READY)  ## Fetch two released Flinks and drive the real gate beside the model
 	$(BIN)/barrierspec flink fetch 2.2.1 1.13.6

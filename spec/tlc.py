@@ -68,6 +68,8 @@ class Model(NamedTuple):
     """IDs of the rules that it checks."""
     triangle: bool
     """Its state graph is compared with that of the Python reference model."""
+    lesson: bool
+    """A broken model that every verification runs; the others are run as mutants."""
 
 
 class Result(NamedTuple):
@@ -139,6 +141,7 @@ def _model(entry: dict[str, Any]) -> Model:
             depth=entry["depth"],
             rules=tuple(entry["rules"]),
             triangle=entry.get("triangle", False),
+            lesson=entry.get("lesson", False),
         )
     except (KeyError, TypeError) as error:
         named = entry.get("name", "without a name")

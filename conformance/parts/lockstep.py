@@ -30,7 +30,7 @@ from model.components.script import Script, script
 from model.engines.explore import Graph
 from model.engines.prove import Case
 
-WALKS = {"gate": 3000, "subtask": 1000, "coordinator": 1000, "store": 500, "sink": 500}
+WALKS = {"gate": 2500, "subtask": 1000, "coordinator": 700, "store": 500, "sink": 500}
 EXAMPLES = 30
 PATHS_HIT = {"gate": 646, "subtask": 190, "coordinator": 182, "store": 17}
 """How many of the paths that z3 reads the closed models take, at least. The others need more than the
