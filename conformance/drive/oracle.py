@@ -106,6 +106,11 @@ class Oracle:
             node = self._nodes[key] = Node(state, self._model.observe(state))
         return node
 
+    @property
+    def remembered(self) -> int:
+        """How many states are remembered."""
+        return len(self._nodes)
+
     def forget(self) -> None:
         """Drop what was remembered; walks under way keep their own node."""
         self._nodes.clear()

@@ -5,6 +5,7 @@ it is played again step by step. A divergence that is known ends its sequence an
 is shrunk. Known divergences are replayed first: one that is gone is told.
 """
 
+import gc
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -32,6 +33,8 @@ those that it goes on holding as blocked, and what waits there comes through.
 """
 LENGTH = 40
 """Events of a random sequence at most."""
+NODES_AT_ONCE = 150_000
+"""So many states of all configurations are remembered; then all are forgotten."""
 BATCHES = (1, 2, 3, 5, 8, 13, 21)
 """Sizes of batches: the state is compared after each, so the first ones are short."""
 NEW_SHOWN = 4
@@ -279,6 +282,11 @@ class _Search:
         oracle = self._oracles.get(key)
         if oracle is None:
             oracle = self._oracles[key] = Oracle("gate", config)
+        if sum(known.remembered for known in self._oracles.values()) > NODES_AT_ONCE:
+            self.finish()
+            for known in self._oracles.values():
+                known.forget()
+            gc.collect()  # nodes know their neighbours, in cycles
         return oracle
 
     def finish(self) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
+from multiprocessing import get_context
 from typing import NamedTuple
 
 from conformance.adapters.flink.adapter import command, flink_adapter
@@ -43,7 +44,8 @@ def conform_releases(
     for known in chosen:
         command(known)  # fetched and compiled once, not by each process
     targets = [target(known, mode, level) for known in chosen for mode in modes for level in levels]
-    with ProcessPoolExecutor(processes or cores()) as pool:
+    fresh = get_context("spawn")  # a process for each, so that its memory goes with it
+    with ProcessPoolExecutor(processes or cores(), fresh, max_tasks_per_child=1) as pool:
         yield from pool.map(conform_one, targets, repeat(order))
 
 
