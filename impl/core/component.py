@@ -5,6 +5,7 @@ conformance suite, carries its effects out. Its steps are typed methods (`gate.b
 is the same in the words of the wire. An event that raises `ProtocolError` has changed nothing.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar
 
@@ -23,7 +24,7 @@ def steps(methods: Mapping[type[Event], Step]) -> Steps:
     return {event.kind: (event.parse, method) for event, method in methods.items()}
 
 
-class Component:
+class Component(ABC):
     """A state machine of the protocol, driven by typed methods or by `apply`."""
 
     _steps: ClassVar[Steps]
@@ -47,9 +48,9 @@ class Component:
             raise self._unknown(event.kind)
         return step[1](self, *event.values())
 
+    @abstractmethod
     def observe(self) -> dict[str, Any]:
         """The whole observable state, in the words of the wire."""
-        raise NotImplementedError
 
     def _unknown(self, kind: object) -> ProtocolError:
         return ProtocolError(
