@@ -11,7 +11,8 @@ of a runtime, which obey `block` and `resume`.
 
 from typing import Any
 
-from impl.core.component import Component, Effects, require_checkpoint_id, steps
+from impl.core.channels import Gate
+from impl.core.component import Effects, require_checkpoint_id, steps
 from impl.core.effects import (
     ALIGNMENT_LIMIT_EXCEEDED,
     INPUT_END_OF_STREAM,
@@ -24,12 +25,12 @@ from impl.core.effects import (
     Resume,
     Trigger,
 )
-from impl.core.errors import ConfigError, ProtocolError
+from impl.core.errors import ProtocolError
 from impl.core.events import Barrier, Cancel, EndOfPartition, Inject
 from impl.core.generations import GENERATIONS, NEWEST, Generation
 
 
-class InputGate(Component):
+class InputGate(Gate):
     """The alignment over the channels 0 to `channels` - 1.
 
     `checkpoints_after_tasks_finish`: whether a channel that ends counts as aligned (ALIGN-15) or ends the
@@ -43,27 +44,17 @@ class InputGate(Component):
         checkpoints_after_tasks_finish: bool | None = None,
         generation: Generation = GENERATIONS[NEWEST],
     ) -> None:
-        if channels < 1:
-            raise ConfigError(f"a gate has at least one channel, came {channels}; correct `channels`")
-        self._channels = channels
+        super().__init__(channels)
         after_finish = checkpoints_after_tasks_finish
         self._after_finish = generation.after_finish if after_finish is None else after_finish
         self._generation = generation
         self._injected: set[int] = set()  # ALIGN-24: counted within one event, not blocked
         self._extra = 0  # ALIGN-21: repeated barriers that were counted
-        self._failed = False
         self._current = -1
         self._pending = False
-        self._blocked: set[int] = set()
-        self._closed: set[int] = set()
         # Effects are immutable, so one of each serves every alignment.
         self._block = tuple(Block(channel) for channel in range(channels))
         self._resume = tuple(Resume(channel) for channel in range(channels))
-
-    @property
-    def channels(self) -> int:
-        """How many channels the gate reads, ended ones among them."""
-        return self._channels
 
     @property
     def current(self) -> int:
@@ -74,27 +65,6 @@ class InputGate(Component):
     def pending(self) -> bool:
         """Whether barriers of `current` have come, but not from every open channel."""
         return self._pending
-
-    def is_blocked(self, channel: int) -> bool:
-        """Whether the channel waits for the others."""
-        return channel in self._blocked
-
-    def is_closed(self, channel: int) -> bool:
-        """Whether the channel has ended."""
-        return channel in self._closed
-
-    def require_open(self, channel: int) -> None:
-        """Raise `ProtocolError` for a channel that is not there or has ended, and if the gate has failed."""
-        if self._failed:
-            raise ProtocolError("the gate has refused an event and takes nothing more; make a new gate")
-        if not 0 <= channel < self._channels:
-            raise ProtocolError(
-                f"the gate has the channels 0 to {self._channels - 1}, came {channel}; send on one of those"
-            )
-        if channel in self._closed:
-            raise ProtocolError(
-                f"channel {channel} has ended and nothing may follow; send on another or make a new gate"
-            )
 
     def barrier(self, channel: int, checkpoint: int) -> Effects:
         """The barrier of `checkpoint` arrives on `channel`."""

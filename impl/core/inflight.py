@@ -7,7 +7,6 @@ arrival over all channels when their channel goes on (UNAL-24).
 """
 
 from collections import deque
-from typing import Any
 
 from impl.core.barriers import (
     Alignment,
@@ -16,21 +15,20 @@ from impl.core.barriers import (
     Injection,
     PersistRecord,
 )
-from impl.core.component import Component, Effects, require_checkpoint_id, steps
+from impl.core.channels import Polled
+from impl.core.component import Effects, require_checkpoint_id, steps
 from impl.core.effects import Block, Effect, Process, Resume
-from impl.core.errors import ProtocolError
 from impl.core.events import Advance, Cancel, EndOfPartition, Event, Record
 from impl.core.unaligned import UnalignedGate
 
 
-class PolledUnalignedGate(Component):
+class PolledUnalignedGate(Polled[UnalignedGate]):
     """An unaligned or alternating gate behind a network that obeys `block` and `resume`."""
 
     def __init__(self, gate: UnalignedGate) -> None:
-        self._gate = gate
+        super().__init__(gate)
         self._waiting: deque[tuple[int, Event]] = deque()
         self._held: set[int] = set()  # blocked, and not resumed since: not even by a late injection
-        self._ending: set[int] = set()  # the end has been sent, and waits behind a blocked channel
 
     def record(self, channel: int, value: object) -> Effects:
         """A record arrives on `channel`."""
@@ -73,19 +71,6 @@ class PolledUnalignedGate(Component):
     def advance(self, ms: int) -> Effects:
         """Virtual time passes."""
         return self._hand_on(self._gate.advance(ms))
-
-    def observe(self) -> dict[str, Any]:
-        """The state of the gate; what waits is not yet part of it."""
-        return self._gate.observe()
-
-    def _require_sendable(self, channel: int) -> None:
-        """What arrives has to be legal now: nobody could be told later."""
-        self._gate.require_open(channel)
-        if channel in self._ending:
-            raise ProtocolError(
-                f"the end of channel {channel} was sent and waits behind its block, so nothing may follow; "
-                "send on another channel or make a new gate"
-            )
 
     def _arrive(self, channel: int, event: Event) -> Effects:
         """Read the event now, or let it wait with its channel."""

@@ -11,11 +11,11 @@ the task sees is the same (ALIGN-23), until an alignment is given up because of 
 """
 
 from collections import deque
-from typing import Any, Final
+from typing import Final
 
-from impl.core.component import Component, Effects, require_checkpoint_id, steps
+from impl.core.channels import Polled
+from impl.core.component import Effects, require_checkpoint_id, steps
 from impl.core.effects import Effect, Process
-from impl.core.errors import ProtocolError
 from impl.core.events import Barrier, Cancel, EndOfPartition, Event, Inject, Record
 from impl.core.gate import InputGate
 
@@ -23,18 +23,17 @@ PAGE_SIZE: Final = 32 * 1024
 """Bytes that a stored message counts for: the cache of Flink reckons in whole pages."""
 
 
-class PolledGate(Component):
+class PolledGate(Polled[InputGate]):
     """An input gate behind a network that obeys `block` and `resume`.
 
     `limit_bytes`: what may wait at most; None for no limit.
     """
 
     def __init__(self, gate: InputGate, limit_bytes: int | None = None) -> None:
-        self._gate = gate
+        super().__init__(gate)
         self._room = None if limit_bytes is None else limit_bytes // PAGE_SIZE
         self._arrivals = 0
         self._waiting: dict[int, deque[tuple[int, Event]]] = {}
-        self._ending: set[int] = set()  # the end has been sent, and waits behind a blocked channel
 
     def record(self, channel: int, value: object) -> Effects:
         """A record arrives: it is processed now, or waits with its channel (ALIGN-17)."""
@@ -70,19 +69,6 @@ class PolledGate(Component):
     def inject(self, checkpoint: int) -> Effects:
         """The task itself is triggered: no message of a channel, so nothing waits."""
         return self._hand_on(self._gate.inject(checkpoint))
-
-    def observe(self) -> dict[str, Any]:
-        """The state of the gate; what waits is not yet part of it."""
-        return self._gate.observe()
-
-    def _require_sendable(self, channel: int) -> None:
-        """What arrives has to be legal now: nobody could be told later."""
-        self._gate.require_open(channel)
-        if channel in self._ending:
-            raise ProtocolError(
-                f"the end of channel {channel} was sent and waits behind its block, so nothing may follow; "
-                "send on another channel or make a new gate"
-            )
 
     def _wait(self, channel: int, event: Event) -> Effects:
         self._arrivals += 1

@@ -8,7 +8,8 @@ and come again after a restore. Rules: TRACK-01 to TRACK-18.
 from dataclasses import dataclass
 from typing import Any, Final
 
-from impl.core.component import Component, Effects, require_checkpoint_id, steps
+from impl.core.channels import Gate
+from impl.core.component import Effects, require_checkpoint_id, steps
 from impl.core.effects import (
     INPUT_END_OF_STREAM,
     ON_CANCELLATION_BARRIER,
@@ -16,7 +17,7 @@ from impl.core.effects import (
     Process,
     Trigger,
 )
-from impl.core.errors import ConfigError, ProtocolError
+from impl.core.errors import ConfigError
 from impl.core.events import Barrier, Cancel, EndOfPartition, Record
 from impl.core.generations import GENERATIONS, NEWEST, Generation
 
@@ -41,7 +42,7 @@ class _UnderWay:
         return len(self.heard) == self.target
 
 
-class BarrierTracker(Component):
+class BarrierTracker(Gate):
     """The tracking over the channels 0 to `channels` - 1, without records (handler level).
 
     `checkpoints_after_tasks_finish`: whether a channel that ends counts (TRACK-14) or aborts all that is
@@ -56,10 +57,10 @@ class BarrierTracker(Component):
         generation: Generation = GENERATIONS[NEWEST],
         tracked_at_most: int = TRACKED_AT_MOST,
     ) -> None:
-        if channels < 1 or tracked_at_most < 1:
+        super().__init__(channels)
+        if tracked_at_most < 1:
             raise ConfigError(
-                "a tracker has at least one channel and tracks at least one checkpoint, came "
-                f"{channels} and {tracked_at_most}; correct the configuration"
+                f"a tracker tracks at least one checkpoint, came {tracked_at_most}; correct the configuration"
             )
         after_finish = checkpoints_after_tasks_finish
         if after_finish and generation.counting_tracker:
@@ -67,29 +68,11 @@ class BarrierTracker(Component):
                 "checkpoints_after_tasks_finish is on, and a tracker of this generation does not know it; "
                 "leave it out or take a newer profile"
             )
-        self._channels = channels
         self._after_finish = generation.after_finish if after_finish is None else after_finish
         self._generation = generation
         self._at_most = tracked_at_most
         self._latest = -1
         self._under_way: dict[int, _UnderWay] = {}  # ids ascend: only newer ones are ever added
-        self._closed: set[int] = set()
-
-    @property
-    def channels(self) -> int:
-        """How many channels the tracker reads, ended ones among them."""
-        return self._channels
-
-    def require_open(self, channel: int) -> None:
-        """Raise `ProtocolError` for a channel that is not there or has ended."""
-        if not 0 <= channel < self._channels:
-            raise ProtocolError(
-                f"the gate has the channels 0 to {self._channels - 1}, came {channel}; send on one of those"
-            )
-        if channel in self._closed:
-            raise ProtocolError(
-                f"channel {channel} has ended and nothing may follow; send on another or make a new gate"
-            )
 
     def barrier(self, channel: int, checkpoint: int) -> Effects:
         """The barrier of `checkpoint` arrives on `channel`."""

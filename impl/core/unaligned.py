@@ -22,7 +22,8 @@ from impl.core.barriers import (
     StopPersisting,
     TriggerWithOptions,
 )
-from impl.core.component import Component, Effects, require_checkpoint_id, steps
+from impl.core.channels import Gate
+from impl.core.component import Effects, require_checkpoint_id, steps
 from impl.core.effects import (
     INPUT_END_OF_STREAM,
     ON_CANCELLATION_BARRIER,
@@ -55,7 +56,7 @@ class Refused(Exception):  # noqa: N818 - the task fails with it, the gate itsel
     """The event can only be answered with an exception (UNAL-21)."""
 
 
-class UnalignedGate(Component):
+class UnalignedGate(Gate):
     """The channels 0 to `channels` - 1, of which none waits for another.
 
     `after_finish`: an ended channel counts for the pending checkpoint, else it aborts it.
@@ -64,59 +65,23 @@ class UnalignedGate(Component):
     def __init__(
         self, channels: int, *, after_finish: bool = True, generation: Generation = GENERATIONS[NEWEST]
     ) -> None:
-        if channels < 1:
-            raise ConfigError(f"a gate has at least one channel, came {channels}; correct `channels`")
-        self._channels = channels
+        super().__init__(channels)
         self._after_finish = after_finish
         self._generation = generation
         self._now = 0
-        self._failed = False
         self._current = -1
         self._pending = False
         self._persisting = False
         self._opened_by: Request | None = None
         self._arrived: set[int] = set()
         self._repeated = 0
-        self._blocked: set[int] = set()
-        self._closed: set[int] = set()
         self._said: list[Effect] = []
 
     # ------------------------------------------------------------ what may be asked
 
-    @property
-    def channels(self) -> int:
-        """How many channels the gate reads, ended ones among them."""
-        return self._channels
-
-    def is_blocked(self, channel: int) -> bool:
-        """Whether the channel delivered an aligned barrier and waits for the end of its checkpoint."""
-        return channel in self._blocked
-
     def is_persisted(self, channel: int) -> bool:
         """Whether what the channel delivers now belongs to the running snapshot (UNAL-23)."""
         return self._persisting and channel not in self._arrived and channel not in self._closed
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether an event was refused: the gate takes nothing more."""
-        return self._failed
-
-    def require_working(self) -> None:
-        """Raise `ProtocolError` for a gate that has failed."""
-        if self._failed:
-            raise ProtocolError("the gate has refused an event and takes nothing more; make a new gate")
-
-    def require_open(self, channel: int) -> None:
-        """Raise `ProtocolError` for a failed gate, for a channel that it does not have or that ended."""
-        self.require_working()
-        if not 0 <= channel < self._channels:
-            raise ProtocolError(
-                f"the gate has the channels 0 to {self._channels - 1}, came {channel}; send on one of those"
-            )
-        if channel in self._closed:
-            raise ProtocolError(
-                f"channel {channel} has ended and nothing may follow; send on another or make a new gate"
-            )
 
     def request(
         self, checkpoint: int, alignment: Alignment, savepoint: bool, timestamp: int | None
