@@ -10,7 +10,7 @@ from importlib import metadata, util
 from pathlib import Path
 from typing import NamedTuple
 
-from spec.tlc import JarNotFoundError, find_jar
+from spec.java import JarNotFoundError, find_jar
 
 PYTHON = (3, 11)
 JAVA = 17

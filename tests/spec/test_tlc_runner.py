@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from spec import tlc
+from spec import java, tlc
 from spec.stategraph import GraphSyntaxError, parse_graph, state_graph
 from spec.tlc import ManifestError, check, checked, load_manifest, parse_manifest, replaced
 
@@ -47,13 +47,13 @@ def test_a_run_that_takes_too_long_is_an_error():
 
 def test_without_java_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(tlc.JavaNotFoundError, match="install Java"):
+    with pytest.raises(java.JavaNotFoundError, match="install Java"):
         check(MANIFEST["gate_polled_3"])
 
 
 def test_a_named_jar_that_is_no_file_is_an_error(monkeypatch, tmp_path):
     monkeypatch.setenv("TLA2TOOLS_JAR", str(tmp_path / "none.jar"))
-    with pytest.raises(tlc.JarNotFoundError, match=r"none\.jar"):
+    with pytest.raises(java.JarNotFoundError, match=r"none\.jar"):
         check(MANIFEST["gate_polled_3"])
 
 
@@ -108,3 +108,23 @@ def test_a_model_checks_what_it_lists(model):
 def test_the_manifest_wants_every_field():
     with pytest.raises(ManifestError, match="lonely"):
         parse_manifest('[[model]]\nname = "lonely"\n')
+
+
+def test_the_classes_are_archived_by_the_first_run_and_mapped_by_the_next(monkeypatch, tmp_path):
+    monkeypatch.setenv(java.CACHE, str(tmp_path))
+    archive = java.class_archive(java.find_java(), java.find_jar())
+    assert any("ArchiveClassesAtExit" in flag for flag in archive.flags(tmp_path))
+    first = check(MANIFEST["broken_gate_cancel_ignored"])
+    assert archive.path.is_file()
+    assert list(archive.path.parent.iterdir()) == [archive.path]
+    assert any("SharedArchiveFile" in flag for flag in archive.flags(tmp_path))
+    second = check(MANIFEST["broken_gate_cancel_ignored"])
+    assert second._replace(seconds=0) == first._replace(seconds=0)
+
+
+def test_an_archive_that_is_none_changes_nothing(monkeypatch, tmp_path):
+    monkeypatch.setenv(java.CACHE, str(tmp_path))
+    archive = java.class_archive(java.find_java(), java.find_jar())
+    archive.path.parent.mkdir()
+    archive.path.write_bytes(b"torn")
+    assert check(MANIFEST["broken_gate_cancel_ignored"]).differences == ()
