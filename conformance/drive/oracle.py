@@ -25,13 +25,20 @@ def canonical(wire: object) -> bytes:
 class Node:
     """One state of the model: what is observable of it, and the edges walked so far."""
 
-    __slots__ = ("edges", "observed", "spelled", "state")
+    __slots__ = ("_spelled", "edges", "observed", "state")
 
     def __init__(self, state: Any, observed: Wire) -> None:  # noqa: ANN401 - the model's own state
         self.state = state
         self.observed = observed
-        self.spelled = canonical(observed)
         self.edges: dict[bytes, Edge] = {}
+        self._spelled: bytes | None = None
+
+    @property
+    def spelled(self) -> bytes:
+        """What is observable, as it is compared; spelled when somebody asks for it first."""
+        if self._spelled is None:
+            self._spelled = canonical(self.observed)
+        return self._spelled
 
 
 class Edge:
@@ -41,9 +48,13 @@ class Edge:
     answer with an error, and `after` is the state before.
     """
 
-    __slots__ = ("after", "effects", "fails", "refused", "rules", "spelled")
+    __slots__ = ("after", "asked", "effects", "fails", "refused", "rules", "spelled")
 
-    def __init__(self, effects: Effects, rules: tuple[str, ...], after: Node, refused: str | None) -> None:
+    def __init__(
+        self, asked: bytes, effects: Effects, rules: tuple[str, ...], after: Node, refused: str | None
+    ) -> None:
+        self.asked = asked
+        """The event, as it is sent."""
         self.effects = effects
         self.spelled = canonical(effects)
         self.rules = rules
@@ -69,7 +80,7 @@ class Oracle:
         key = orjson.dumps(event)
         edge = node.edges.get(key)
         if edge is None:
-            edge = node.edges[key] = self._ask(node, event)
+            edge = node.edges[key] = self._ask(node, event, key)
         return edge
 
     def transcript(self, events: Sequence[Wire]) -> list[Edge]:
@@ -90,12 +101,12 @@ class Oracle:
         edges = (edge for node in self._nodes.values() for edge in node.edges.values())
         return {rule for edge in edges for rule in edge.rules}
 
-    def _ask(self, node: Node, event: Wire) -> Edge:
+    def _ask(self, node: Node, event: Wire, asked: bytes) -> Edge:
         try:
             state, effects, rules = self._model.apply(node.state, event)
         except WireError as refused:
-            return Edge((), (), node, str(refused))
-        return Edge(effects, rules, self._node(state), None)
+            return Edge(asked, (), (), node, str(refused))
+        return Edge(asked, effects, rules, self._node(state), None)
 
     def _node(self, state: Any) -> Node:  # noqa: ANN401 - the model's own state
         key = self._model.key(state)

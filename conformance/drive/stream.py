@@ -49,7 +49,7 @@ class Prepare:
             if not batch:
                 break
             at += size
-            events = b",".join([orjson.dumps(event) for event, _ in batch])
+            events = b",".join([edge.asked for _, edge in batch])
             frames.append(b'{"op":"apply","events":[%b],"seq":' % events)
             effects = b",".join([edge.spelled for _, edge in batch])
             state = b"{}" if has_failed(batch[-1][1]) else self._state(batch[-1][1].after)
@@ -69,7 +69,7 @@ class Prepare:
 
 def has_failed(edge: Edge) -> bool:
     """The implementation refuses the event with an exception: its instance is not used again."""
-    return any(effect["kind"] == "fail" for effect in edge.effects)
+    return edge.fails
 
 
 def differing(adapter: ProcessAdapter, cases: Iterable[Case]) -> Iterator[Case | Failure]:
