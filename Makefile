@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format test verify bench mutants flink flink-matrix flink-logs generations doctor clean
+.PHONY: help setup lint format test verify proofs bench mutants flink flink-matrix flink-logs generations doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -31,6 +31,9 @@ test: $(READY)  ## The tests, on two processes
 
 verify: $(READY)  ## The main job: spec, triangle, proofs, lock-step, pipeline, trace; one report
 	$(BIN)/barrierspec verify
+
+proofs: $(READY)  ## The proofs alone, with those that take minutes: unaligned gates in every generation
+	$(BIN)/barrierspec verify --only proofs --thorough
 
 bench: $(READY)  ## Print the measured rates
 	$(BIN)/barrierspec bench

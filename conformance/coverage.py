@@ -25,7 +25,15 @@ _ROOMS: Mapping[str, tuple[str, ...]] = {
         "inflight.py",
     ),
     "subtask": ("subtask.py",),
-    "coordinator": ("coordinator.py", "pending.py", "store.py"),
+    "coordinator": (
+        "coordinator.py",
+        "starting.py",
+        "scheduling.py",
+        "completion.py",
+        "recovery.py",
+        "pending.py",
+        "store.py",
+    ),
     "store": ("store.py",),
     "sink": ("transactions.py",),
 }
@@ -35,7 +43,10 @@ _ROOMS: Mapping[str, tuple[str, ...]] = {
 _FAMILIES: Mapping[str, Mapping[str, tuple[object, ...]]] = {
     "ALIGN": {"mode": ("exactly-once",)},
     "TRACK": {"mode": ("at-least-once",)},
-    "UNAL": {"mode": ("unaligned", "alternating"), "profile": ("flink-1.12", "flink-1.13", "flink-1.14")},
+    "UNAL": {
+        "mode": ("unaligned", "alternating"),
+        "profile": ("flink-1.11", "flink-1.12", "flink-1.13", "flink-1.14"),
+    },
 }
 """Options that all rules of a family need to fire, where they are given."""
 
@@ -92,6 +103,9 @@ _NEEDS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
     "UNAL-22": {"profile": ("flink-1.14",)},
     "UNAL-23": {"level": ("polled",)},
     "UNAL-24": {"level": ("polled",)},
+    "UNAL-27": {"mode": ("alternating",), "profile": ("flink-1.12",)},
+    "UNAL-28": {"mode": ("alternating",), "profile": ("flink-1.11",)},
+    "UNAL-29": {"profile": ("flink-1.11",)},
 }
 """Options that a rule needs beside those of its family."""
 

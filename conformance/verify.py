@@ -9,18 +9,24 @@ import time
 import traceback
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Thread
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from conformance.machine import Machine, machine, source
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
 from conformance.verdict import Verdict, together
+
+if TYPE_CHECKING:
+    from multiprocessing.queues import Queue
 
 SEED = 20261121
 """The default seed; it decides every random choice of every part."""
@@ -125,12 +131,12 @@ def verify(
     begun = time.perf_counter()
     wanted = [name for name in parts if not chosen or name in chosen]
     results: list[PartResult] = []
-    with _beside(wanted, parts, context) as paced:
+    with _beside(wanted, parts, context, watch) as paced:
         for name in wanted:
             watch.begins(name)
             if name in paced:
                 watch.says("beside the others since they began")
-                results.append(paced[name].result())
+                results.append(_answer(name, paced[name], context))
             else:
                 results.append(_timed(name, parts[name], replace(context, say=watch.says)))
             watch.ends(results[-1])
@@ -154,15 +160,52 @@ def command_line(chosen: Collection[str], seed: int, *, quick: bool) -> str:
 
 @contextmanager
 def _beside(
-    wanted: Sequence[str], parts: Mapping[str, Part], context: Context
+    wanted: Sequence[str], parts: Mapping[str, Part], context: Context, watch: Watch
 ) -> Iterator[Mapping[str, Future[PartResult]]]:
-    """Start the paced parts that others come before: a process that says nothing until it ends."""
+    """Start the paced parts that others come before, each in a process; what they say is passed on."""
     paced = [name for name in wanted[1:] if parts[name].paced]
     if not paced:
         yield {}
         return
-    with ProcessPoolExecutor(len(paced), get_context("spawn")) as pool:
-        yield {name: pool.submit(_timed, name, parts[name], context) for name in paced}
+    fresh = get_context("spawn")
+    said: Queue[str | None] = fresh.Queue()
+    listener = Thread(target=_pass_on, args=(said, watch))
+    listener.start()
+    try:
+        with ProcessPoolExecutor(len(paced), fresh, _speak_to, (said,)) as pool:
+            yield {
+                name: pool.submit(_timed, name, parts[name], replace(context, say=partial(_say, name)))
+                for name in paced
+            }
+    finally:
+        said.put(None)
+        listener.join()
+
+
+_ears: list["Queue[str | None]"] = []
+"""In the process of a paced part: who listens to it."""
+
+
+def _speak_to(said: "Queue[str | None]") -> None:
+    _ears.append(said)
+
+
+def _say(part: str, what: str) -> None:
+    for said in _ears:
+        said.put(f"{part}: {what}")
+
+
+def _pass_on(said: "Queue[str | None]", watch: Watch) -> None:
+    while (what := said.get()) is not None:
+        watch.says(what)
+
+
+def _answer(name: str, paced: Future[PartResult], context: Context) -> PartResult:
+    """What a part in its own process has answered; a process that died is a finding."""
+    try:
+        return paced.result()
+    except BrokenProcessPool as died:
+        return _could_not_run(name, died, context)
 
 
 def _timed(name: str, part: Part, context: Context) -> PartResult:
@@ -178,14 +221,17 @@ def _run(name: str, part: Part, context: Context) -> PartResult:
         if not isinstance(result, PartResult):
             raise TypeError(f"{part.module}.run: expected a PartResult, got {type(result).__name__}")
     except Exception as error:  # noqa: BLE001 - a part that breaks must not take the others with it
-        kind = type(error).__name__
-        line = f"{name} could not run: {kind}: {_first_line(error)}"
-        story = "".join(traceback.format_exception(error))
-        again = command_line([name], context.seed, quick=context.quick)
-        return PartResult(
-            name, Verdict.UNDETERMINED, "could not run", findings=(Finding(None, line, story),), again=again
-        )
+        return _could_not_run(name, error, context)
     return _held_to_account(replace(result, name=name))
+
+
+def _could_not_run(name: str, error: Exception, context: Context) -> PartResult:
+    line = f"{name} could not run: {type(error).__name__}: {_first_line(error)}"
+    story = "".join(traceback.format_exception(error))
+    again = command_line([name], context.seed, quick=context.quick)
+    return PartResult(
+        name, Verdict.UNDETERMINED, "could not run", findings=(Finding(None, line, story),), again=again
+    )
 
 
 def _held_to_account(result: PartResult) -> PartResult:
@@ -202,7 +248,7 @@ def _first_line(error: Exception) -> str:
     return next(iter(str(error).splitlines()), "no message")
 
 
-def fresh_context(seed: int, build: Path, *, quick: bool, processes: int) -> Context:
+def fresh_context(seed: int, build: Path, *, quick: bool, processes: int, thorough: bool = False) -> Context:
     """The context of a verification; makes the build folder."""
     build.mkdir(parents=True, exist_ok=True)
-    return Context(seed=seed, build=build, processes=processes, quick=quick)
+    return Context(seed=seed, build=build, processes=processes, quick=quick, thorough=thorough)

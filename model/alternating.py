@@ -28,6 +28,7 @@ from model.events import (
 from model.unaligned import (
     DISAGREES,
     UnalignedGate,
+    aborted,
     begin,
     counted,
     everyone_arrived,
@@ -36,6 +37,7 @@ from model.unaligned import (
     is_spent,
     let_go,
     on_overtaking_barrier,
+    overtakes,
     prioritise_all,
     refuse,
     resume_all,
@@ -95,7 +97,7 @@ def on_end_of_partition(gate: UnalignedGate, channel: int) -> Step[UnalignedGate
     if not gate.pending:
         return Step(gate, (), ("UNAL-09",))
     if not gate.counts_as_aligned:
-        effects = (*let_go(gate, gate.current), Abort(gate.current, INPUT_END_OF_STREAM))
+        effects = aborted(gate, INPUT_END_OF_STREAM, releases_first=gate.profile.releases_first)
         return Step(idle(gate), effects, ("UNAL-08",))
     gate = gate._replace(
         arrived=with_flag(gate.arrived, channel, True),
@@ -134,13 +136,16 @@ def read(
 ) -> Step[UnalignedGate]:
     """A barrier is read, on a channel or in its stead."""
     if is_spent(gate, checkpoint):
-        late: Effects = () if options.alignment == UNALIGNED else (Resume(channel),)
+        late: Effects = () if overtakes(gate, options) else (Resume(channel),)
         if gate.profile.first_decides and not gate.alternating:
             late = ()  # a gate that never blocks never resumes
         return Step(gate, late, ("UNAL-05",))
     gate, effects, rules = begin_if_newer(gate, checkpoint, options)
     if gate.profile.first_decides and disagrees(gate, channel, options):
         return refuse(gate, effects, (*rules, "UNAL-21"), DISAGREES)
+    if gate.profile.passes_alone and len(gate.closed) == 1 and not gate.overtaking:
+        passed: Effects = (Resume(channel), Trigger(checkpoint))  # a lone channel is never blocked
+        return Step(idle(gate), (*effects, *passed), (*rules, "UNAL-11"))
     gate = counted(gate, channel)
     if gate.overtaking:
         step = on_overtaking_barrier(gate, channel, options, blocks=blocks)
@@ -155,7 +160,7 @@ def disagrees(gate: UnalignedGate, channel: int, options: Options) -> bool:
     """The barrier is of another kind than the first one, or its channel is blocked by an earlier one."""
     if gate.blocked[channel]:
         return True
-    return gate.alternating and gate.overtaking != (options.alignment == UNALIGNED)
+    return gate.alternating and gate.overtaking != overtakes(gate, options)
 
 
 def begin_if_newer(gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:

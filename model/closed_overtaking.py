@@ -141,12 +141,16 @@ def overtaking_worlds() -> tuple[World, ...]:
     """Those that are explored and mutated: every rule fires in one. The smaller ones are toured, too."""
     everything = (*PLAIN, *RARE)
     older = PROFILES["flink-1.13"]
+    typed = (*PLAIN[:2], Options(ALIGNED, True, 0))
     toured = (
         unaligned_world(Bounds(2, 2, 0, 1, False, True, everything)),
         unaligned_world(Bounds(2, 2, 0, 1, False, False)),
         unaligned_world(Bounds(1, 2, 3, 1, True, True, everything)),
         unaligned_world(Bounds(2, 1, 3, 1, True, True, everything)),
         passage_world(Bounds(2, 2, 0, 1, True, True, PLAIN[:2], announced=False), 1),
+        unaligned_world(Bounds(2, 2, 0, 0, True, False, typed, False, PROFILES["flink-1.11"])),
+        unaligned_world(Bounds(1, 2, 0, 0, True, False, typed, False, PROFILES["flink-1.11"])),
+        unaligned_world(Bounds(2, 2, 0, 0, True, False, PLAIN[:2], False, PROFILES["flink-1.12"])),
     )
     explored = (
         unaligned_world(Bounds(2, 2, 2, 1, True, True)),

@@ -50,8 +50,10 @@ class Profile:
 
     # ------------------------------------------------------------ unaligned checkpoints
 
-    describes_unaligned: bool = True
-    """The modes unaligned and alternating are described for this generation."""
+    has_unaligned: bool = True
+    """The modes unaligned and alternating exist; else the generation has no such checkpoints."""
+    hears_announcements: bool = True
+    """A channel may tell of a barrier that stands in it; else nobody would listen."""
 
     times_from_first: bool = False
     """An alignment's time-out counts from when the gate first heard of it; else from its timestamp."""
@@ -61,6 +63,16 @@ class Profile:
     doing so until the next first barrier. Else any mix is legal."""
     savepoints_overtake: bool = False
     """The alignment of a savepoint is given up like that of a checkpoint; else that is refused."""
+    type_decides: bool = False
+    """Where the first barrier decides: a savepoint aligns and any other checkpoint overtakes, whatever its
+    options ask for; else the options decide."""
+    tells_stop: bool = True
+    """The channels are told when the persisting of their input ends; else it ends without a word."""
+    whole_stays_pending: bool = False
+    """A checkpoint whose barriers have all overtaken stays pending until something else ends it, so that an
+    end, a cancellation or a savepoint still aborts what was whole; else it ends with its last barrier."""
+    overtaking_counts_repeats: bool = False
+    """Barriers that overtake are counted, so a repeated one stands in for a channel; else once a channel."""
 
     def __repr__(self) -> str:
         return self.name
@@ -77,7 +89,7 @@ PROFILES: Mapping[str, Profile] = {
             "flink-1.7",
             "1.7, 1.8",
             ends_count=False,
-            describes_unaligned=False,
+            has_unaligned=False,
             passes_alone=True,
             stores_blocked=True,
             resumes_late=False,
@@ -93,7 +105,7 @@ PROFILES: Mapping[str, Profile] = {
             "flink-1.9",
             "1.9, 1.10",
             ends_count=False,
-            describes_unaligned=False,
+            has_unaligned=False,
             passes_alone=True,
             stores_blocked=True,
             resumes_late=False,
@@ -107,7 +119,11 @@ PROFILES: Mapping[str, Profile] = {
             "flink-1.11",
             "1.11",
             ends_count=False,
-            describes_unaligned=False,
+            hears_announcements=False,
+            first_decides=True,
+            type_decides=True,
+            tells_stop=False,
+            whole_stays_pending=True,
             passes_alone=True,
             triggers_first=False,
             releases_first=False,
@@ -120,6 +136,7 @@ PROFILES: Mapping[str, Profile] = {
             "1.12",
             ends_count=False,
             first_decides=True,
+            overtaking_counts_repeats=True,
             triggers_first=False,
             repeats_fail=True,
             tracker_awaits_ended=True,
@@ -130,6 +147,7 @@ PROFILES: Mapping[str, Profile] = {
             "1.13",
             ends_count=False,
             repeats_count=True,
+            overtaking_counts_repeats=True,
             times_from_first=True,
             savepoints_overtake=True,
             tracker_awaits_ended=True,

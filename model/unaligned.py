@@ -114,9 +114,7 @@ def is_spent(gate: UnalignedGate, checkpoint: int) -> bool:
 
 def everyone_arrived(gate: UnalignedGate) -> bool:
     """No channel is awaited any more."""
-    if (
-        gate.profile.repeats_count or gate.profile.first_decides
-    ):  # barriers are counted, so one channel can stand in for another
+    if counts_repeats(gate):  # so one channel can stand in for another
         channels = zip(gate.arrived, gate.closed, strict=True)
         return gate.repeats >= sum(1 for arrived, closed in channels if not (arrived or closed))
     return all(arrived or closed for arrived, closed in zip(gate.arrived, gate.closed, strict=True))
@@ -124,10 +122,28 @@ def everyone_arrived(gate: UnalignedGate) -> bool:
 
 def counted(gate: UnalignedGate, channel: int) -> UnalignedGate:
     """The channel has delivered the pending barrier; what it delivers twice, only some generations count."""
-    counts = gate.profile.repeats_count or gate.profile.first_decides
-    if counts and gate.arrived[channel]:
+    if counts_repeats(gate) and gate.arrived[channel]:
         return gate._replace(repeats=gate.repeats + 1)
     return gate._replace(arrived=with_flag(gate.arrived, channel, True))
+
+
+def counts_repeats(gate: UnalignedGate) -> bool:
+    """Barriers are counted here, and not the channels that delivered one."""
+    return gate.profile.repeats_count or gate.profile.overtaking_counts_repeats
+
+
+def is_whole(gate: UnalignedGate) -> bool:
+    """All barriers of the pending checkpoint have overtaken, and it is pending all the same (UNAL-29)."""
+    if not gate.profile.whole_stays_pending or not gate.pending or not gate.overtaking:
+        return False
+    return everyone_arrived(gate)
+
+
+def overtakes(gate: UnalignedGate, options: Options) -> bool:
+    """The barrier overtakes of itself, so that its sender does not stop after it (UNAL-28)."""
+    if gate.profile.type_decides:
+        return not options.savepoint
+    return options.alignment == UNALIGNED
 
 
 def persisting(gate: UnalignedGate) -> tuple[bool, ...]:
@@ -180,6 +196,8 @@ def start(gate: UnalignedGate, options: Options) -> Effects:
 
 def stop(gate: UnalignedGate, effects: Effects, rules: Rules) -> Step[UnalignedGate]:
     """The last barrier came: the in-flight data is complete, and all channels go on (UNAL-03)."""
+    if gate.profile.whole_stays_pending:
+        return Step(gate, effects, (*rules, "UNAL-29"))
     return Step(idle(gate), (*effects, StopPersisting(gate.current), *resume_all(gate)), rules)
 
 
@@ -202,21 +220,39 @@ def begin(gate: UnalignedGate, checkpoint: int, options: Options) -> Step[Unalig
     """A newer checkpoint is first heard of; a pending one ends here, once (UNAL-04)."""
     effects: Effects = ()
     rules: Rules = ()
-    if gate.pending:
-        effects = (*let_go(gate, gate.current), Abort(gate.current, SUBSUMED))
+    changes = changes_kind(gate, options)
+    if is_whole(gate) and not changes:
+        rules = ("UNAL-29",)  # nobody misses it
+    elif gate.pending:
+        effects = aborted(gate, SUBSUMED, releases_first=changes or gate.profile.releases_first)
         rules = ("UNAL-04",)
     gate = idle(gate)._replace(current=checkpoint, pending=True, first=options)
     if gate.profile.first_decides and gate.alternating:
-        gate = gate._replace(overtaking=options.alignment == UNALIGNED)
+        gate = gate._replace(overtaking=overtakes(gate, options))
+        rules = (*rules, "UNAL-28") if gate.profile.type_decides else (*rules, "UNAL-27")
     if gate.profile.times_from_first:
         gate = gate._replace(since=gate.now)
     return Step(gate, effects, rules)
 
 
+def changes_kind(gate: UnalignedGate, options: Options) -> bool:
+    """The first barrier of a checkpoint decides otherwise than that of the one before."""
+    if not gate.profile.first_decides or not gate.alternating:
+        return False
+    return gate.overtaking != overtakes(gate, options)
+
+
+def aborted(gate: UnalignedGate, reason: str, *, releases_first: bool) -> Effects:
+    """The pending checkpoint ends unfinished: its channels go on, and it is aborted, in either order."""
+    released = let_go(gate, gate.current)
+    said: Effects = (Abort(gate.current, reason),)
+    return (*released, *said) if releases_first else (*said, *released)
+
+
 def let_go(gate: UnalignedGate, checkpoint: int) -> Effects:
     """The pending checkpoint ends unfinished, because of `checkpoint`: its own id or a newer one."""
     stopped: Effects = ()
-    if gate.overtaking and (gate.begun or gate.profile.first_decides):
+    if gate.profile.tells_stop and gate.overtaking and (gate.begun or gate.profile.first_decides):
         stopped = (StopPersisting(checkpoint),)
     return (*stopped, *resume_all(gate))
 

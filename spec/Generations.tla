@@ -24,24 +24,36 @@
 (*                 ended ones; else of open ones (TRACK-15)                *)
 (* tracker_counts_repeats  it counts barriers, also repeated ones; else it *)
 (*                 keeps the set of channels (TRACK-16)                    *)
+(* type_decides    an unaligned gate lets savepoints align and all else    *)
+(*                 overtake; else the first barrier's options say (UNAL-28)*)
+(* tells_stop      it tells the channels when the persisting ends          *)
+(* whole_stays_pending     a checkpoint whose barriers have all overtaken  *)
+(*                 stays pending; else it has ended (UNAL-29)              *)
+(* overtaking_counts_repeats  it counts barriers that overtake; else       *)
+(*                 channels                                                *)
 (***************************************************************************)
 
 Flink_1_7 ==
-    {"repeats_fail", "passes_alone", "cancels_twice", "tracker_awaits_ended", "tracker_counts_repeats"}
+    {"repeats_fail", "passes_alone", "cancels_twice", "tracker_awaits_ended", "tracker_counts_repeats",
+     "tells_stop"}
 Flink_1_9 ==
     {"repeats_fail", "passes_alone",
-     "tracker_hears_ends", "tracker_awaits_ended", "tracker_counts_repeats"}
+     "tracker_hears_ends", "tracker_awaits_ended", "tracker_counts_repeats",
+     "tells_stop"}
 Flink_1_11 ==
     {"repeats_fail", "passes_alone", "resumes_late",
-     "tracker_hears_ends", "tracker_awaits_ended", "tracker_counts_repeats"}
+     "tracker_hears_ends", "tracker_awaits_ended", "tracker_counts_repeats",
+     "type_decides", "whole_stays_pending"}
 Flink_1_12 ==
     {"repeats_fail", "resumes_late", "releases_first",
-     "tracker_hears_ends", "tracker_awaits_ended", "tracker_counts_repeats"}
+     "tracker_hears_ends", "tracker_awaits_ended", "tracker_counts_repeats",
+     "tells_stop", "overtaking_counts_repeats"}
 Flink_1_13 ==
     {"repeats_count", "resumes_late", "releases_first", "triggers_first",
-     "tracker_hears_ends", "tracker_awaits_ended", "tracker_counts_repeats"}
+     "tracker_hears_ends", "tracker_awaits_ended", "tracker_counts_repeats",
+     "tells_stop", "overtaking_counts_repeats"}
 Flink_1_14 ==
-    {"resumes_late", "releases_first", "triggers_first", "tracker_hears_ends"}
+    {"resumes_late", "releases_first", "triggers_first", "tracker_hears_ends", "tells_stop"}
 
 Switches == Flink_1_14
 

@@ -14,9 +14,11 @@ from conformance.verify import PARTS, SEED
               help=f"Only this part; may be repeated. One of: {', '.join(PARTS)}.")  # fmt: skip
 @click.option("--seed", default=SEED, show_default=True, type=int, help="Decides every random choice.")
 @click.option("--quick", is_flag=True, help="Smaller bounds, for tries at the desk.")
+@click.option("--thorough", is_flag=True,
+              help="More proofs, which take minutes: every generation of unaligned gates.")  # fmt: skip
 @click.option("--build", default=Path("build"), show_default=True,
               type=click.Path(file_okay=False, path_type=Path), help="Folder of the reports.")  # fmt: skip
-def command(chosen: tuple[str, ...], seed: int, quick: bool, build: Path) -> int:
+def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, build: Path) -> int:
     """Check specification, model and implementation against each other, and print one report.
 
     Writes report/verification.json and report/junit.xml into the build folder.
@@ -27,7 +29,9 @@ def command(chosen: tuple[str, ...], seed: int, quick: bool, build: Path) -> int
     from conformance.report.screen import WIDE, screen
     from conformance.verify import fresh_context, verify
 
-    context = fresh_context(seed, build, quick=quick, processes=cores())
+    if quick and thorough:
+        raise click.UsageError("--quick and --thorough exclude each other; leave one out")
+    context = fresh_context(seed, build, quick=quick, processes=cores(), thorough=thorough)
     with Progressing() as watch:
         done = verify(chosen, context=context, watch=watch)
     files = (build / "report" / "verification.json", build / "report" / "junit.xml")

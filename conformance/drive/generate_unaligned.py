@@ -20,6 +20,11 @@ _AGES = (0, 0, 0, TIMEOUT // 2, TIMEOUT, TIMEOUT + 1)
 """How long ago a checkpoint was triggered when its barrier arrives."""
 
 
+def is_savepoint(checkpoint: int) -> bool:
+    """Where the type decides, walks make every third id that of a savepoint."""
+    return checkpoint % 3 == 2
+
+
 def unaligned_chooser(config: Wire, rng: Random) -> Chooser:
     """A fresh source of events for one gate."""
     return _Source(config, rng).choose
@@ -32,6 +37,7 @@ class _Source:
         self._channels: int = config["channels"]
         self._polled = config["level"] == "polled"
         self._injects = config["profile"] == "flink-1.14"
+        self._typed = config["profile"] == "flink-1.11"
         self._aims = rng.random() < 0.5
         self._hastens = rng.random() < 0.05
         self._draw = rng.random
@@ -55,7 +61,8 @@ class _Source:
             return self._end(channel)
         if luck < 0.12:
             return self._pass(_PAUSES[int(self._draw() * len(_PAUSES))])
-        if self._polled and luck < 0.35:
+        stopped = self._typed and channel in observed["blocked"]  # its sender sends no barrier in its turn
+        if self._polled and (stopped or luck < 0.35):
             self._sent = (self._sent + 1) % 5
             return {"kind": "record", "channel": channel, "value": self._sent}
         return self._about_a_checkpoint(luck, observed, channel)
@@ -68,8 +75,9 @@ class _Source:
             return {"kind": "cancel", "channel": channel, "checkpoint": checkpoint}
         if luck < 0.46 and self._injects:
             return {"kind": "inject", "checkpoint": checkpoint, **self._options()}
-        kind = "announce" if luck < 0.6 else "barrier"
-        return {"kind": kind, "channel": channel, "checkpoint": checkpoint, **self._options()}
+        kind = "announce" if luck < 0.6 and not self._typed else "barrier"
+        options = self._options_of_type(checkpoint) if self._typed else self._options()
+        return {"kind": kind, "channel": channel, "checkpoint": checkpoint, **options}
 
     def _options(self) -> dict[str, object]:
         options: dict[str, object] = {}
@@ -83,6 +91,18 @@ class _Source:
         age = _AGES[int(self._draw() * len(_AGES))]
         if age or self._draw() < 0.3:
             options["timestamp"] = max(0, self._now - age)
+        return options
+
+    def _options_of_type(self, checkpoint: int) -> dict[str, object]:
+        """A checkpoint is a savepoint on all its channels or on none."""
+        options = self._options()
+        options.pop("savepoint", None)
+        if is_savepoint(checkpoint):
+            options["savepoint"] = True
+            if options.get("alignment") == "unaligned":
+                options["alignment"] = "aligned"
+        elif self._draw() < 0.7:
+            options["alignment"] = "unaligned"
         return options
 
     def _late_end(self, observed: Wire, channel: int) -> Wire:
@@ -144,12 +164,25 @@ CONFIGS: list[Wire] = [
         {
             "channels": channels,
             "mode": mode,
-            "profile": "flink-1.12",
+            "profile": profile,
             "checkpoints_after_tasks_finish": False,
             "level": level,
             "alignment_timeout_ms": TIMEOUT,
         }
-        for channels, mode, level in product((2, 3), ("alternating", "unaligned"), ("handler", "polled"))
+        for profile, channels, mode, level in product(
+            ("flink-1.12", "flink-1.11"), (2, 3), ("alternating", "unaligned"), ("handler", "polled")
+        )
+    ),
+    *(
+        {
+            "channels": 1,
+            "mode": mode,
+            "profile": "flink-1.11",
+            "checkpoints_after_tasks_finish": False,
+            "level": "handler",
+            "alignment_timeout_ms": 0,
+        }
+        for mode in ("alternating", "unaligned")
     ),
 ]
 """What walks go through, in turn."""

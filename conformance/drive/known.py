@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from conformance.adapters.protocol import Adapter, Effects, Wire
 from conformance.drive.lockstep import Answer, Divergence, replay
-from conformance.drive.oracle import Oracle, canonical
+from conformance.drive.oracle import Edge, Oracle, canonical
 
 FOLDER = "known-divergences"
 
@@ -100,14 +100,19 @@ def signature(divergence: Divergence) -> Signature:
             tuple(name for name in fields if canonical(got.state[name]) != canonical(expected[name])),
         )
     event = divergence.event
-    return (
-        divergence.config.get("mode"),
-        event["kind"],
-        event.get("alignment"),
-        divergence.rules,
-        _kinds(divergence.expected.effects),
-        *came,
-    )
+    wanted = _kinds(divergence.expected.effects)
+    asked = (divergence.config.get("mode"), event["kind"], divergence.rules, wanted)
+    return (*asked, event.get("alignment"), *came)
+
+
+def expects(looks: Signature) -> Signature:
+    """What of a signature is known before the implementation answers."""
+    return looks[:4]
+
+
+def expected_of(mode: str, event: Wire, edge: Edge) -> Signature:
+    """The same of a transition of the model."""
+    return (mode, event["kind"], edge.rules, _kinds(edge.effects))
 
 
 def _kinds(effects: Effects) -> tuple[str, ...]:

@@ -16,14 +16,25 @@ from random import Random
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import FAILURES, Applied, Failure, Unsupported, Wire
 from conformance.drive import generate
-from conformance.drive.known import Known, Signature, known_divergences, shown_by, signature
+from conformance.drive.around import Transition, ways_around
+from conformance.drive.generate_unaligned import MODES as OVERTAKING
+from conformance.drive.generate_unaligned import is_savepoint
+from conformance.drive.known import (
+    Known,
+    Signature,
+    expected_of,
+    expects,
+    known_divergences,
+    shown_by,
+    signature,
+)
 from conformance.drive.lockstep import Divergence, replay
 from conformance.drive.oracle import Edge, Node, Oracle, canonical
 from conformance.drive.shrink import shrink
 from conformance.drive.stream import Case, Prepare, differing, has_failed
-from conformance.drive.tours import tours
 from conformance.verdict import Verdict
 from model.components import WireError
+from model.profiles import PROFILES
 
 INJECTED = 0.02
 """How often a sequence of mode exactly-once triggers the task itself, where the generation does so.
@@ -109,6 +120,11 @@ class Conformed:
         return isinstance(self.stopped, Unsupported) and not self.sequences
 
     @property
+    def absent(self) -> bool:
+        """The release is older than the mode."""
+        return self.target.mode in OVERTAKING and not PROFILES[self.target.profile].has_unaligned
+
+    @property
     def verdict(self) -> Verdict:
         """DIVERGES at a new divergence or at one that is gone."""
         if self.new or self.gone:
@@ -159,7 +175,8 @@ class _Search:
         try:
             self._oracle(config)
         except WireError as refused:
-            self._done.stopped = Unsupported(f"the model: {refused}")
+            older = "not in this release" if self._done.absent else "the model"
+            self._done.stopped = Unsupported(f"{older}: {refused}")
             return False
         made = self._adapter.new("gate", config)
         first = {"kind": "barrier", "channel": 0, "checkpoint": 1}
@@ -207,12 +224,14 @@ class _Search:
         elif looks not in self._seen:
             self._seen.add(looks)
             smallest = shrink(played.divergence, self._adapter)
-            name = self._names.get(signature(smallest))
-            if name is None:
-                self._done.new.append(smallest)
-            else:
+            shown = signature(smallest)
+            name = self._names.get(shown)
+            if name is not None:
                 self._names[looks] = name
                 self._done.known[name] += 1
+            elif shown == looks or shown not in self._seen:
+                self._seen.add(shown)
+                self._done.new.append(smallest)
 
     # ------------------------------------------------------------ sequences
 
@@ -222,10 +241,17 @@ class _Search:
             if config["channels"] > 3:
                 continue
             oracle = self._oracle(config)
-            edges = list(graph(oracle, nodes))
-            self._done.transitions += len(edges)
-            for way in tours(0, [(source, event, target) for source, event, target in edges], LENGTH):
+            transitions = [
+                Transition(source, event, target, self._is_suspect(event, edge))
+                for source, event, target, edge in edges_of(oracle, nodes)
+            ]
+            self._done.transitions += len(transitions)
+            for way in ways_around(transitions, LENGTH):
                 yield self._case(oracle, way, (1,) * len(way))
+
+    def _is_suspect(self, event: Wire, edge: Edge) -> bool:
+        """The model answers as it does where a known divergence shows."""
+        return any(expects(looks) == expected_of(self._target.mode, event, edge) for looks in self._names)
 
     def directed(self, scripts: Iterable[Sequence[Wire]]) -> Iterator[Case]:
         """Given sequences, in every configuration with enough channels."""
@@ -306,20 +332,21 @@ def alphabet(config: Wire, observed: Wire) -> Iterator[Wire]:
     if config["mode"] == "exactly-once":
         known = observed.get("current", -1) if polled else -1
         yield from ({"kind": "inject", "checkpoint": checkpoint} for checkpoint in ids if checkpoint > known)
-    alignments: tuple[dict[str, str], ...] = ({},)
+    alignments: tuple[Wire, ...] = ({},)
     if config["mode"] == "unaligned":
         alignments = ({"alignment": "unaligned"},)
     if config["mode"] == "alternating":
         alignments = ({}, {"alignment": "unaligned"}, {"alignment": "timeout"})
         yield {"kind": "advance", "ms": config["alignment_timeout_ms"] + 1}
+    typed = config["mode"] in OVERTAKING and PROFILES[config["profile"]].type_decides
     for channel in range(channels):
         if polled and channel in observed.get("blocked", ()):
             continue  # what waits in the network has no bound
         for checkpoint in ids:
-            for alignment in alignments:
+            for alignment in ({"savepoint": True},) if typed and is_savepoint(checkpoint) else alignments:
                 yield {"kind": "barrier", "channel": channel, "checkpoint": checkpoint, **alignment}
             yield {"kind": "cancel", "channel": channel, "checkpoint": checkpoint}
-            if config["mode"] == "alternating":
+            if config["mode"] == "alternating" and not typed:
                 announced = {"channel": channel, "checkpoint": checkpoint, "alignment": "timeout"}
                 yield {"kind": "announce", **announced}
         if polled:
@@ -329,6 +356,11 @@ def alphabet(config: Wire, observed: Wire) -> Iterator[Wire]:
 
 def graph(oracle: Oracle, nodes: int) -> Iterator[tuple[int, Wire, int]]:
     """Transitions of the state graph, breadth first, as far as the first `nodes` states go."""
+    return ((source, event, target) for source, event, target, _ in edges_of(oracle, nodes))
+
+
+def edges_of(oracle: Oracle, nodes: int) -> Iterator[tuple[int, Wire, int, Edge]]:
+    """The same with what the model answers."""
     numbers: dict[Hashable, int] = {oracle.key(oracle.start): 0}
     queue: deque[Node] = deque([oracle.start])
     while queue:
@@ -345,4 +377,4 @@ def graph(oracle: Oracle, nodes: int) -> Iterator[tuple[int, Wire, int]]:
                 numbers[key] = len(numbers)
                 if not has_failed(edge):
                     queue.append(edge.after)
-            yield source, event, numbers[key]
+            yield source, event, numbers[key], edge

@@ -2,8 +2,8 @@
 
 Deterministic: first larger runs of events are left out, then single ones, over and over until every
 single removal makes the divergence vanish or charges another primary rule; in between, checkpoint ids and
-channels are made small. Only candidates that still charge the same primary rule are kept, so that what is
-shown at the end is the divergence that was found.
+channels are made small. At the end options of barriers are left out. Only candidates that still charge the
+same primary rule are kept, so that what is shown at the end is the divergence that was found.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,6 +11,9 @@ from collections.abc import Callable, Sequence
 from conformance.adapters.protocol import Adapter, Wire
 from conformance.drive.lockstep import Divergence, replay
 from conformance.drive.oracle import Oracle
+
+OPTIONS = ("timestamp", "alignment")
+"""Fields of an event that may be left out."""
 
 Trial = Callable[[Sequence[Wire]], Divergence | None]
 """Play these events from the beginning and tell the divergence."""
@@ -35,6 +38,20 @@ def fewest_events(divergence: Divergence, trial: Trial) -> Divergence:
         lower = _kept(_dense_ids(shorter.events), shorter, trial) if _ids_are_free(shorter) else None
         changed = len(shorter.events) < len(divergence.events) or lower is not None
         divergence = lower or shorter
+    return _plainer(divergence, trial)
+
+
+def _plainer(divergence: Divergence, trial: Trial) -> Divergence:
+    """Leave out the options of barriers that are of no matter."""
+    position = 0
+    while position < len(divergence.events):
+        for option in OPTIONS:
+            events = list(divergence.events)
+            events[position] = {name: value for name, value in events[position].items() if name != option}
+            found = _kept(events, divergence, trial)
+            if found is not None and len(found.events) == len(events):
+                divergence = found
+        position += 1
     return divergence
 
 

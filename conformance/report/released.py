@@ -13,7 +13,7 @@ def line(done: Conformed) -> str:
     target = done.target
     what = f"Flink {target.version:<7} {target.mode}, {target.level}"
     if done.skipped and done.stopped is not None:
-        return f"  {'skipped':<12} {what}: {done.stopped.describe()}"
+        return f"  {'absent' if done.absent else 'skipped':<12} {what}: {done.stopped.describe()}"
     rate = done.events / done.seconds if done.seconds else 0
     told = [
         f"{done.sequences:,} sequences",
@@ -64,7 +64,7 @@ def matrix(all_done: Sequence[Conformed]) -> str:
 
 def _cell(done: Conformed) -> str:
     if done.skipped:
-        return "-"
+        return "not in this release" if done.absent else "-"
     if done.stopped is not None:
         return f"{done.sequences:,} STOPPED"
     new = len(done.new) + len(done.gone)

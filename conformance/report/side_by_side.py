@@ -71,7 +71,7 @@ def scenarios() -> list[Scenario]:
 
 
 def event_of(text: str) -> dict[str, Any]:
-    """`barrier 1 on 0 unaligned` as an event of the wire: kind, number, channel, alignment."""
+    """`barrier 1 on 0 unaligned` as an event of the wire: kind, number, channel, alignment or `savepoint`."""
     kind, *rest = text.split()
     fields: dict[str, Any] = {"kind": kind}
     number = {"record": "value"}.get(kind, "checkpoint")
@@ -80,7 +80,9 @@ def event_of(text: str) -> dict[str, Any]:
     if rest[:1] != ["on"] or len(rest) not in (2, 3):
         raise ScenarioError(f"scenarios.toml: expected `kind [number] on channel [alignment]`, got {text!r}")
     fields["channel"] = int(rest[1])
-    if len(rest) == 3:
+    if len(rest) == 3 and rest[2] == "savepoint":
+        fields["savepoint"] = True
+    elif len(rest) == 3:
         fields["alignment"] = rest[2]
     return fields
 

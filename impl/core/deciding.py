@@ -45,17 +45,21 @@ class DecidingGate(UnalignedGate):
         self.request(checkpoint, alignment, savepoint, timestamp)
         return ()
 
+    def _goes_ahead(self, request: Request) -> bool:
+        """Whether a first barrier decides for overtaking."""
+        return request.overtakes
+
     def _on_open(self, request: Request) -> None:
         if self._alternating:
-            self._overtaking = request.overtakes
+            self._overtaking = self._goes_ahead(request)
 
     def _read(self, channel: int, checkpoint: int, request: Request, *, sender_stops: bool) -> None:
         if self._is_over(checkpoint):
-            if self._alternating and not request.overtakes:
+            if self._alternating and not self._goes_ahead(request):
                 self._said.append(Resume(channel))
             return
         self._open(checkpoint, request)
-        if self._alternating and request.overtakes != self._overtaking:
+        if self._alternating and self._goes_ahead(request) != self._overtaking:
             raise Refused(f"checkpoint {checkpoint} began with a barrier of the other kind")
         if channel in self._blocked:
             raise Refused(f"channel {channel} delivered the barrier of checkpoint {checkpoint} twice")

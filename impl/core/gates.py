@@ -12,6 +12,7 @@ from impl.core.generations import GENERATIONS, NEWEST, Generation, generation
 from impl.core.inflight import PolledUnalignedGate
 from impl.core.network import PolledGate
 from impl.core.tracking import BarrierTracker, PolledTracker
+from impl.core.typed import TypedGate
 from impl.core.unaligned import UnalignedGate, milliseconds
 
 
@@ -76,7 +77,8 @@ def _alternating(config: GateConfig) -> Component:
 
 
 def _deciding(config: GateConfig, *, alternating: bool) -> DecidingGate:
-    return DecidingGate(
+    made = TypedGate if config.generation.type_decides else DecidingGate
+    return made(
         config.channels,
         after_finish=config.after_finish,
         generation=config.generation,
@@ -90,7 +92,9 @@ def _polled_or_not(gate: UnalignedGate, config: GateConfig) -> Component:
 
 def _require_overtaking(config: GateConfig) -> None:
     if not config.generation.overtakes:
-        raise UnsupportedError("unaligned checkpoints are offered from profile flink-1.12 on; ask for that")
+        raise UnsupportedError(
+            "unaligned checkpoints came with profile flink-1.11; ask for that or a newer one"
+        )
 
 
 def _tracked(config: GateConfig) -> Component:

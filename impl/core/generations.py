@@ -33,6 +33,8 @@ class Generation:
     """Unaligned checkpoints are offered."""
     first_barrier_decides: bool = False
     """The first barrier of a checkpoint decides between aligned and unaligned; there is no time-out."""
+    type_decides: bool = False
+    """What the first barrier decides by is whether its checkpoint is a savepoint; those align."""
     patience_from_first_word: bool = False
     """The time-out of an alignment counts from its first barrier or announcement, not from its timestamp."""
     hurries_savepoints: bool = False
@@ -68,7 +70,13 @@ NEWEST: Final = "flink-1.14"
 GENERATIONS: Final[Mapping[str, Generation]] = {
     "flink-1.7": replace(_STORING, subsumes_on_cancel=True, deaf_tracker=True),
     "flink-1.9": _STORING,
-    "flink-1.11": replace(_UP_TO_1_12, abort_then_release=True, single_passes=True, overtakes=False),
+    "flink-1.11": replace(
+        _UP_TO_1_12,
+        abort_then_release=True,
+        single_passes=True,
+        first_barrier_decides=True,
+        type_decides=True,
+    ),
     "flink-1.12": replace(_UP_TO_1_12, first_barrier_decides=True),
     "flink-1.13": Generation(
         after_finish=False,

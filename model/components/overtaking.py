@@ -53,8 +53,8 @@ def new(
     made: type[Session], config: Wire, channels: int, profile: Profile, after_finish: bool, polled: bool
 ) -> Session:
     """A gate that has seen nothing, at time 0; `alignment_timeout_ms` is read in both modes."""
-    if not profile.describes_unaligned:
-        raise WireError(f"profile {profile.name} does not describe unaligned checkpoints; use a newer one")
+    if not profile.has_unaligned:
+        raise WireError(f"profile {profile.name} has no unaligned checkpoints; they came with flink-1.11")
     timeout = words.integer(config, "alignment_timeout_ms", at_least=0, default=0)
     passage = inflight.new_passage(
         channels, after_finish, profile, alternating=made is Alternating, timeout=timeout
@@ -68,6 +68,8 @@ def step(session: Session, event: Wire) -> Step[Session]:
     kind = words.kind_of(event, _KINDS)
     if passage.gate.failed:
         raise WireError(f"the gate has failed; make a new one: {dict(event)}")
+    if kind == "announce" and not passage.gate.profile.hears_announcements:
+        raise WireError(f"profile {passage.gate.profile.name} has no announcements; send the barrier")
     if kind == "advance":
         call: Advance | Inject = Advance(words.integer(event, "ms", at_least=0))
         return _stepped(session, _called(session, call))

@@ -10,14 +10,11 @@ from model.barriers import (
     Announce,
     Inject,
     OptionedBarrier,
-    StartPersisting,
     StopPersisting,
-    TriggerUnaligned,
 )
 from model.events import (
     INPUT_END_OF_STREAM,
     ON_CANCELLATION_BARRIER,
-    SUBSUMED,
     Abort,
     Block,
     Cancel,
@@ -33,11 +30,16 @@ from model.properties.unaligned_words import (
     aborts,
     also,
     awaits,
+    completed,
     is_idle,
+    is_lone,
     is_spent,
     let_go,
+    overtakes,
     prioritises,
     resumes,
+    started,
+    subsumed,
     triggers,
     words_of,
 )
@@ -52,8 +54,8 @@ def unal_01(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
     told = _of_barrier(before, event, effects)
     if told is None or not told.overtaking or told.begun or after.failed:
         return True
-    rest = told.tail[1:] if told.alignment != UNALIGNED else told.tail
-    expected = (StartPersisting(told.checkpoint), TriggerUnaligned(told.checkpoint))
+    rest = told.tail[1:] if told.stops else told.tail
+    expected = started(before, told.checkpoint, told.alignment)
     return rest[:2] == expected and triggers(effects) == 1 and after.current == told.checkpoint
 
 
@@ -61,10 +63,10 @@ def unal_01(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 def unal_02(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
     """A further barrier while they overtake triggers nothing, and says nothing until the last one."""
     told = _of_barrier(before, event, effects)
-    if told is None or not told.overtaking or not told.begun:
+    if told is None or not told.overtaking or not told.begun or after.failed:
         return True
     if not told.last:
-        quiet = () if told.alignment == UNALIGNED else (Block(told.channel),)
+        quiet = (Block(told.channel),) if told.stops else ()
         return effects == quiet and after.pending and after.arrived == told.arrived
     return triggers(effects) == 0 and aborts(effects) == 0
 
@@ -76,9 +78,9 @@ def unal_03(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
     if told is None or not told.overtaking or after.failed:
         return True
     stops = tuple(effect for effect in told.tail if type(effect) is StopPersisting)
-    if not told.last:
+    if not told.last or not before.profile.tells_stop:
         return not stops and after.pending
-    held = told.blocked if told.alignment == UNALIGNED else also(told.blocked, told.channel)
+    held = also(told.blocked, told.channel) if told.stops else told.blocked
     expected = (StopPersisting(told.checkpoint), *resumes(held))
     return told.tail[-len(expected) :] == expected and len(stops) == 1 and is_idle(after)
 
@@ -88,11 +90,14 @@ def unal_04(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
     """A newer barrier or announcement ends the pending checkpoint first, and only then begins its own."""
     if type(event) is not OptionedBarrier and type(event) is not Announce:
         return True
-    subsumed = tuple(effect for effect in effects if type(effect) is Abort)
+    if type(event) is Announce and before.profile.first_decides:
+        return not effects and after == before  # nobody listens
+    ended = tuple(effect for effect in effects if type(effect) is Abort)
     if event.checkpoint <= before.current or not before.pending:
-        return not subsumed
-    expected = (*let_go(before, before.current), Abort(before.current, SUBSUMED))
-    return effects[: len(expected)] == expected and len(subsumed) == 1 and after.current == event.checkpoint
+        return not ended
+    expected = subsumed(before, event)
+    once = len(ended) == (1 if expected else 0)
+    return effects[: len(expected)] == expected and once and after.current == event.checkpoint
 
 
 @UNALIGNED_GATE.step("UNAL-05")
@@ -102,7 +107,8 @@ def unal_05(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
         return not effects and after == before
     if type(event) is not OptionedBarrier or not is_spent(before, event.checkpoint):
         return True
-    expected = () if event.alignment == UNALIGNED else (Resume(event.channel),)
+    never = before.profile.first_decides and not before.alternating
+    expected = () if never or overtakes(before, event) else (Resume(event.channel),)
     return effects == expected and after == before
 
 
@@ -133,7 +139,10 @@ def unal_08(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
     """Without checkpoints after tasks finish an end aborts what is pending, announced or begun."""
     if type(event) is not EndOfPartition or not before.pending or before.counts_as_aligned:
         return True
-    expected = (*let_go(before, before.current), Abort(before.current, INPUT_END_OF_STREAM))
+    aborted = (Abort(before.current, INPUT_END_OF_STREAM),)
+    expected = (*let_go(before, before.current), *aborted)
+    if not before.profile.releases_first:
+        expected = (*aborted, *let_go(before, before.current))
     return effects == expected and is_idle(after) and after.closed == also(before.closed, event.channel)
 
 
@@ -164,7 +173,7 @@ def unal_10(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
     told = _of_barrier(before, event, effects)
     if told is None:
         return not blocks
-    if told.alignment == UNALIGNED:
+    if not told.stops or is_lone(before) or (after.failed and before.profile.first_decides):
         return not blocks and (not after.pending or after.blocked == told.blocked)
     if blocks != (Block(told.channel),) or told.tail[:1] != blocks:
         return False
@@ -175,22 +184,26 @@ def unal_10(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 def unal_11(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
     """The last aligned barrier completes aligned, however late it is: trigger first, then let go."""
     told = _of_barrier(before, event, effects)
-    if told is None or told.overtaking or told.alignment == UNALIGNED:
+    if told is None or told.overtaking or not told.stops or _disagrees(before, after):
         return True
     if not told.last:
         return all(type(effect) is not Trigger for effect in effects)
+    if is_lone(before):
+        return told.tail == (Resume(told.channel), Trigger(told.checkpoint)) and is_idle(after)
     held = also(told.blocked, told.channel)
-    return told.tail[1:] == (Trigger(told.checkpoint), *resumes(held)) and is_idle(after)
+    return told.tail[1:] == completed(before, told.checkpoint, held) and is_idle(after)
 
 
 @UNALIGNED_GATE.step("UNAL-12")
 def unal_12(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
     """An unaligned barrier in an alignment gives it up: announced ones overtake, the snapshot starts."""
     told = _of_barrier(before, event, effects)
-    if told is None or told.overtaking or told.alignment != UNALIGNED:
+    if told is None or told.overtaking or told.alignment != UNALIGNED or before.profile.first_decides:
         return True
-    started = (StartPersisting(told.checkpoint), TriggerUnaligned(told.checkpoint))
-    expected: Effects = (*prioritises(told.announced), *started)
+    expected: Effects = (
+        *prioritises(told.announced),
+        *started(before, told.checkpoint, told.alignment),
+    )
     if told.last:
         return told.tail == (*expected, StopPersisting(told.checkpoint), *resumes(told.blocked))
     return told.tail == expected and after.begun and after.overtaking and not any(after.announced)
@@ -199,7 +212,7 @@ def unal_12(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 @UNALIGNED_GATE.step("UNAL-13")
 def unal_13(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
     """An announcement begins its checkpoint and is noted; it blocks nothing and counts for nothing."""
-    if type(event) is not Announce or is_spent(before, event.checkpoint):
+    if type(event) is not Announce or is_spent(before, event.checkpoint) or before.profile.first_decides:
         return True
     told = words_of(before, event, effects)
     same = (after.arrived, after.blocked) == (told.arrived, told.blocked)
@@ -211,7 +224,7 @@ def unal_13(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 @UNALIGNED_GATE.step("UNAL-14")
 def unal_14(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
     """While barriers overtake, an announced one is asked to at once."""
-    if type(event) is not Announce or is_spent(before, event.checkpoint):
+    if type(event) is not Announce or is_spent(before, event.checkpoint) or before.profile.first_decides:
         return True
     told = words_of(before, event, effects)
     return not told.overtaking or told.tail == prioritises(also((False,) * len(before.closed), event.channel))
@@ -232,6 +245,11 @@ def unal_22(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
     if any(type(effect) is Block for effect in effects):
         return False
     return triggers(effects) == (0 if under_way else 1) and is_idle(after)
+
+
+def _disagrees(before: UnalignedGate, after: UnalignedGate) -> bool:
+    """The barrier was refused because of the first one of its checkpoint (UNAL-27)."""
+    return before.profile.first_decides and after.failed
 
 
 def _of_barrier(before: UnalignedGate, event: Event, effects: Effects) -> Words | None:

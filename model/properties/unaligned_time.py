@@ -30,11 +30,16 @@ from model.inflight import Item, Passage
 from model.properties.registry import Registry
 from model.properties.unaligned import UNALIGNED_GATE
 from model.properties.unaligned_words import (
+    aborts,
     also,
     awaits,
+    begins_overtaking,
     fits_unaligned,
+    is_lone,
     is_spent,
+    is_whole,
     lasts_too_long,
+    overtakes,
     prioritises,
     triggers,
     words_of,
@@ -53,7 +58,8 @@ def unal_15(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
         return after.timer == before.timer
     if event.checkpoint <= before.current:
         return after.timer == before.timer
-    if event.alignment != TIMED or before.timeout <= 0 or not before.alternating:
+    timed = event.alignment == TIMED and before.timeout > 0 and before.alternating
+    if not timed or before.profile.first_decides:
         return after.timer == NONE
     due = (before.now if before.profile.times_from_first else event.timestamp) + before.timeout
     return after.timer == (due if due >= before.now else before.now)
@@ -92,11 +98,11 @@ def unal_18(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
     if type(event) is not OptionedBarrier or is_spent(before, event.checkpoint) or after.failed:
         return True
     told = words_of(before, event, effects)
-    if told.overtaking or told.alignment == UNALIGNED or told.last:
+    if told.overtaking or not told.stops or told.last:
         return True
     expected: Effects = (Block(event.channel),)
     options = Options(event.alignment, event.savepoint, event.timestamp)
-    late = lasts_too_long(before, options, told.since)
+    late = lasts_too_long(before, options, told.since) and not before.profile.first_decides
     if late:
         started = (StartPersisting(event.checkpoint), TriggerUnaligned(event.checkpoint))
         expected = (*expected, *prioritises(told.announced), *started)
@@ -123,6 +129,8 @@ def unal_20(gate: UnalignedGate) -> bool:
     """A timer runs only for a pending timed checkpoint of a gate that alternates."""
     if gate.timer == NONE or gate.failed:
         return True
+    if gate.profile.first_decides:
+        return False
     return gate.pending and gate.alternating and gate.timeout > 0 and gate.first.alignment == TIMED
 
 
@@ -139,6 +147,8 @@ def _has_to_be_refused(before: UnalignedGate, event: Event, effects: Effects, af
     aligning = before.begun and not before.overtaking
     if type(event) is OptionedBarrier and not is_spent(before, event.checkpoint):
         told = words_of(before, event, effects)
+        if before.profile.first_decides:
+            return _is_of_another_kind(before, event)
         options = Options(event.alignment, event.savepoint, event.timestamp)
         if fits_unaligned(before, options):
             return False
@@ -155,6 +165,14 @@ def _has_to_be_refused(before: UnalignedGate, event: Event, effects: Effects, af
             and not fits_unaligned(before, before.first)
         )
     return _fires(before, event) and aligning and not fits_unaligned(before, before.first)
+
+
+def _is_of_another_kind(before: UnalignedGate, event: OptionedBarrier) -> bool:
+    """It contradicts the first barrier of its checkpoint, or repeats one in an alignment (UNAL-27)."""
+    if event.checkpoint != before.current:
+        return False
+    differs = before.alternating and overtakes(before, event) != before.overtaking
+    return differs or before.blocked[event.channel]
 
 
 @UNALIGNED_GATE.step("UNAL-25")
@@ -185,11 +203,14 @@ def unal_26(gate: UnalignedGate) -> bool:
     if gate.now < 0 or gate.timeout < 0 or (not gate.alternating and not gate.overtaking):
         return False
     if not gate.pending:
-        rests = gate.overtaking != gate.alternating and gate.first == NO_OPTIONS
+        rests = gate.overtaking != gate.alternating or gate.profile.first_decides
+        rests = rests and gate.first == NO_OPTIONS
         flags = any(gate.arrived) or any(gate.blocked) or any(gate.announced)
         rests = rests and gate.since == 0 and gate.repeats == 0
         return gate.current >= -1 and rests and not gate.begun and not flags
     if gate.begun and not any(gate.arrived):
+        return False
+    if gate.profile.first_decides and not _is_decided(gate):
         return False
     for arrived, blocked, announced, closed in zip(
         gate.arrived, gate.blocked, gate.announced, gate.closed, strict=True
@@ -202,7 +223,58 @@ def unal_26(gate: UnalignedGate) -> bool:
             return False
     if gate.since < 0 or gate.since > gate.now or gate.repeats < 0:
         return False
-    return gate.current >= 0 and awaits(gate.arrived, gate.closed, gate.repeats)
+    return gate.current >= 0 and (is_whole(gate) or awaits(gate.arrived, gate.closed, gate.repeats))
+
+
+def _is_decided(gate: UnalignedGate) -> bool:
+    """A barrier began what is pending: an alignment, whose channels wait, or one that blocks nobody."""
+    if not gate.begun or any(gate.announced) or (not gate.overtaking and is_lone(gate)):
+        return False
+    if gate.overtaking:
+        return not any(gate.blocked)
+    return gate.blocked == gate.arrived and gate.repeats == 0
+
+
+@UNALIGNED_GATE.step("UNAL-27")
+def unal_27(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
+    """Where the first barrier decides, its checkpoint aligns or overtakes to its end."""
+    if not before.profile.first_decides or type(event) is not OptionedBarrier:
+        return True
+    if is_spent(before, event.checkpoint):
+        return True
+    if event.checkpoint == before.current:
+        refused = _is_of_another_kind(before, event)
+        return after.failed == refused and (after.overtaking == before.overtaking)
+    decided = before.profile.type_decides or after.overtaking == begins_overtaking(before, event)
+    return not after.failed and decided
+
+
+@UNALIGNED_GATE.step("UNAL-28")
+def unal_28(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
+    """In 1.11 a savepoint aligns and any other checkpoint overtakes, whatever its barriers ask for."""
+    if not before.profile.type_decides or type(event) is not OptionedBarrier:
+        return True
+    if event.checkpoint <= before.current or not before.alternating:
+        return True
+    persists = any(type(effect) is StartPersisting for effect in effects)
+    return persists != event.savepoint and after.overtaking == persists
+
+
+@UNALIGNED_GATE.step("UNAL-29")
+def unal_29(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
+    """In 1.11 nothing is said of a checkpoint whose last barrier has overtaken, and it stays pending."""
+    if not before.profile.whole_stays_pending or not is_whole(before) or after.failed:
+        return True
+    if type(event) is Advance or type(event) is Announce:
+        return not effects and is_whole(after)
+    if type(event) is OptionedBarrier:
+        if event.checkpoint <= before.current:
+            return is_whole(after) and triggers(effects) == 0
+        changes = begins_overtaking(before, event) != before.overtaking
+        return aborts(effects) == (1 if changes else 0)
+    if type(event) is Cancel and event.checkpoint < before.current:
+        return not effects and after == before
+    return aborts(effects) == 1 and not after.pending  # an end, or a cancellation of it or of a newer one
 
 
 def _fires(before: UnalignedGate, event: Event) -> bool:

@@ -11,10 +11,11 @@ from model.barriers import (
     OptionedBarrier,
     Options,
     Prioritise,
+    StartPersisting,
     StopPersisting,
     TriggerUnaligned,
 )
-from model.events import NONE, Abort, Effects, Resume, Trigger
+from model.events import NONE, SUBSUMED, Abort, Effects, Resume, Trigger
 from model.unaligned import UnalignedGate
 
 Flags = tuple[bool, ...]
@@ -28,6 +29,8 @@ class Words(NamedTuple):
     alignment: int
     overtaking: bool
     """The phase that the event finds."""
+    stops: bool
+    """The sender stops after it: a barrier that does not overtake."""
     begun: bool
     arrived: Flags
     """With a barrier's own channel."""
@@ -50,13 +53,13 @@ def words_of(before: UnalignedGate, event: OptionedBarrier | Announce, effects: 
     repeats, since = before.repeats, before.since
     tail = effects
     if event.checkpoint > before.current:
-        begun, overtaking = False, not before.alternating
+        begun, overtaking = False, begins_overtaking(before, event)
         arrived = blocked = announced = none
         repeats, since = 0, before.now
-        if before.pending:
-            tail = effects[len(let_go(before, before.current)) + 1 :]
+        tail = effects[len(subsumed(before, event)) :]
     if type(event) is OptionedBarrier:
-        if before.profile.repeats_count and arrived[event.channel]:
+        counts = before.profile.repeats_count or before.profile.overtaking_counts_repeats
+        if counts and arrived[event.channel]:
             repeats = repeats + 1
         arrived = also(arrived, event.channel)
         if event.alignment != UNALIGNED:
@@ -66,6 +69,7 @@ def words_of(before: UnalignedGate, event: OptionedBarrier | Announce, effects: 
         event.checkpoint,
         event.alignment,
         overtaking,
+        event.alignment != UNALIGNED if not before.profile.first_decides else not overtaking,
         begun,
         arrived,
         blocked,
@@ -81,9 +85,58 @@ def is_spent(gate: UnalignedGate, checkpoint: int) -> bool:
     return checkpoint < gate.current or (checkpoint == gate.current and not gate.pending)
 
 
+def overtakes(gate: UnalignedGate, event: OptionedBarrier | Announce) -> bool:
+    """The barrier overtakes of itself: by its type where that decides, else by what it asks for."""
+    return not event.savepoint if gate.profile.type_decides else event.alignment == UNALIGNED
+
+
+def begins_overtaking(gate: UnalignedGate, event: OptionedBarrier | Announce) -> bool:
+    """A checkpoint that begins with this barrier begins by overtaking."""
+    return not gate.alternating or (gate.profile.first_decides and overtakes(gate, event))
+
+
+def is_whole(gate: UnalignedGate) -> bool:
+    """It is pending, and all its barriers have overtaken."""
+    kept = gate.profile.whole_stays_pending and gate.pending and gate.overtaking
+    return bool(kept and not awaits(gate.arrived, gate.closed))
+
+
+def subsumed(gate: UnalignedGate, event: OptionedBarrier | Announce) -> Effects:
+    """What a newer barrier or announcement says of the pending checkpoint, before anything of its own."""
+    if not gate.pending:
+        return ()
+    changes = gate.profile.first_decides and begins_overtaking(gate, event) != gate.overtaking
+    if is_whole(gate) and not changes:
+        return ()
+    aborted = (Abort(gate.current, SUBSUMED),)
+    if changes or gate.profile.releases_first:
+        return (*let_go(gate, gate.current), *aborted)
+    return (*aborted, *let_go(gate, gate.current))
+
+
+def started(gate: UnalignedGate, checkpoint: int, alignment: int) -> Effects:
+    """What the first barrier that overtakes says."""
+    if gate.profile.first_decides and alignment != UNALIGNED:
+        return (StartPersisting(checkpoint), Trigger(checkpoint))
+    return (StartPersisting(checkpoint), TriggerUnaligned(checkpoint))
+
+
+def completed(gate: UnalignedGate, checkpoint: int, blocked: Flags) -> Effects:
+    """What the last barrier of an alignment says after its own block."""
+    if gate.profile.triggers_first:
+        return (Trigger(checkpoint), *resumes(blocked))
+    return (*resumes(blocked), Trigger(checkpoint))
+
+
+def is_lone(gate: UnalignedGate) -> bool:
+    """It has one channel in all, which never waits for itself."""
+    return gate.profile.passes_alone and len(gate.closed) == 1
+
+
 def let_go(gate: UnalignedGate, checkpoint: int) -> Effects:
-    """What ends the pending checkpoint, before its abort."""
-    stopped = (StopPersisting(checkpoint),) if gate.begun and gate.overtaking else ()
+    """What ends the pending checkpoint, beside its abort."""
+    runs = gate.overtaking and (gate.begun or gate.profile.first_decides)
+    stopped = (StopPersisting(checkpoint),) if runs and gate.profile.tells_stop else ()
     return (*stopped, *resumes(gate.blocked))
 
 
@@ -123,7 +176,8 @@ def aborts(effects: Effects) -> int:
 def is_idle(gate: UnalignedGate) -> bool:
     """Nothing is pending and nothing is left of what was."""
     busy = gate.pending or gate.begun or any(gate.arrived) or any(gate.blocked) or any(gate.announced)
-    return not busy and gate.overtaking != gate.alternating and gate.timer == NONE
+    rests = gate.overtaking != gate.alternating or gate.profile.first_decides
+    return bool(not busy and rests and gate.timer == NONE)
 
 
 def fits_unaligned(gate: UnalignedGate, options: Options) -> bool:

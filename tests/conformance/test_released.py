@@ -124,6 +124,23 @@ def test_what_cannot_be_driven_is_no_pass(start, entries):
     assert "the model: profile" in unknown.stopped.why
 
 
+@pytest.mark.parametrize("mode", ["unaligned", "alternating"])
+def test_a_release_older_than_a_mode_is_told_as_such(impl, entries, mode):
+    older = conform(impl, Target("1.9.3", "flink-1.9", mode, "handler", after_finish=False), 5)
+    assert older.absent
+    assert older.skipped
+    assert told.line(older).startswith("  absent")
+    assert "not in this release: profile flink-1.9 has no unaligned checkpoints" in told.line(older)
+    assert told.matrix([older]).endswith("not in this release")
+
+
+def test_where_the_type_decides_a_checkpoint_is_a_savepoint_on_all_channels_or_on_none():
+    target = Target("1.11.4", "flink-1.11", "alternating", "handler", after_finish=False)
+    events = [event for event in alphabet(target.configs()[0], {}) if event["kind"] == "barrier"]
+    types = {(event["checkpoint"], event.get("savepoint", False)) for event in events}
+    assert types == {(1, False), (2, True), (3, False)}
+
+
 def test_the_same_sequences_for_all_releases_of_a_profile(impl, entries):
     versions = (replace(TARGET, version="9.9.10"), TARGET)
     twice = [conform(impl, target, 40, tour_nodes=5) for target in versions]

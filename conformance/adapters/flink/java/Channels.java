@@ -21,11 +21,12 @@ import java.util.concurrent.ExecutorService;
 import org.apache.flink.runtime.checkpoint.channel.ChannelStateReader;
 import org.apache.flink.runtime.io.network.buffer.BufferReceivedListener;
 //# end
-//# from 1.12
-import org.apache.flink.runtime.io.network.api.CheckpointBarrier;
+//# from 1.11 before 1.12
+import org.apache.flink.runtime.io.network.buffer.Buffer;
 //# end
-//# from 1.13
+//# from 1.12
 import org.apache.flink.runtime.checkpoint.CheckpointException;
+import org.apache.flink.runtime.io.network.api.CheckpointBarrier;
 import org.apache.flink.runtime.io.network.api.serialization.EventSerializer;
 import org.apache.flink.runtime.io.network.partition.consumer.WatchedPersister;
 //# end
@@ -73,7 +74,13 @@ final class Channels extends IndexedInputGate {
 //# from 1.11
     private final List<InputChannelInfo> infos = new ArrayList<>();
 //# end
-//# from 1.13
+//# from 1.11 before 1.12
+    private Persists persists = (buffer, channel) -> false;
+//# end
+//# from 1.12 before 1.13
+    private boolean overtakes;
+//# end
+//# from 1.12
     private final List<WatchedPersister> persisters = new ArrayList<>();
 //# end
 
@@ -88,7 +95,7 @@ final class Channels extends IndexedInputGate {
             infos.add(new InputChannelInfo(0, channel));
         }
 //# end
-//# from 1.13
+//# from 1.12
         for (InputChannelInfo info : infos) {
             persisters.add(new WatchedPersister(info));
         }
@@ -200,12 +207,45 @@ final class Channels extends IndexedInputGate {
     @Override
     public void registerBufferReceivedListener(BufferReceivedListener listener) {}
 //# end
-//# before 1.13
+//# before 1.11
 
-    /** Before 1.13 no snapshot of channels is modelled. */
-    private void read(Waiting item) {}
+    /** Before 1.11 there is no snapshot of channels. */
+    private void read(Waiting next) {}
+//# end
+//# from 1.11 before 1.12
+
+    /** Who keeps what a channel hands on: the listener that Flink registers with its network. */
+    interface Persists {
+        boolean keeps(Buffer buffer, int channel) throws IOException;
+    }
+
+    void persist(Persists instead) {
+        persists = instead;
+    }
+
+    private void read(Waiting next) throws IOException {
+        persisted = next.item.isBuffer() && persists.keeps(next.item.getBuffer(), next.channel);
+    }
+//# end
+//# from 1.12 before 1.13
+
+    /** Every barrier overtakes, also one that does not ask for it. */
+    void overtake(boolean everyBarrier) {
+        overtakes = everyBarrier;
+    }
+
+    /** In 1.12 a channel's persister looks at barriers that overtake only. */
+    private boolean hasPriority(CheckpointBarrier barrier) {
+        return overtakes || barrier.getCheckpointOptions().isUnalignedCheckpoint();
+    }
 //# end
 //# from 1.13
+
+    private static boolean hasPriority(CheckpointBarrier barrier) {
+        return false;
+    }
+//# end
+//# from 1.12
 
     /** The channel's own persister sees what is read. */
     private void read(Waiting next) throws IOException {
@@ -213,7 +253,8 @@ final class Channels extends IndexedInputGate {
         if (next.item.isBuffer()) {
             persisted = persister.read(next.item.getBuffer());
         } else if (next.item.getEvent() instanceof CheckpointBarrier) {
-            persister.read(EventSerializer.toBuffer(next.item.getEvent(), false));
+            CheckpointBarrier barrier = (CheckpointBarrier) next.item.getEvent();
+            persister.read(EventSerializer.toBuffer(barrier, hasPriority(barrier)));
         }
     }
 //# end
@@ -231,19 +272,7 @@ final class Channels extends IndexedInputGate {
         effects.resume(channel.getInputChannelIdx());
     }
 //# end
-//# from 1.12 before 1.13
-
-    @Override
-    public void checkpointStarted(CheckpointBarrier barrier) {
-        effects.startPersisting(barrier.getId());
-    }
-
-    @Override
-    public void checkpointStopped(long checkpoint) {
-        effects.stopPersisting(checkpoint);
-    }
-//# end
-//# from 1.13
+//# from 1.12
 
     @Override
     public void checkpointStarted(CheckpointBarrier barrier) throws CheckpointException {

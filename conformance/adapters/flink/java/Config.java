@@ -42,9 +42,6 @@ final class Config {
             throw new Unsupported("mode " + mode + "; offered: " + String.join(", ", release.modes()));
         }
         String level = choice(wire, "level", Arrays.asList("polled", "handler"));
-        if (!release.levels(mode).contains(level)) {
-            throw new Unsupported("level " + level + " in mode " + mode);
-        }
         boolean mayFinish = release.isAtLeast(1, 14);
         Object afterFinish = wire.getOrDefault("checkpoints_after_tasks_finish", mayFinish);
         if (!(afterFinish instanceof Boolean)) {

@@ -11,10 +11,10 @@ import org.apache.flink.streaming.runtime.io.WatchedAligner;
 //# end
 //# from 1.11
 import java.lang.reflect.Constructor;
-import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.streaming.runtime.tasks.SubtaskCheckpointCoordinator;
 //# end
 //# from 1.11 before 1.12
+import org.apache.flink.runtime.checkpoint.channel.ChannelStateWriter;
 import org.apache.flink.runtime.io.network.partition.consumer.InputGate;
 import org.apache.flink.streaming.runtime.io.CheckpointBarrierUnaligner;
 //# end
@@ -58,8 +58,15 @@ final class Handler {
         if (config.mode.equals(Config.EXACTLY_ONCE)) {
             flink = aligner;
         } else {
+            boolean[] written = new boolean[1];
+            SubtaskCheckpointCoordinator writes = coordinator(effects, written);
             CheckpointBarrierUnaligner unaligner =
-                    make(CheckpointBarrierUnaligner.class, coordinator(effects), NAME, task, new InputGate[] {channels});
+                    make(CheckpointBarrierUnaligner.class, writes, NAME, task, new InputGate[] {channels});
+            channels.persist((buffer, channel) -> {
+                written[0] = false;
+                unaligner.getBufferReceivedListener().get().notifyBufferReceived(buffer, channels.info(channel));
+                return written[0];
+            });
             Class<?> alternating = Class.forName("org.apache.flink.streaming.runtime.io.AlternatingCheckpointBarrierHandler");
             flink = config.mode.equals(Config.UNALIGNED)
                     ? unaligner
@@ -69,7 +76,8 @@ final class Handler {
 //# end
 //# from 1.12 before 1.13
         AlignedController aligned = new AlignedController(channels);
-        UnalignedController unaligned = new UnalignedController(coordinator(effects), channels);
+        UnalignedController unaligned = new UnalignedController(coordinator(effects, new boolean[1]), channels);
+        channels.overtake(config.mode.equals(Config.UNALIGNED));
         CheckpointBarrierBehaviourController controller =
                 config.mode.equals(Config.EXACTLY_ONCE)
                         ? aligned
@@ -85,11 +93,11 @@ final class Handler {
                 break;
             case Config.UNALIGNED:
                 flink = SingleCheckpointBarrierHandler.unaligned(
-                        NAME, task, coordinator(effects), time.clock(), config.channels, time.timers(), channels);
+                        NAME, task, coordinator(effects, new boolean[1]), time.clock(), config.channels, time.timers(), channels);
                 break;
             case Config.ALTERNATING:
                 flink = SingleCheckpointBarrierHandler.alternating(
-                        NAME, task, coordinator(effects), time.clock(), config.channels, time.timers(), channels);
+                        NAME, task, coordinator(effects, new boolean[1]), time.clock(), config.channels, time.timers(), channels);
                 break;
             default:
                 flink = SingleCheckpointBarrierHandler.aligned(
@@ -104,11 +112,11 @@ final class Handler {
                 break;
             case Config.UNALIGNED:
                 flink = SingleCheckpointBarrierHandler.unaligned(
-                        NAME, task, coordinator(effects), time.clock(), config.channels, time.timers(), afterFinish, channels);
+                        NAME, task, coordinator(effects, new boolean[1]), time.clock(), config.channels, time.timers(), afterFinish, channels);
                 break;
             case Config.ALTERNATING:
                 flink = SingleCheckpointBarrierHandler.alternating(
-                        NAME, task, coordinator(effects), time.clock(), config.channels, time.timers(), afterFinish, channels);
+                        NAME, task, coordinator(effects, new boolean[1]), time.clock(), config.channels, time.timers(), afterFinish, channels);
                 break;
             default:
                 flink = SingleCheckpointBarrierHandler.aligned(
@@ -201,14 +209,22 @@ final class Handler {
     }
 
     /** The unaligned handlers tell it that the writing of channel state begins; nothing is written here. */
-    private static SubtaskCheckpointCoordinator coordinator(Effects effects) {
+    private static SubtaskCheckpointCoordinator coordinator(Effects effects, boolean[] written) {
         return Fakes.of(
                 SubtaskCheckpointCoordinator.class,
                 (proxy, method, arguments) -> {
 //# end
 //# from 1.11 before 1.12
-                    if (method.getName().equals("initCheckpoint") && ((CheckpointOptions) arguments[1]).isUnalignedCheckpoint()) {
-                        effects.startPersisting((Long) arguments[0]);
+                    if (method.getName().equals("initCheckpoint")) {
+                        effects.startPersisting((Long) arguments[0]); // the channels keep what they read from now on
+                    }
+                    if (method.getName().equals("getChannelStateWriter")) {
+                        return Fakes.of(
+                                ChannelStateWriter.class,
+                                (writer, called, given) -> {
+                                    written[0] |= called.getName().equals("addInputData");
+                                    return Fakes.nothing(called.getReturnType());
+                                });
                     }
 //# end
 //# from 1.11

@@ -35,14 +35,6 @@ final class Release {
         return modes;
     }
 
-    /** Before 1.13 the channels that persist what is in flight are not driven. */
-    List<String> levels(String mode) {
-        boolean overtakes = mode.equals(Config.UNALIGNED) || mode.equals(Config.ALTERNATING);
-        return overtakes && !isAtLeast(1, 13)
-                ? Collections.singletonList("handler")
-                : Arrays.asList("handler", "polled");
-    }
-
     void hello(StringBuilder out, Long seq, int protocol) {
         out.append("{\"components\":{\"gate\":{\"capabilities\":[\"handler\",\"polled\"],\"modes\":");
         Json.write(modes(), out);

@@ -2,7 +2,7 @@ package barrierspec.flink;
 
 import java.util.Collection;
 import java.util.Map;
-//# from 1.12
+//# from 1.11
 import org.apache.flink.runtime.checkpoint.channel.InputChannelInfo;
 //# end
 
@@ -12,13 +12,24 @@ final class View {
         "latestPendingCheckpointID", "currentCheckpointId", "currentConsumedCheckpointId", "lastSeenBarrierId"
     };
 
+    /** What of 1.11's unaligner the network's thread calls. */
+    private static final String UNALIGNER = "threadSafeUnaligner";
+
     private View() {}
 
     /** The state of the wire; `ended` are the channels whose end the handler has got. */
     static void write(Config config, Handler handler, boolean[] ended, StringBuilder out) {
         Object flink = active(handler.flink);
         boolean tracks = Fields.has(flink, "pendingCheckpoints");
+        boolean hasTwo = Fields.has(flink, UNALIGNER);
+        Object unaligner = hasTwo ? Fields.get(flink, UNALIGNER) : null;
         char before = '{';
+        if (hasTwo || flink != handler.flink) {
+            boolean pending = isPending(flink, false);
+            list(out.append("{\"arrived\":"), config.channels,
+                    channel -> pending && (hasTwo ? !stores(unaligner, channel) : handler.isBlocked(channel)));
+            before = ',';
+        }
         if (Fields.has(flink, "alignedChannels") && !config.mode.equals(Config.EXACTLY_ONCE)) {
             Collection<?> aligned = (Collection<?>) Fields.get(flink, "alignedChannels");
             boolean pending = isPending(flink, tracks); // else what is left there means nothing any more
@@ -32,9 +43,16 @@ final class View {
         if (Fields.has(flink, "numClosedChannels") || Fields.has(flink, "numOpenChannels")) {
             closed(config, flink, ended, out.append(before).append("\"closed\":"));
             before = ',';
+        } else if (hasTwo) {
+            closed(config, unaligner, ended, out.append(before).append("\"closed\":"));
+            before = ',';
         }
-        out.append(before).append("\"current\":").append(current(handler.flink));
+        out.append(before).append("\"current\":").append(current(flink));
         out.append(",\"pending\":").append(isPending(flink, tracks));
+        if (hasTwo || flink != handler.flink) {
+            list(out.append(",\"persisting\":"), config.channels,
+                    channel -> hasTwo && !ended[channel] && stores(unaligner, channel));
+        }
         if (tracks) {
             tracked(config, (Collection<?>) Fields.get(flink, "pendingCheckpoints"), out.append(",\"tracked\":"));
         }
@@ -46,7 +64,7 @@ final class View {
         return Fields.has(flink, "activeHandler") ? Fields.get(flink, "activeHandler") : flink;
     }
 
-    private static Object current(Object flink) {
+    private static Object current(Object flink) { // of 1.11's two, of the one that acted last
         for (String name : CURRENT) {
             if (Fields.has(flink, name)) {
                 return Fields.get(flink, name);
@@ -116,6 +134,26 @@ final class View {
         }
         out.append(before == '[' ? "[]" : "]");
     }
+//# from 1.11 before 1.12
+
+    /** Whether the unaligner stores what the channel delivers. */
+    private static boolean stores(Object unaligner, int channel) {
+        Map<?, ?> stores = (Map<?, ?>) Fields.get(unaligner, "storeNewBuffers");
+        return Boolean.TRUE.equals(stores.get(new InputChannelInfo(0, channel)));
+    }
+//# end
+//# before 1.11
+
+    private static boolean stores(Object unaligner, int channel) {
+        return false;
+    }
+//# end
+//# from 1.12
+
+    private static boolean stores(Object unaligner, int channel) {
+        return false;
+    }
+//# end
 //# before 1.12
 
     private static boolean contains(Collection<?> channels, int channel) {

@@ -1,4 +1,4 @@
-//# from 1.13
+//# from 1.12
 package org.apache.flink.runtime.io.network.partition.consumer;
 
 import java.io.IOException;
