@@ -59,6 +59,8 @@ def command(out: Path, scenario: str, seed: int, rate: float | None, rows: int |
         f"{len(result.attempts)} attempts, {len(result.checkpoints)} checkpoints completed, "
         f"{len(result.faults)} of {len(planned.faults)} faults struck, {result.seconds:.1f} s"
     )
+    for damaged in result.refused:
+        click.echo(f"checkpoint {damaged.checkpoint} was refused: {damaged.reason}")
     click.echo(f"committed output in {out / 'committed'}, event log in {out / 'events'}, seed {seed}")
     if not report.exact:
         return Exit.DIVERGES

@@ -4,18 +4,21 @@ Which channels there are, which have ended, which wait, and whether the gate sti
 differ in what they do with a barrier, not in this.
 """
 
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from impl.core.component import Component
 from impl.core.errors import ConfigError, ProtocolError
 
+MAX_CHANNELS: Final = 32_768
+"""More subtasks than this cannot stand before a gate: it is Flink's bound on the parallelism."""
+
 
 class Gate(Component):
-    """A gate over the channels 0 to `channels` - 1; `ConfigError` if there is none."""
+    """A gate over the channels 0 to `channels` - 1; `ConfigError` if there are none, or too many."""
 
     def __init__(self, channels: int) -> None:
-        if channels < 1:
-            raise ConfigError(f"a gate has at least one channel, came {channels}; correct `channels`")
+        if not 1 <= channels <= MAX_CHANNELS:
+            raise ConfigError(f"a gate has 1 to {MAX_CHANNELS} channels, came {channels}; correct `channels`")
         self._channels = channels
         self._failed = False
         self._blocked: set[int] = set()

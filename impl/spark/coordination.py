@@ -23,7 +23,7 @@ from impl.eventlog import EventLog, Recorded, Wire
 from impl.faults import COMPLETION_STORED, FaultLedger, Passages
 from impl.plan import Plan, Role
 from impl.spark.errors import AttemptFailedError
-from impl.state import CheckpointStorage, StateHandle, StorageError
+from impl.state import CheckpointStorage, Refused, StateHandle, StorageError
 
 Send = Callable[[str, dict[str, Any]], None]
 
@@ -77,6 +77,7 @@ class Coordination:
         self._triggered: dict[int, float] = {}
         self.completions: list[CheckpointReport] = []
         self.aborted: list[tuple[int, str]] = []
+        self.refused: list[Refused] = []
         self._use(Coordinator(**self._settings(), first_id=storage.next_checkpoint_id()))
 
     # ------------------------------------------------------------ attempts
@@ -294,6 +295,8 @@ class Coordination:
         """The handles of the newest checkpoint that can be read; those that cannot are taken out."""
         latest = self._storage.latest_completed()
         for refused in latest.refused:
+            if refused not in self.refused:
+                self.refused.append(refused)
             self._line(
                 {"kind": "checkpoint_refused", "checkpoint": refused.checkpoint, "reason": refused.reason}
             )

@@ -13,7 +13,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from impl.connectors.csv_source import CsvOffset, CsvSource
-from impl.connectors.manifests import sweep
+from impl.connectors.manifests import list_committed, sweep
 from impl.connectors.parquet_sink import ParquetSink, ParquetSinkState
 from impl.core import Effects
 from impl.eventlog import EventLog, Wire
@@ -191,6 +191,10 @@ class ParquetOutput:
 
     directory: Path
     schema: pa.Schema
+
+    def holds_output(self) -> bool:
+        """Whether something has been committed there, by any run."""
+        return (self.directory / "manifests").is_dir() and bool(list_committed(self.directory))
 
     def sweep(self, attempt: int, restored: Sequence[object]) -> None:
         """Remove what ended attempts have left; `restored`: the sinks' states that are gone on from."""

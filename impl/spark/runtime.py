@@ -17,7 +17,7 @@ from impl.spark.handshake import new_secret
 from impl.spark.session import LOOPBACK, is_local, refuse_unsupported, require_slots
 from impl.spark.worker import Launch
 from impl.spark.workers import Workers
-from impl.state import FileSystemStorage
+from impl.state import FileSystemStorage, Refused
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,6 +59,7 @@ class JobPaths:
 class JobResult:
     """How a finished job went. `records`: rows its sources have read, rows read again after a failure once.
 
+    `refused`: checkpoints that could not be gone on from, and why; an older one was used instead (ONCE-04).
     `seconds`: from the first attempt's start to the end of the last, without the start of Spark.
     """
 
@@ -66,6 +67,7 @@ class JobResult:
     attempts: tuple[AttemptReport, ...]
     checkpoints: tuple[CheckpointReport, ...]
     aborted: tuple[tuple[int, str], ...]
+    refused: tuple[Refused, ...]
     faults: tuple[FaultPlan, ...]
     records: int
     seconds: float
@@ -96,17 +98,13 @@ def run_job(
 ) -> JobResult:
     """Run `plan` on `spark` until it has finished.
 
-    Raises `TooFewSlotsError` and `UnsupportedSettingError` before anything is started, `ConfigError` for a
-    checkpoint folder that is in use unless `resume`, and `JobFailedError` when no restart is left.
+    Raises `TooFewSlotsError` and `UnsupportedSettingError` before anything is started, `ConfigError` for
+    folders that do not fit (see `require_a_start`), and `JobFailedError` when no restart is left.
     """
     refuse_unsupported(spark)
     require_slots(spark, len(plan.ids()))
     storage = FileSystemStorage(paths.checkpoints)
-    if storage.completed_ids() and not resume:
-        raise ConfigError(
-            f"{paths.checkpoints} holds the checkpoints of an earlier run: resume that job, or choose "
-            "another folder"
-        )
+    require_a_start(storage, paths.checkpoints, plan, resume=resume)
     log = EventLog(paths.events, "coordinator", "coordinator", 0) if paths.events else None
     ledger = FaultLedger(faults)
     job = _Job(
@@ -117,6 +115,34 @@ def run_job(
     finally:
         if log:
             log.close()
+
+
+def require_a_start(storage: FileSystemStorage, folder: Path, plan: Plan, *, resume: bool) -> None:
+    """Raise `ConfigError` unless a run can begin without losing anything of an earlier one.
+
+    A run from the beginning needs a fresh checkpoint folder, one that resumes a checkpoint that can be read;
+    and output that was committed needs the checkpoint that committed it, else it would be taken back.
+    """
+    if storage.completed_ids() and not resume:
+        raise ConfigError(
+            f"{folder} holds the checkpoints of an earlier run: resume that job, or choose another folder"
+        )
+    latest = storage.latest_completed()
+    if latest.completed is not None:
+        return
+    unreadable = "".join(f"; checkpoint {one.checkpoint}: {one.reason}" for one in latest.refused)
+    if resume:
+        raise ConfigError(
+            f"{folder} holds no checkpoint to resume from{unreadable}; bring one back, or begin without "
+            "resume"
+        )
+    for stage in plan.stages:
+        if stage.role is Role.SINK and stage.logic.holds_output():
+            raise ConfigError(
+                f"{stage.logic.directory} holds committed output and {folder} no checkpoint that it belongs "
+                "to, so a run from the beginning would take it back; choose another folder, or resume with "
+                "its checkpoints"
+            )
 
 
 class _Job:
@@ -168,6 +194,7 @@ class _Job:
             attempts=tuple(self._attempts),
             checkpoints=tuple(self._coordination.completions),
             aborted=tuple(self._coordination.aborted),
+            refused=tuple(self._coordination.refused),
             faults=tuple(self._ledger.plans[number] for number in self._ledger.struck),
             records=self._attempts[-1].first_offset + self._attempts[-1].records,
             seconds=self._clock(),

@@ -5,9 +5,12 @@ from typing import Any
 
 from model.components import aligned, overtaking, tracked, words
 from model.components.mode import Mode
-from model.components.words import Wire
+from model.components.words import Wire, WireError
 from model.events import Step
 from model.profiles import NEWEST, PROFILES
+
+MAX_CHANNELS = 32_768
+"""As many subtasks as Flink allows one operator to have."""
 
 MODES: Mapping[str, Mode] = {
     "exactly-once": aligned.MODE,
@@ -17,12 +20,26 @@ MODES: Mapping[str, Mode] = {
 }
 """By their name on the wire."""
 
+CONFIG = (
+    "channels",
+    "mode",
+    "profile",
+    "level",
+    "checkpoints_after_tasks_finish",
+    "alignment_timeout_ms",
+    "alignment_limit_bytes",
+)
+"""What a gate is configured with; not every mode reads all of it."""
+
 _OF_SESSION = {mode.session: mode for mode in MODES.values()}
 
 
 def new_gate(config: Wire) -> Any:  # noqa: ANN401 - the session of the mode
     """`channels`, `mode`, `profile`, `checkpoints_after_tasks_finish`, `level`, and the mode's own."""
+    words.only(config, CONFIG, "config")
     channels = words.integer(config, "channels", at_least=1)
+    if channels > MAX_CHANNELS:
+        raise WireError(f"channels: expected at most {MAX_CHANNELS}, got {channels}")
     mode = MODES[words.choice(config, "mode", tuple(MODES), default="exactly-once")]
     profile = PROFILES[words.choice(config, "profile", tuple(PROFILES), default=NEWEST.name)]
     level = words.choice(config, "level", ("polled", "handler"), default="polled")

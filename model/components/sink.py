@@ -11,6 +11,7 @@ KINDS = ("write", "snapshot", "notify_complete", "notify_abort", "finish", "cras
 
 def new_sink(config: Wire) -> Sink:
     """No configuration."""
+    words.only(config, (), "config")
     return transactions.new_sink()
 
 

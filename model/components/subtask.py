@@ -12,6 +12,7 @@ from model.subtask_profiles import NEWEST_TASK, TASK_PROFILES
 
 def new_subtask(config: Wire) -> Subtask:
     """`profile`, `max_concurrent`."""
+    words.only(config, ("profile", "max_concurrent"), "config")
     name = words.choice(config, "profile", tuple(TASK_PROFILES), default=NEWEST_TASK.name)
     bound = words.integer(config, "max_concurrent", at_least=1, default=1)
     return subtask.new_subtask(bound, TASK_PROFILES[name])

@@ -21,6 +21,16 @@ def kind_of(event: Wire, known: Sequence[str]) -> str:
     return str(kind)
 
 
+def only(wire: object, known: Sequence[str], what: str) -> Wire:
+    """The object, which has no fields but the `known` ones."""
+    if not isinstance(wire, Mapping):
+        raise WireError(f"{what}: expected an object with {', '.join(known)}, got {wire!r}")
+    strange = [name for name in wire if name not in known]
+    if strange:
+        raise WireError(f"{what}: unknown fields {strange}; expected some of: {', '.join(known)}")
+    return wire
+
+
 def field(wire: Wire, name: str) -> Any:  # noqa: ANN401 - the value is opaque to the protocol
     """A field that must be there."""
     if name not in wire:
@@ -66,6 +76,14 @@ def text(wire: Wire, name: str) -> str:
     if type(value) is not str:
         raise WireError(f"{name}: expected a string, got {value!r}")
     return value
+
+
+def texts(wire: Wire, name: str) -> tuple[str, ...]:
+    """A list of texts; empty if it is left out."""
+    value = wire.get(name, [])
+    if not isinstance(value, list | tuple) or not all(type(one) is str for one in value):
+        raise WireError(f"{name}: expected a list of strings, got {value!r}")
+    return tuple(value)
 
 
 def choice(wire: Wire, name: str, allowed: Sequence[str], *, default: str | None = None) -> str:

@@ -10,7 +10,7 @@ from conformance.parts.result import Finding, PartResult
 from conformance.verdict import Verdict
 from conformance.verify import Part, Verification, Watch, fresh_context, verify
 
-NAMES = ("passes", "reads", "diverges", "crashes", "doubts", "boundless", "denies", "mute", "absent")
+NAMES = ("passes", "reads", "diverges", "crashes", "doubts", "boundless", "denies", "mute", "absent", "dies")
 FAKES = {name: Part(f"fake_parts.{name}", "fake") for name in NAMES}
 
 

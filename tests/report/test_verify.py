@@ -137,3 +137,19 @@ def test_a_paced_part_runs_beside_those_before_it(verified, last):
         ("ends", last),
     ]
     assert ("says", "beside the others since they began") in watch.heard
+
+
+def test_what_a_paced_part_says_is_passed_on(verified):
+    watch = Recorder()
+
+    verified("diverges", "passes", paced=("passes",), watch=watch)
+
+    assert ("says", "passes: counting") in watch.heard
+
+
+def test_a_paced_part_whose_process_dies_is_a_finding(verified):
+    done = verified("passes", "dies", paced=("dies",))
+
+    assert done.parts[0].verdict is Verdict.CONFORMS
+    assert done.verdict is Verdict.UNDETERMINED
+    assert done.parts[1].findings[0].line.startswith("dies could not run: BrokenProcessPool")

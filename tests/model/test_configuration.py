@@ -1,0 +1,23 @@
+"""A configuration that nobody would read, or that nobody could hold, is refused on both sides."""
+
+import pytest
+
+from impl.core import COMPONENTS as IMPLEMENTED
+from impl.core.errors import ConfigError
+from model.components import COMPONENTS, WireError
+
+REFUSED = [
+    ("gate", {"channels": 2, "chanels": 9}, "chanels"),
+    ("gate", {"channels": 32_769}, "32768"),
+    ("gate", {"channels": 10**9}, "32768"),
+    ("subtask", {"x": 1}, "x"),
+    ("sink", {"x": 1}, "x"),
+]
+
+
+@pytest.mark.parametrize(("component", "config", "named"), REFUSED)
+def test_it_is_refused(component, config, named):
+    with pytest.raises(WireError, match=named):
+        COMPONENTS[component].new(config)
+    with pytest.raises(ConfigError, match=named):
+        IMPLEMENTED[component](config)
