@@ -7,7 +7,7 @@ and the next one starts. Whether an action may happen now is asked of `model.clo
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from model import coordinator, subtask, transactions
+from model import coordinator, recovery, scheduling, subtask, transactions
 from model.composition import at_gate, obey_coordinator, obey_gate, obey_sink, obey_subtask
 from model.dataflow import (
     Dataflow,
@@ -137,13 +137,13 @@ def on_receive_at_sink(dataflow: Dataflow) -> Step[Dataflow]:
 
 def on_start_checkpoint(dataflow: Dataflow) -> Step[Dataflow]:
     """A checkpoint is due."""
-    return obey_coordinator(dataflow, coordinator.on_trigger(dataflow.coordinator, False))
+    return obey_coordinator(dataflow, coordinator.on_trigger(dataflow.coordinator))
 
 
 def on_time_out(dataflow: Dataflow) -> Step[Dataflow]:
     """So much time passes that every pending checkpoint expires."""
     state = dataflow.coordinator
-    return obey_coordinator(dataflow, coordinator.on_advance(state, state.plan.timeout))
+    return obey_coordinator(dataflow, scheduling.on_advance(state, state.plan.timeout))
 
 
 def on_deliver(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
@@ -198,7 +198,7 @@ def on_fail(dataflow: Dataflow, late: Messages) -> Step[Dataflow]:
 def on_restart(dataflow: Dataflow) -> Step[Dataflow]:
     """The next attempt starts, every task from the checkpoint that the coordinator answers (ONCE-04)."""
     state = dataflow.coordinator
-    answer = coordinator.on_restore(state)
+    answer = recovery.on_restore(state)
     checkpoint = NONE
     for effect in answer.effects:
         if type(effect) is Restored:

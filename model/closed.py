@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any, NamedTuple
 
-from model import alignment, coordinator, network, store, transactions
+from model import alignment, coordinator_state, network, store, transactions
 from model.alignment import Gate
-from model.coordinator import RUNNING, Coordinator, Plan
+from model.coordinator_state import RUNNING, Coordinator, Plan
 from model.events import (
     NONE,
     AbortNotification,
@@ -145,12 +145,14 @@ def _anything(environment: Environment, event: Event) -> Environment:
 def coordinator_world(tasks: int, ids: int, *, max_concurrent: int, retain: int) -> World:
     """One source and further tasks; time passes by one unit, a checkpoint expires after two."""
     plan = Plan((True, *(False,) * (tasks - 1)), timeout=2, max_concurrent=max_concurrent)
-    start = coordinator.new_coordinator(plan, retain)._replace(status=RUNNING, tasks_run=(True,) * tasks)
+    start = coordinator_state.new_coordinator(plan, retain)._replace(
+        status=RUNNING, tasks_run=(True,) * tasks
+    )
 
     def offers(state: Coordinator) -> Iterator[tuple[str, Event]]:
         if state.next_id + len(state.queue) <= ids:
-            yield "Trigger", TriggerRequest(savepoint=False)
-            yield "Trigger", TriggerRequest(savepoint=True)
+            yield "Trigger", TriggerRequest(CHECKPOINT)
+            yield "Trigger", TriggerRequest(SAVEPOINT)
         for checkpoint in range(1, state.next_id):
             for task in range(tasks + 1):
                 yield "Acknowledge", AcknowledgeMessage(task, checkpoint, 1)

@@ -7,7 +7,7 @@ transaction happens to the records in it.
 
 from model import alignment, subtask, transactions
 from model.alignment import Gate
-from model.coordinator import Coordinator
+from model.coordinator_state import Coordinator
 from model.dataflow import (
     Content,
     Counts,

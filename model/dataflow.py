@@ -15,9 +15,9 @@ of it. When attempts fail and messages arrive is the environment's choice (`mode
 
 from typing import NamedTuple, TypeVar
 
-from model import alignment, coordinator, subtask, transactions
+from model import alignment, coordinator, coordinator_state, subtask, transactions
 from model.alignment import Gate
-from model.coordinator import RUNNING, Coordinator, Plan
+from model.coordinator_state import RUNNING, Coordinator, Plan
 from model.events import NONE, Barrier, Cancel, Record
 from model.messages import Messages
 from model.subtask import Subtask
@@ -102,7 +102,7 @@ def new_dataflow(sources: int, records: int, *, max_concurrent: int, retain: int
         attempt=1,
         runs=True,
         tasks=deployed(start, max_concurrent),
-        coordinator=all_run(coordinator.new_coordinator(plan, retain)),
+        coordinator=all_run(coordinator_state.new_coordinator(plan, retain)),
         messages=(),
         sink=transactions.new_sink(),
         contents=(),

@@ -155,9 +155,11 @@ class TaskStatus(NamedTuple):
 
 
 class TriggerRequest(NamedTuple):
-    """Somebody asks the coordinator for a checkpoint or a savepoint."""
+    """Somebody asks the coordinator for a checkpoint, a savepoint, or a stop with one."""
 
-    savepoint: bool
+    type: int
+    forced: bool = False
+    periodic: bool = False
     kind: str = "trigger_request"
 
 
@@ -167,6 +169,8 @@ class AcknowledgeMessage(NamedTuple):
     task: int
     checkpoint: int
     handle: int
+    shared: tuple[int, ...] = ()
+    """Handles of files that other checkpoints may use, too."""
     kind: str = "acknowledge_message"
 
 
@@ -194,8 +198,9 @@ class FailTasks(NamedTuple):
 
 
 class RestoreRequest(NamedTuple):
-    """The restarting job asks for the newest retained checkpoint."""
+    """The restarting job, or a region of it, asks for the newest retained checkpoint."""
 
+    region: bool = False
     kind: str = "restore_request"
 
 
@@ -372,14 +377,14 @@ class TriggerTask(NamedTuple):
 
     task: int
     checkpoint: int
-    savepoint: bool
+    type: int
     kind: str = "trigger_task"
 
 
 class Rejected(NamedTuple):
     """A request started nothing."""
 
-    savepoint: bool
+    type: int
     reason: str
     kind: str = "rejected"
 

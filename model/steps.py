@@ -10,12 +10,16 @@ from model import (
     coordinator,
     inflight,
     network,
+    recovery,
+    scheduling,
+    starting,
     store,
     subtask,
     tracking,
     transactions,
 )
 from model.barriers import Announce, Inject, OptionedBarrier
+from model.coordinator_events import CoordinatorRestart, JobEnd, MasterAnswer, StoreFails, TriggerFails
 from model.events import (
     AbortNotification,
     AbortOnBarrier,
@@ -89,11 +93,16 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         TriggerRequest: coordinator.on_trigger,
         AcknowledgeMessage: coordinator.on_acknowledge,
         DeclineMessage: coordinator.on_decline,
-        Advance: coordinator.on_advance,
+        Advance: scheduling.on_advance,
         JobStatus: coordinator.on_job_status,
         TaskStatus: coordinator.on_task_status,
         FailTasks: coordinator.on_fail_tasks,
-        RestoreRequest: coordinator.on_restore,
+        RestoreRequest: recovery.on_restore,
+        TriggerFails: scheduling.on_trigger_fails,
+        MasterAnswer: starting.on_master_answer,
+        StoreFails: recovery.on_store_fails,
+        CoordinatorRestart: recovery.on_coordinator_restart,
+        JobEnd: recovery.on_job_end,
     },
     "store": {
         Add: store.on_add,

@@ -9,6 +9,7 @@ The file knows a list of ids: no files, no tasks, no pending checkpoints.
 
 from typing import NamedTuple
 
+from model.coordinator_profiles import NEWEST_COORDINATOR, CoordinatorProfile
 from model.events import NONE, DiscardCheckpoint, Effects, Latest, Step, Subsumed
 
 CHECKPOINT = 0
@@ -33,11 +34,13 @@ class Store(NamedTuple):
     """What is kept, in the order of adding."""
     open: bool
     """Not yet shut down."""
+    profile: CoordinatorProfile = NEWEST_COORDINATOR
+    """The generation whose store it is."""
 
 
-def new_store(retain: int) -> Store:
+def new_store(retain: int, profile: CoordinatorProfile = NEWEST_COORDINATOR) -> Store:
     """An empty store."""
-    return Store(retain, (), True)
+    return Store(retain, (), True, profile)
 
 
 def on_add(store: Store, checkpoint: int, type: int) -> Step[Store]:  # noqa: A002 - the protocol's word
@@ -47,24 +50,26 @@ def on_add(store: Store, checkpoint: int, type: int) -> Step[Store]:  # noqa: A0
     kept: tuple[Entry, ...] = ()
     deleted: tuple[int, ...] = ()
     for position, entry in enumerate(entries):
-        if surplus > 0 and may_go(entries, position):
+        if surplus > 0 and may_go(entries, position, store.profile):
             surplus -= 1
             if entry.type == CHECKPOINT:
                 deleted = (*deleted, entry.checkpoint)
         else:
             kept = (*kept, entry)
     effects: Effects = tuple(DiscardCheckpoint(gone) for gone in deleted)
-    if deleted:
+    if deleted and store.profile.tells_of_subsumed:
         effects = (*effects, Subsumed(highest(deleted)))
     rules = ("SUB-06", "SUB-07", "SUB-08", "SUB-09") if len(kept) < len(entries) else ("SUB-06", "SUB-08")
     return Step(store._replace(entries=kept), effects, rules)
 
 
-def may_go(entries: tuple[Entry, ...], position: int) -> bool:
+def may_go(entries: tuple[Entry, ...], position: int, profile: CoordinatorProfile) -> bool:
     """Whether the store may drop the element at `position`."""
     is_last = position == len(entries) - 1
     if is_last:
         return False
+    if not profile.protects_the_last:
+        return True
     if entries[-1].type == STOP:
         return True
     if entries[position].type != CHECKPOINT:

@@ -6,10 +6,10 @@ draws legal events; a stray one outside the protocol comes now and then, to see 
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
+from conformance.drive.generate_coordinator import CONFIGS as COORDINATOR_CONFIGS
 from conformance.drive.generate_coordinator import coordinator_chooser
 from conformance.drive.generate_gate import CONFIGS as GATE_CONFIGS
 from conformance.drive.generate_gate import STRAY, gate_chooser
@@ -139,26 +139,13 @@ _CHOOSERS: Mapping[str, Callable[[Wire, Random], Chooser]] = {
     "sink": sink_chooser,
 }
 
-_TASKS: tuple[list[Wire], ...] = (
-    [{"id": "src-0", "source": True}, {"id": "map-0", "source": False}],
-    [{"id": "src-0", "source": True}],
-    [{"id": "src-0", "source": True}, {"id": "src-1", "source": True}, {"id": "sink-0", "source": False}],
-)
-
 _CONFIGS: Mapping[str, list[Wire]] = {
     "gate": GATE_CONFIGS,
     "subtask": SUBTASK_CONFIGS,
-    "coordinator": [
-        {
-            "tasks": tasks,
-            "profile": "2.3",
-            "timeout_ms": 1000,
-            "max_concurrent": max_concurrent,
-            "retain": retain,
-        }
-        for tasks, max_concurrent, retain in product(_TASKS, (2, 1, 3), (1, 2))
+    "coordinator": COORDINATOR_CONFIGS,
+    "store": [
+        {"retain": retain, "profile": profile} for retain in (1, 2, 3) for profile in ("2.3", "1.11", "1.14")
     ],
-    "store": [{"retain": retain, "profile": "2.3"} for retain in (1, 2, 3)],
     "sink": [{}],
 }
 

@@ -25,7 +25,7 @@ from conformance.drive.walks import walks
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
 from conformance.report.saved import save
 from conformance.report.story import Telling, tell
-from model import cases, cases_gate, cases_overtaking, cases_subtask, cases_tracking
+from model import cases, cases_coordinator, cases_gate, cases_overtaking, cases_subtask, cases_tracking
 from model.components.script import Script, script
 from model.engines.explore import Graph
 from model.engines.prove import Case
@@ -137,7 +137,7 @@ def cases_of(component: str) -> Iterable[Case]:
         return [
             case
             for pending, queue, stored in shapes3
-            for case in cases.coordinator_cases(2, pending, queue, stored, 2)
+            for case in cases_coordinator.coordinator_cases(2, pending, queue, stored, 2)
         ]
     return []
 

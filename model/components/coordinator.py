@@ -1,50 +1,57 @@
-"""The coordinator behind the words of the wire: tasks by name, states by handle."""
+"""The coordinator behind the words of the wire: tasks, masters, types and state handles by their names.
+
+The model knows tasks and handles by numbers. A sender outside the plan, and one of an execution attempt
+that has ended, is a position beyond it.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from model import coordinator
+from model import coordinator, coordinator_state, recovery, scheduling, starting
 from model.components import words
+from model.components.coordinator_config import new_plan, retained
+from model.components.store import TYPES
 from model.components.words import Wire, WireError
-from model.coordinator import Coordinator, Plan
-from model.events import NONE, Effect, Step
+from model.coordinator_events import AFTER, BEFORE, MAYBE
+from model.coordinator_state import Coordinator
+from model.events import NONE, Effect, Fail, Step
 
-QUEUE_LIMIT = 1000
-DEFAULT_TIMEOUT_MS = 600_000
+_FAULTS = {"before": BEFORE, "after": AFTER, "maybe": MAYBE}
 
 
 class CoordinatorSession(NamedTuple):
-    """A coordinator, the names of its tasks, and the handles behind the model's numbers."""
+    """A coordinator, the names of its tasks and masters, and the handles behind the model's numbers."""
 
     coordinator: Coordinator
     tasks: tuple[str, ...]
-    strangers: tuple[str, ...]
-    """Senders outside the plan; the model knows them as positions beyond it."""
+    coordinators: tuple[str, ...]
+    hooks: tuple[str, ...]
+    attempts: tuple[int, ...]
+    """Of each task: how often it was restarted."""
+    strangers: tuple[tuple[str, int], ...]
+    """Senders outside the plan, by name and attempt; the model knows them as positions beyond it."""
     handles: tuple[str, ...]
     """Handle k of the wire is number k + 1 in the model."""
 
 
 def new_coordinator(config: Wire) -> CoordinatorSession:
-    """`tasks`, `profile`, `timeout_ms`, `max_concurrent`, `retain`."""
-    words.choice(config, "profile", ("2.3",), default="2.3")
-    tasks = words.field(config, "tasks")
-    if not isinstance(tasks, list) or not tasks:
-        raise WireError(f"tasks: expected a list with at least one task, got {tasks!r}")
-    names = tuple(words.text(task, "id") for task in tasks)
-    if len(set(names)) != len(names):
-        raise WireError(f"tasks: expected different ids, got {names}")
-    plan = Plan(
-        sources=tuple(words.boolean(task, "source", default=False) for task in tasks),
-        timeout=words.integer(config, "timeout_ms", at_least=1, default=DEFAULT_TIMEOUT_MS),
-        max_concurrent=words.integer(config, "max_concurrent", at_least=1, default=1),
+    """What docs/adapter-protocol.md lists; raises WireError."""
+    planned = new_plan(config)
+    return CoordinatorSession(
+        coordinator_state.new_coordinator(planned.plan, retained(config)),
+        planned.tasks,
+        planned.coordinators,
+        planned.hooks,
+        (0,) * len(planned.tasks),
+        (),
+        (),
     )
-    retain = words.integer(config, "retain", at_least=1, default=1)
-    return CoordinatorSession(coordinator.new_coordinator(plan, retain), names, (), ())
 
 
 def step_coordinator(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
     """One request, message, status or passage of time."""
     kind = words.kind_of(event, tuple(_COORDINATOR))
+    words.only(event, ("kind", *_FIELDS[kind]), kind)
     return _COORDINATOR[kind](session, event)
 
 
@@ -52,21 +59,36 @@ def _stepped(session: CoordinatorSession, step: Step[Coordinator]) -> Step[Coord
     return Step(session._replace(coordinator=step.state), step.effects, step.rules)
 
 
+# ---------------------------------------------------------------- requests and messages
+
+
 def _trigger(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-    savepoint = words.choice(event, "type", ("checkpoint", "savepoint"), default="checkpoint") == "savepoint"
-    if len(session.coordinator.queue) >= QUEUE_LIMIT:
-        raise WireError(f"the queue holds {QUEUE_LIMIT} requests; let one end before the next")
-    return _stepped(session, coordinator.on_trigger(session.coordinator, savepoint))
+    kind = TYPES.index(words.choice(event, "type", TYPES, default="checkpoint"))
+    forced = words.boolean(event, "forced", default=False)
+    periodic = words.boolean(event, "periodic", default=False)
+    if words.boolean(event, "drain", default=False) and TYPES[kind] != "stop":
+        return Step(session, (Fail("IllegalArgumentException"),), ())
+    return _stepped(session, coordinator.on_trigger(session.coordinator, kind, forced, periodic))
+
+
+def _trigger_fails(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
+    task, checkpoint = _known(session, words.text(event, "task")), words.checkpoint(event)
+    return _stepped(session, scheduling.on_trigger_fails(session.coordinator, task, checkpoint))
 
 
 def _acknowledge(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
     session, task = _sender(session, event)
     handle = 0
     if event.get("state") is not None:
-        session = session._replace(handles=(*session.handles, words.text(event, "state")))
-        handle = len(session.handles)
+        session, handle = _numbered(session, words.text(event, "state"))
+    shared: tuple[int, ...] = ()
+    for name in words.texts(event, "shared"):
+        session, number = _numbered(session, name)
+        shared = (*shared, number)
     checkpoint = words.checkpoint(event)
-    return _stepped(session, coordinator.on_acknowledge(session.coordinator, task, checkpoint, handle))
+    return _stepped(
+        session, coordinator.on_acknowledge(session.coordinator, task, checkpoint, handle, shared)
+    )
 
 
 def _decline(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
@@ -75,9 +97,27 @@ def _decline(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSessio
     return _stepped(session, coordinator.on_decline(session.coordinator, task, checkpoint, reason))
 
 
+def _master(answers_for_hook: bool, fails: bool) -> "Handler":
+    def answer(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
+        name, checkpoint = words.text(event, "name"), words.checkpoint(event)
+        names = session.hooks if answers_for_hook else session.coordinators
+        if name not in names:
+            raise WireError(f"name: expected one of {', '.join(names) or 'none at all'}, got {name!r}")
+        place = names.index(name)
+        return _stepped(
+            session,
+            starting.on_master_answer(session.coordinator, place, checkpoint, answers_for_hook, fails),
+        )
+
+    return answer
+
+
+# ---------------------------------------------------------------- time and statuses
+
+
 def _advance(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
     ms = words.integer(event, "ms", at_least=0)
-    return _stepped(session, coordinator.on_advance(session.coordinator, ms))
+    return _stepped(session, scheduling.on_advance(session.coordinator, ms))
 
 
 def _job_status(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
@@ -92,38 +132,110 @@ def _task_status(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSe
 
 
 def _fail_tasks(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-    names = words.field(event, "tasks")
-    if not isinstance(names, list):
-        raise WireError(f"tasks: expected a list of task ids, got {names!r}")
-    failed = {_known(session, name) for name in names}
-    flags = tuple(position in failed for position in range(len(session.tasks)))
+    flags = _flags(session, words.field(event, "tasks"))
     return _stepped(session, coordinator.on_fail_tasks(session.coordinator, flags))
 
 
+# ---------------------------------------------------------------- restarts
+
+
 def _restore(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-    if session.coordinator.status == coordinator.RUNNING:
+    region = words.choice(event, "scope", ("all", "region"), default="all") == "region"
+    if not region and session.coordinator.open and session.coordinator.status == coordinator_state.RUNNING:
         raise WireError("a running job restores nothing; fail its tasks first")
-    return _stepped(session, coordinator.on_restore(session.coordinator))
+    everybody = (True,) * len(session.tasks)
+    restarted = _flags(session, words.field(event, "tasks")) if region else everybody
+    step = _stepped(session, recovery.on_restore(session.coordinator, region))
+    if not session.coordinator.open:
+        return step
+    return step._replace(state=_restarted(step.state, restarted))
 
 
-_COORDINATOR: Mapping[str, Callable[[CoordinatorSession, Wire], Step[CoordinatorSession]]] = {
+def _coordinator_restart(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
+    step = _stepped(session, recovery.on_coordinator_restart(session.coordinator))
+    return step._replace(state=_restarted(step.state, (True,) * len(session.tasks)))
+
+
+def _restarted(session: CoordinatorSession, tasks: tuple[bool, ...]) -> CoordinatorSession:
+    return session._replace(
+        attempts=tuple(attempt + restarts for attempt, restarts in zip(session.attempts, tasks, strict=True))
+    )
+
+
+def _store_fails(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
+    when = _FAULTS[words.choice(event, "when", tuple(_FAULTS))]
+    return _stepped(session, recovery.on_store_fails(session.coordinator, when))
+
+
+def _shutdown(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
+    ends = ("FINISHED", "CANCELED", "FAILED", "SUSPENDED")
+    status = words.choice(event, "status", ends, default="FINISHED")
+    return _stepped(session, recovery.on_job_end(session.coordinator, status))
+
+
+Handler = Callable[[CoordinatorSession, Wire], Step[CoordinatorSession]]
+
+_COORDINATOR: Mapping[str, Handler] = {
     "trigger": _trigger,
+    "trigger_fails": _trigger_fails,
     "acknowledge": _acknowledge,
     "decline": _decline,
+    "coordinator_done": _master(answers_for_hook=False, fails=False),
+    "coordinator_fails": _master(answers_for_hook=False, fails=True),
+    "hook_done": _master(answers_for_hook=True, fails=False),
+    "hook_fails": _master(answers_for_hook=True, fails=True),
     "advance": _advance,
     "job_status": _job_status,
     "task_status": _task_status,
     "fail_tasks": _fail_tasks,
     "restore": _restore,
+    "store_fails": _store_fails,
+    "coordinator_restart": _coordinator_restart,
+    "shutdown": _shutdown,
+}
+
+_MASTER_FIELDS = ("name", "checkpoint")
+_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "trigger": ("type", "forced", "periodic", "drain"),
+    "trigger_fails": ("task", "checkpoint"),
+    "acknowledge": ("task", "checkpoint", "attempt", "state", "shared"),
+    "decline": ("task", "checkpoint", "reason", "attempt"),
+    "coordinator_done": _MASTER_FIELDS,
+    "coordinator_fails": _MASTER_FIELDS,
+    "hook_done": _MASTER_FIELDS,
+    "hook_fails": _MASTER_FIELDS,
+    "advance": ("ms",),
+    "job_status": ("status",),
+    "task_status": ("task", "status"),
+    "fail_tasks": ("tasks",),
+    "restore": ("scope", "tasks"),
+    "store_fails": ("when",),
+    "coordinator_restart": (),
+    "shutdown": ("status",),
 }
 
 
+# ---------------------------------------------------------------- names and numbers
+
+
 def _sender(session: CoordinatorSession, event: Wire) -> tuple[CoordinatorSession, int]:
-    """The position of the sending task; a stranger gets one beyond the plan."""
+    """The position of the sending task; a stranger, or one of another attempt, gets one beyond the plan."""
     name = words.text(event, "task")
-    if name not in (*session.tasks, *session.strangers):
-        session = session._replace(strangers=(*session.strangers, name))
-    return session, (*session.tasks, *session.strangers).index(name)
+    current = session.attempts[session.tasks.index(name)] if name in session.tasks else 0
+    attempt = words.integer(event, "attempt", at_least=0, default=current)
+    if name in session.tasks and attempt == current:
+        return session, session.tasks.index(name)
+    stranger = (name, attempt)
+    if stranger not in session.strangers:
+        session = session._replace(strangers=(*session.strangers, stranger))
+    return session, len(session.tasks) + session.strangers.index(stranger)
+
+
+def _numbered(session: CoordinatorSession, handle: str) -> tuple[CoordinatorSession, int]:
+    """The number of a handle; the same name is the same file."""
+    if handle not in session.handles:
+        session = session._replace(handles=(*session.handles, handle))
+    return session, session.handles.index(handle) + 1
 
 
 def _known(session: CoordinatorSession, name: object) -> int:
@@ -132,21 +244,41 @@ def _known(session: CoordinatorSession, name: object) -> int:
     return session.tasks.index(str(name))
 
 
+def _flags(session: CoordinatorSession, names: object) -> tuple[bool, ...]:
+    if not isinstance(names, list):
+        raise WireError(f"tasks: expected a list of task ids, got {names!r}")
+    named = {_known(session, name) for name in names}
+    return tuple(position in named for position in range(len(session.tasks)))
+
+
 def effect_of_coordinator(session: CoordinatorSession, effect: Effect) -> dict[str, object]:
-    """Tasks by their names, states by their handles, types by their words."""
+    """Tasks and masters by their names, states by their handles, types by their words."""
     wire = words.to_wire(effect)
     kind = wire["kind"]
-    if "savepoint" in wire:
-        wire["type"] = "savepoint" if wire.pop("savepoint") else "checkpoint"
+    if "type" in wire:
+        wire["type"] = TYPES[int(str(wire["type"]))]
     if "task" in wire:
-        wire["task"] = (*session.tasks, *session.strangers)[int(str(wire["task"]))]
+        wire["task"] = (*session.tasks, *(name for name, _ in session.strangers))[int(str(wire["task"]))]
     if kind == "discard_state":
         return {"kind": "discard", "state": session.handles[int(str(wire["handle"])) - 1]}
     if kind == "discard_checkpoint":
         wire["kind"] = "discard"
+    if kind in ("ask_master", "tell_master"):
+        return _master_on_wire(session, wire)
     if kind == "restored" and wire["checkpoint"] == NONE:
         wire["checkpoint"] = None
     return wire
+
+
+def _master_on_wire(session: CoordinatorSession, wire: dict[str, object]) -> dict[str, object]:
+    place, checkpoint = int(str(wire["place"])), wire["checkpoint"]
+    if wire["kind"] == "tell_master":
+        what = "complete" if wire["completes"] else "abort"
+        name = session.coordinators[place]
+        return {"kind": "notify_coordinator", "name": name, "checkpoint": checkpoint, "what": what}
+    if wire["is_hook"]:
+        return {"kind": "trigger_hook", "name": session.hooks[place], "checkpoint": checkpoint}
+    return {"kind": "checkpoint_coordinator", "name": session.coordinators[place], "checkpoint": checkpoint}
 
 
 def observe_coordinator(session: CoordinatorSession) -> dict[str, object]:
@@ -162,5 +294,5 @@ def observe_coordinator(session: CoordinatorSession) -> dict[str, object]:
         },
         "completed": [entry.checkpoint for entry in state.store.entries],
         "next_id": state.next_id,
-        "queued": ["savepoint" if savepoint else "checkpoint" for savepoint in state.queue],
+        "queued": [TYPES[request.type] for request in state.queue],
     }

@@ -18,6 +18,7 @@ from model.events import (
     Event,
     FailTasks,
     Restore,
+    RestoreRequest,
     TaskStatus,
     TriggerRequest,
 )
@@ -139,7 +140,9 @@ def wire_event(component: str, event: Event, handle: str) -> WireObject:
         kind = _SINK_KINDS.get(kind, kind)
     wire: WireObject = {"kind": _KINDS.get(kind, kind)}
     if type(event) is TriggerRequest:
-        return {"kind": "trigger", "type": "savepoint" if event.savepoint else "checkpoint"}
+        flags = {"forced": event.forced, "periodic": event.periodic}
+        raised = {name: True for name, is_up in flags.items() if is_up}
+        return {"kind": "trigger", "type": TYPES[event.type], **raised}
     if type(event) is FailTasks:
         failed = [task_name(task) for task, fails in enumerate(event.failed) if fails]
         return {"kind": "fail_tasks", "tasks": failed}
@@ -155,7 +158,10 @@ def wire_event(component: str, event: Event, handle: str) -> WireObject:
     fields.pop("kind")
     if "task" in fields:
         fields["task"] = task_name(fields["task"])
+    if type(event) is RestoreRequest:
+        return {"kind": "restore"}
     if type(event) is AcknowledgeMessage:
+        fields.pop("shared")
         number = fields.pop("handle")
         if number:
             fields["state"] = handle

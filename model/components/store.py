@@ -3,6 +3,7 @@
 from model import store
 from model.components import words
 from model.components.words import Wire, WireError
+from model.coordinator_profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
 from model.events import NONE, Effect, Step
 from model.store import Store
 
@@ -12,8 +13,10 @@ TYPES = ("checkpoint", "savepoint", "stop")
 
 def new_store(config: Wire) -> Store:
     """`retain`, `profile`."""
-    words.choice(config, "profile", ("2.3",), default="2.3")
-    return store.new_store(words.integer(config, "retain", at_least=1, default=1))
+    named = words.choice(config, "profile", tuple(COORDINATOR_PROFILES), default=NEWEST_COORDINATOR.name)
+    return store.new_store(
+        words.integer(config, "retain", at_least=1, default=1), COORDINATOR_PROFILES[named]
+    )
 
 
 def step_store(state: Store, event: Wire) -> Step[Store]:

@@ -2,13 +2,13 @@
 
 import itertools
 
-from model.coordinator import RUNNING, Coordinator
+from model.coordinator_events import FailJob, MasterAnswer, TellMaster
+from model.coordinator_state import RUNNING, Coordinator
 from model.events import (
     CHECKPOINT_EXPIRED,
     CHECKPOINT_SUBSUMED,
     COORDINATOR_SUSPEND,
     DUPLICATE,
-    NOT_ALL_REQUIRED_TASKS_RUNNING,
     SUCCESS,
     UNKNOWN,
     Abort,
@@ -33,6 +33,7 @@ from model.events import (
 )
 from model.pending import Pending
 from model.properties.registry import Registry
+from model.store import CHECKPOINT, SAVEPOINT
 
 COORDINATOR = Registry("coordinator")
 
@@ -40,18 +41,21 @@ COORDINATOR = Registry("coordinator")
 @COORDINATOR.step("COORD-01")
 def coord_01(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """While job or tasks do not run, a request draws no id and nothing starts."""
-    if before.status == RUNNING and all(before.tasks_run):
+    if is_fit(before):
         return True
     started = any(type(effect) is TriggerTask for effect in effects)
     if type(event) is TriggerRequest:
-        refused = (Rejected(event.savepoint, NOT_ALL_REQUIRED_TASKS_RUNNING),)
-        return effects == refused and after == before
+        answered = any(type(effect) is Rejected for effect in effects)
+        if answered == (len(after.queue) > len(before.queue)):
+            return False
     return not started and after.next_id == before.next_id
 
 
 @COORDINATOR.step("COORD-02")
 def coord_02(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Started ids are the next ones of the counter, which never goes back."""
+    if before.plan.coordinators or before.plan.hooks or any(before.tasks_finished):
+        return after.next_id >= before.next_id
     first_source = next((task for task, source in enumerate(before.plan.sources) if source), None)
     started = tuple(
         effect.checkpoint for effect in effects if type(effect) is TriggerTask and effect.task == first_source
@@ -72,30 +76,28 @@ def coord_02_ids(coordinator: Coordinator) -> bool:
 
 @COORDINATOR.state("COORD-03")
 def coord_03(coordinator: Coordinator) -> bool:
-    """No more checkpoints are pending than allowed; only they wait, and only then."""
+    """No more unforced checkpoints are pending than allowed, and what waits has a reason to."""
     limit = coordinator.plan.max_concurrent
-    if len(tuple(pending for pending in coordinator.pending if not pending.savepoint)) > limit:
+    if len(tuple(pending for pending in coordinator.pending if not pending.forced)) > limit:
         return False
     if not coordinator.queue:
         return True
-    full = len(coordinator.pending) >= limit
-    return full and not any(coordinator.queue) and coordinator.status == RUNNING
+    return has_to_wait(coordinator) and coordinator.status == RUNNING
 
 
 @COORDINATOR.step("COORD-04")
 def coord_04(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Each started checkpoint triggers every source once, in task order, and awaits every task."""
-    sources = tuple(task for task, source in enumerate(before.plan.sources) if source)
-    for checkpoint in _started(before, after):
+    for checkpoint in started_ids(before, after):
         told = tuple(
             effect.task
             for effect in effects
             if type(effect) is TriggerTask and effect.checkpoint == checkpoint
         )
-        if told != sources:
+        if told != (() if checkpoint == after.master else beginners(before)):
             return False
         for pending in after.pending:
-            if pending.checkpoint == checkpoint and any(pending.acknowledged):
+            if pending.checkpoint == checkpoint and not is_fresh(pending):
                 return False
     return True
 
@@ -105,21 +107,23 @@ def coord_05(before: Coordinator, event: Event, effects: Effects, after: Coordin
     """A first acknowledgement is a SUCCESS, a repeated one a DUPLICATE, a stranger's UNKNOWN."""
     if type(event) is not AcknowledgeMessage:
         return True
-    pending = _find(before, event.checkpoint)
+    pending = find_pending(before, event.checkpoint)
     if pending is None:
         return True
     result = SUCCESS
-    if event.task >= len(pending.acknowledged):
+    if event.task >= len(pending.acknowledged) or not pending.tasks[event.task]:
         result = UNKNOWN
     elif pending.acknowledged[event.task]:
         result = DUPLICATE
     if not effects or effects[0] != Acknowledged(event.task, event.checkpoint, result):
         return False
     if result == SUCCESS:
-        kept = _find(after, event.checkpoint)
+        kept = find_pending(after, event.checkpoint)
         return kept is None or (kept.acknowledged[event.task] and kept.states[event.task] == event.handle)
     lost = result == UNKNOWN and event.handle != 0
-    return after == before and effects[1:] == ((DiscardState(event.handle),) if lost else ())
+    own = effects[1 : 2 if lost else len(effects) - (len(event.shared) if result == UNKNOWN else 0)]
+    same = after._replace(shared=before.shared) == before
+    return same and own == ((DiscardState(event.handle),) if lost else ())
 
 
 @COORDINATOR.state("COORD-05")
@@ -135,24 +139,30 @@ def coord_05_states(coordinator: Coordinator) -> bool:
 @COORDINATOR.step("COORD-06")
 def coord_06(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """An acknowledgement of an id that is not pending only loses its state."""
-    if type(event) is not AcknowledgeMessage or _find(before, event.checkpoint) is not None:
+    if type(event) is not AcknowledgeMessage or find_pending(before, event.checkpoint) is not None:
         return True
-    return after == before and effects == ((DiscardState(event.handle),) if event.handle != 0 else ())
+    lost = before.open and event.handle != 0
+    own = effects[: 1 if lost else len(effects) - len(event.shared)]
+    same = after._replace(shared=before.shared) == before
+    return same and own == ((DiscardState(event.handle),) if lost else ())
 
 
 @COORDINATOR.step("COORD-07")
 def coord_07(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """A checkpoint completes exactly at the acknowledgement after which none is missing."""
     completed = tuple(effect.checkpoint for effect in effects if type(effect) is Complete)
+    if type(event) is MasterAnswer:
+        return True
     if type(event) is not AcknowledgeMessage:
         return not completed
-    pending = _find(before, event.checkpoint)
+    pending = find_pending(before, event.checkpoint)
     if pending is None or event.task >= len(pending.acknowledged):
         return not completed
     missing = tuple(task for task, done in enumerate(pending.acknowledged) if not done)
-    if missing == (event.task,):
-        return completed == (event.checkpoint,) and _find(after, event.checkpoint) is None
-    return not completed and _find(after, event.checkpoint) is not None
+    if missing == (event.task,) and all(pending.coordinators) and all(pending.hooks):
+        ended = find_pending(after, event.checkpoint) is None
+        return ended and (completed == (event.checkpoint,) or before.fault != 0)
+    return not completed and find_pending(after, event.checkpoint) is not None
 
 
 @COORDINATOR.state("COORD-12")
@@ -169,25 +179,29 @@ def coord_10_deadlines(coordinator: Coordinator) -> bool:
 
 @COORDINATOR.state("COORD-07")
 def coord_07_pending(coordinator: Coordinator) -> bool:
-    """A pending checkpoint still misses a task."""
-    return not any(all(pending.acknowledged) for pending in coordinator.pending)
+    """A pending checkpoint still misses a task, an operator coordinator or a hook."""
+    return not any(
+        all(pending.acknowledged) and all(pending.coordinators) and all(pending.hooks)
+        for pending in coordinator.pending
+    )
 
 
 @COORDINATOR.step("COORD-08")
 def coord_08(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Stored, then the older ones ended, then every task notified."""
-    done = _completed_checkpoint(before, effects)
+    done = replacing_checkpoint(before, effects)
     if done is None:
         return True
-    kinds = tuple(_PHASES.get(type(effect), -1) for effect in effects)
-    phases = tuple(phase for phase in kinds if phase >= 0)
+    called = -1 if before.plan.profile.completes_first else 1
+    kinds = tuple(_PHASES.get(type(effect), called if type(effect) is Complete else -2) for effect in effects)
+    phases = tuple(phase for phase in kinds if phase > -2)
     told = tuple(effect.task for effect in effects if type(effect) is NotifyComplete)
     in_order = all(left <= right for left, right in itertools.pairwise(phases))
-    everyone = told == tuple(range(len(before.plan.sources)))
-    return in_order and everyone and after.store.entries[-1].checkpoint == done.checkpoint
+    everyone = told == tuple(task for task, takes_part in enumerate(done.tasks) if takes_part)
+    return in_order and everyone and is_stored(done, after)
 
 
-_PHASES = {DiscardCheckpoint: 0, Complete: 1, Abort: 2, NotifyAbort: 2, NotifyComplete: 3, TriggerTask: 4}
+_PHASES = {DiscardCheckpoint: 0, Abort: 2, NotifyAbort: 2, NotifyComplete: 3, TriggerTask: 4}
 
 
 @COORDINATOR.step("COORD-09")
@@ -195,11 +209,11 @@ def coord_09(before: Coordinator, event: Event, effects: Effects, after: Coordin
     """A decline aborts a pending checkpoint with its reason, and does nothing to others."""
     if type(event) is not DeclineMessage:
         return True
-    pending = _find(before, event.checkpoint)
+    pending = find_pending(before, event.checkpoint)
     if pending is None:
         return not effects and after == before
-    expected = _abort(pending, event.reason)
-    return effects[: len(expected)] == expected and _find(after, event.checkpoint) is None
+    expected = abort_effects(before, pending, event.reason)
+    return essence(effects)[: len(expected)] == expected and find_pending(after, event.checkpoint) is None
 
 
 @COORDINATOR.step("COORD-10")
@@ -216,10 +230,8 @@ def coord_10(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR.step("COORD-11")
 def coord_11(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """While job and tasks run, no request waits that could start."""
-    if after.status != RUNNING or not all(after.tasks_run) or not after.queue:
-        return True
-    return not after.queue[0] and len(after.pending) >= after.plan.max_concurrent
+    """No request waits that could start."""
+    return not after.queue or has_to_wait(after)
 
 
 @COORDINATOR.step("COORD-12")
@@ -228,10 +240,12 @@ def coord_12(before: Coordinator, event: Event, effects: Effects, after: Coordin
     stops = type(event) is FailTasks or (type(event) is JobStatus and event.status != RUNNING)
     if not stops:
         return True
-    expected: Effects = tuple(Rejected(kind, COORDINATOR_SUSPEND) for kind in before.queue)
+    expected: Effects = tuple(
+        Rejected(waiting.type, COORDINATOR_SUSPEND) for waiting in before.queue if waiting.asked
+    )
     for pending in before.pending:
-        expected = (*expected, *_abort(pending, COORDINATOR_SUSPEND))
-    return effects == expected and not after.pending and not after.queue
+        expected = (*expected, *abort_effects(before, pending, COORDINATOR_SUSPEND))
+    return essence(effects) == expected and not after.pending and not after.queue
 
 
 @COORDINATOR.step("ONCE-04")
@@ -239,22 +253,27 @@ def once_04(before: Coordinator, event: Event, effects: Effects, after: Coordina
     """A restore hands out the newest completed checkpoint, or none if there is none."""
     if type(event) is not RestoreRequest:
         return not any(type(effect) is Restored for effect in effects)
+    if not before.open:
+        return not any(type(effect) is Restored for effect in effects)
     newest = before.store.entries[-1].checkpoint if before.store.entries else -1
-    return effects == (Restored(newest),) and after == before
+    told = tuple(effect for effect in effects if type(effect) is Restored)
+    return told == (Restored(newest),) and (event.region or (len(effects) == 1 and after == before))
 
 
 @COORDINATOR.step("SUB-02")
 def sub_02(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Completion aborts every older pending checkpoint and deletes what it collected."""
-    done = _completed_checkpoint(before, effects)
+    done = replacing_checkpoint(before, effects)
     if done is None:
         return not any(type(effect) is Abort and effect.reason == CHECKPOINT_SUBSUMED for effect in effects)
     expected: Effects = ()
     for pending in before.pending:
-        if pending.checkpoint < done.checkpoint and not pending.savepoint:
-            expected = (*expected, *_abort(pending, CHECKPOINT_SUBSUMED))
-            if _find(after, pending.checkpoint) is not None:
+        if pending.checkpoint < done.checkpoint and not is_safe(before, pending):
+            expected = (*expected, *abort_effects(before, pending, CHECKPOINT_SUBSUMED))
+            if find_pending(after, pending.checkpoint) is not None:
                 return False
+    if before.shared.registered or before.shared.completed:  # files go with those who used them last
+        return True
     said = tuple(effect for effect in effects if type(effect) in {Abort, DiscardState, NotifyAbort})
     return said == expected
 
@@ -262,7 +281,7 @@ def sub_02(before: Coordinator, event: Event, effects: Effects, after: Coordinat
 @COORDINATOR.step("SUB-03")
 def sub_03(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Completion leaves newer pending checkpoints, and what they collected, as they are."""
-    done = _completed_checkpoint(before, effects)
+    done = replacing_checkpoint(before, effects)
     if done is None:
         return True
     return all(
@@ -275,11 +294,13 @@ def sub_03(before: Coordinator, event: Event, effects: Effects, after: Coordinat
 @COORDINATOR.step("SUB-04")
 def sub_04(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Completion leaves pending savepoints as they are."""
-    done = _completed_checkpoint(before, effects)
+    done = replacing_checkpoint(before, effects)
     if done is None:
         return True
     return all(
-        any(left == pending for left in after.pending) for pending in before.pending if pending.savepoint
+        any(left == pending for left in after.pending)
+        for pending in before.pending
+        if is_safe(before, pending) and pending.checkpoint != done.checkpoint
     )
 
 
@@ -287,39 +308,109 @@ def sub_04(before: Coordinator, event: Event, effects: Effects, after: Coordinat
 def sub_05(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """A completed savepoint is not stored, ends no pending checkpoint and notifies nobody."""
     completed = tuple(effect.checkpoint for effect in effects if type(effect) is Complete)
-    if not completed:
+    if not completed or before.plan.profile.stores_savepoints:
         return True
-    done = _find(before, completed[0])
-    if done is None or not done.savepoint:
+    done = find_pending(before, completed[0])
+    if done is None or done.type != SAVEPOINT:
         return True
     quiet = not any(type(effect) in {Abort, NotifyComplete, NotifyAbort} for effect in effects)
     others = tuple(pending for pending in before.pending if pending.checkpoint != done.checkpoint)
     return quiet and after.store == before.store and after.pending[: len(others)] == others
 
 
-def _find(coordinator: Coordinator, checkpoint: int) -> Pending | None:
+# ---------------------------------------------------------------- words for the rules
+
+
+def find_pending(coordinator: Coordinator, checkpoint: int) -> Pending | None:
+    """The pending checkpoint with that id."""
     for pending in coordinator.pending:
         if pending.checkpoint == checkpoint:
             return pending
     return None
 
 
-def _completed_checkpoint(before: Coordinator, effects: Effects) -> Pending | None:
+def is_fit(coordinator: Coordinator) -> bool:
+    """Job and tasks are as a start needs them."""
+    plan = coordinator.plan
+    if coordinator.status != RUNNING:
+        return False
+    for task, source in enumerate(plan.sources):
+        excused = plan.profile.awaits_every_task and not source
+        over = plan.finished_tasks and coordinator.tasks_finished[task]
+        if not (coordinator.tasks_run[task] or excused or over):
+            return False
+    return True
+
+
+def has_to_wait(coordinator: Coordinator) -> bool:
+    """The head of the queue may not start now: others are pending, or it comes too early."""
+    head = coordinator.queue[0]
+    if coordinator.master != -1 or (head.periodic and not head.forced):
+        return True
+    return not head.forced and len(coordinator.pending) >= coordinator.plan.max_concurrent
+
+
+def beginners(coordinator: Coordinator) -> tuple[int, ...]:
+    """The tasks that a start has to trigger: sources, or those behind sources that have all finished."""
+    everybody = tuple(enumerate(coordinator.plan.sources))
+    sources = tuple(task for task, source in everybody if source and coordinator.tasks_run[task])
+    others = tuple(task for task, _ in everybody if coordinator.tasks_run[task])
+    return sources or others
+
+
+def is_fresh(pending: Pending) -> bool:
+    """Nobody who takes part has acknowledged."""
+    return all(done != takes for done, takes in zip(pending.acknowledged, pending.tasks, strict=True))
+
+
+def is_safe(coordinator: Coordinator, pending: Pending) -> bool:
+    """No completion ends it."""
+    return pending.forced if coordinator.plan.profile.forced_are_safe else pending.type != CHECKPOINT
+
+
+def replacing_checkpoint(before: Coordinator, effects: Effects) -> Pending | None:
+    """The checkpoint that completes in this step and takes the place of older ones."""
     for effect in effects:
         if type(effect) is Complete:
-            done = _find(before, effect.checkpoint)
-            if done is not None and not done.savepoint:
+            done = find_pending(before, effect.checkpoint)
+            if done is None:
+                continue
+            storing = done.type == CHECKPOINT or before.plan.profile.stores_savepoints
+            if storing and before.fault:
+                return None
+            if done.type != SAVEPOINT or storing:
                 return done
     return None
 
 
-def _started(before: Coordinator, after: Coordinator) -> tuple[int, ...]:
-    """Ids drawn in the step; at most one more than requests waited."""
+def is_stored(done: Pending, after: Coordinator) -> bool:
+    """It is the newest in the store, if it belongs there."""
+    if done.type != CHECKPOINT and not after.plan.profile.stores_savepoints:
+        return True
+    return after.store.entries[-1].checkpoint == done.checkpoint
+
+
+def started_ids(before: Coordinator, after: Coordinator) -> tuple[int, ...]:
+    """Ids drawn in the step; at most one more than requests waited, but for those of the scheduler."""
     drawn = tuple(before.next_id + count for count in range(len(before.queue) + 1))
     return tuple(checkpoint for checkpoint in drawn if checkpoint < after.next_id)
 
 
-def _abort(pending: Pending, reason: str) -> Effects:
-    states = tuple(DiscardState(handle) for handle in pending.states if handle != 0)
-    told = tuple(NotifyAbort(pending.checkpoint, task) for task in range(len(pending.acknowledged)))
-    return (Abort(pending.checkpoint, reason), *states, *told)
+def essence(effects: Effects) -> Effects:
+    """Without what the job and operator coordinators are told."""
+    return tuple(effect for effect in effects if type(effect) not in {FailJob, TellMaster})
+
+
+def abort_effects(before: Coordinator, pending: Pending, reason: str) -> Effects:
+    """What an abort says: the end, what is deleted, and to each task that it is over."""
+    known = tuple(use.handle for use in (*before.shared.registered, *before.shared.completed))
+    lost: Effects = ()
+    for handle, files in zip(pending.states, pending.shared, strict=True):
+        own: Effects = (DiscardState(handle),) if handle != 0 else ()
+        lost = (*lost, *own, *(DiscardState(file) for file in files if file not in known))
+    told: Effects = ()
+    if before.plan.profile.tells_of_aborts:
+        told = tuple(
+            NotifyAbort(pending.checkpoint, task) for task, takes in enumerate(pending.tasks) if takes
+        )
+    return (Abort(pending.checkpoint, reason), *lost, *told)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from model import actions, closed_dataflow, coordinator, messages, transactions
+from model import actions, closed_dataflow, coordinator_state, messages, recovery, transactions
 from model.actions import Deliver, Lose, Produce, Receive, Restart
 from model.closed_dataflow import EXPIRY, OVERTAKING, REPLAY, TWICE, Scope, dataflow_world
 from model.dataflow import Dataflow
@@ -200,10 +200,10 @@ def test_commit_at_the_snapshot_is_output_before_completion(monkeypatch: pytest.
 
 @pytest.mark.rule("ONCE-04")
 def test_restoring_a_checkpoint_that_never_completed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def newest_started(state: coordinator.Coordinator) -> Step[coordinator.Coordinator]:
+    def newest_started(state: coordinator_state.Coordinator) -> Step[coordinator_state.Coordinator]:
         return Step(state, (Restored(state.next_id - 1 if state.next_id > 1 else NONE),), ())
 
-    monkeypatch.setattr(coordinator, "on_restore", newest_started)
+    monkeypatch.setattr(recovery, "on_restore", newest_started)
     graph = explored(ONE_CHECKPOINT, of_component("dataflow"))
     assert graph.violation is not None
     assert graph.violation.rules[0] == "ONCE-04"

@@ -1,7 +1,8 @@
 """What the prover says: rules that hold for every id, and a state and an event where one does not."""
 
 from model.alignment import Gate
-from model.cases import coordinator_cases, store_cases
+from model.cases import store_cases
+from model.cases_coordinator import coordinator_cases
 from model.cases_gate import gate_cases
 from model.cases_subtask import subtask_cases
 from model.engines.prove import prove

@@ -1,0 +1,124 @@
+"""The proofs of the coordinator: so many tasks, pending checkpoints, waiting requests and stored ones.
+
+Ids, times, handles and the types of what waits and is pending are symbols.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+
+import z3
+
+from model import coordinator_state
+from model.coordinator_state import RUNNING, Coordinator, Plan
+from model.engines.prove import Case
+from model.engines.symbolic import int_term, symbolic_like
+from model.events import (
+    AcknowledgeMessage,
+    Advance,
+    DeclineMessage,
+    Event,
+    FailTasks,
+    JobStatus,
+    RestoreRequest,
+    TriggerRequest,
+)
+from model.pending import Pending, new_pending
+from model.requests import Request
+from model.steps import step_of
+from model.store import CHECKPOINT, SAVEPOINT, Entry
+
+
+def coordinator_cases(tasks: int, pending: int, queue: int, stored: int, at_once: int) -> Iterator[Case]:
+    """A coordinator with so many tasks, pending checkpoints, waiting requests and stored ones."""
+    state = symbolic_coordinator(tasks, pending, queue, stored, at_once)
+    stopped = state._replace(status="RESTARTING")
+    asked = TriggerRequest(symbolic_like(0, "event.type"))
+    events: list[tuple[Coordinator, Event]] = [
+        (state, asked),
+        (state, DeclineMessage(0, symbolic_like(0, "event.checkpoint"), "ASYNC_EXCEPTION")),
+        (state, Advance(symbolic_like(0, "event.ms"))),
+        (state, FailTasks((True, *(False,) * (tasks - 1)))),
+        (state, JobStatus("CANCELLING")),
+    ]
+    events += [
+        (
+            state,
+            AcknowledgeMessage(task, symbolic_like(0, "event.checkpoint"), symbolic_like(0, "event.handle")),
+        )
+        for task in range(tasks + 1)
+    ]
+    if not pending and not queue:
+        events += [(stopped, RestoreRequest()), (stopped, JobStatus(RUNNING)), (stopped, asked)]
+    for before, event in events:
+        yield Case(
+            "coordinator",
+            f"{tasks} tasks, {pending} pending, {queue} waiting, {stored} stored, "
+            f"{at_once} at once, {event[-1]}",
+            before,
+            event,
+            step_of("coordinator"),
+            _is_sound(before, event),
+        )
+
+
+def symbolic_coordinator(tasks: int, pending: int, queue: int, stored: int, at_once: int) -> Coordinator:
+    """One of a job that runs, with symbols for what an event may meet."""
+    plan = Plan((True, *(False,) * (tasks - 1)), timeout=0, max_concurrent=at_once)
+    shape = coordinator_state.new_coordinator(plan, 1)
+    return shape._replace(
+        status=RUNNING,
+        tasks_run=(True,) * tasks,
+        plan=plan._replace(timeout=symbolic_like(0, "plan.timeout")),
+        now=symbolic_like(0, "now"),
+        next_id=symbolic_like(0, "next_id"),
+        pending=tuple(_symbolic_pending(place, tasks) for place in range(pending)),
+        queue=tuple(
+            Request(
+                symbolic_like(0, f"queue.{place}.type"),
+                symbolic_like(False, f"queue.{place}.forced"),
+                False,
+                True,
+            )
+            for place in range(queue)
+        ),
+        store=shape.store._replace(
+            entries=tuple(Entry(symbolic_like(0, f"store.{place}"), CHECKPOINT) for place in range(stored))
+        ),
+    )
+
+
+def _symbolic_pending(place: int, tasks: int) -> Pending:
+    shape = new_pending(0, 0, 0, (True,) * tasks)
+    symbols: Pending = symbolic_like(shape, f"pending.{place}")
+    return symbols._replace(tasks=shape.tasks)
+
+
+def _is_sound(state: Coordinator, event: Event) -> tuple[z3.BoolRef, ...]:
+    """Handles and times are not negative, the time-out is positive, ids begin at 1, types are types.
+
+    Savepoints are forced. A pending stop is what a savepoint is to all but its own completion, so the
+    types of what is pending and waits are two.
+    """
+    amounts = [int_term(handle) for pending in state.pending for handle in pending.states]
+    amounts += [int_term(state.now), int_term(state.next_id) - 1, int_term(state.plan.timeout) - 1]
+    types = [int_term(pending.type) for pending in state.pending]
+    types += [int_term(waiting.type) for waiting in state.queue]
+    if type(event) is Advance:
+        amounts.append(int_term(event.ms))
+    if type(event) is AcknowledgeMessage:
+        amounts.append(int_term(event.handle))
+    if type(event) is TriggerRequest:
+        types.append(int_term(event.type))
+    return (
+        *(amount >= 0 for amount in amounts),
+        *(z3.And(kind >= CHECKPOINT, kind <= SAVEPOINT) for kind in types),
+    )
+
+
+def all_coordinator_cases() -> Iterator[Case]:
+    """Every case of the published proofs."""
+    for at_once in (1, 2):
+        for pending, queue, stored in product((0, 1, 2), (0, 1), (0, 1)):
+            if queue and pending < at_once:
+                continue  # COORD-03: nothing waits that could start
+            yield from coordinator_cases(2, pending, queue, stored, at_once)

@@ -1,0 +1,193 @@
+"""The end of a pending checkpoint: it is complete, or it is aborted. Rules COORD-07 to 09, SUB-02 to 05.
+
+A complete one goes to the store, ends older ones, and only then the tasks are told. Nothing starts here;
+what waits is `model.starting`'s, which follows every end.
+"""
+
+from model import failures, shared_state
+from model.coordinator_events import (
+    BEFORE,
+    FINALIZE_CHECKPOINT_FAILURE,
+    MAYBE,
+    FailJob,
+    TellMaster,
+)
+from model.coordinator_state import Coordinator, drop_pending
+from model.events import (
+    CHECKPOINT_SUBSUMED,
+    NONE,
+    Abort,
+    Complete,
+    DiscardCheckpoint,
+    Effects,
+    Fail,
+    NotifyAbort,
+    NotifyComplete,
+    NotifySubsumed,
+    Rules,
+    Step,
+    Subsumed,
+)
+from model.pending import Pending, can_be_subsumed
+from model.store import CHECKPOINT, SAVEPOINT, Entry, on_add
+
+
+def complete(coordinator: Coordinator, done: Pending, effects: Effects) -> Step[Coordinator]:
+    """Nobody is missing: store, then end the older ones, then notify (COORD-08)."""
+    profile = coordinator.plan.profile
+    coordinator = drop_pending(coordinator, done)
+    subsumed: tuple[int, ...] = ()
+    rules: Rules = ("COORD-07",)
+    if profile.completes_first:
+        coordinator = succeed(coordinator, done)
+        effects = (*effects, Complete(done.checkpoint))
+    if done.type == CHECKPOINT or profile.stores_savepoints:
+        if coordinator.fault:
+            return fail_to_store(coordinator, done, effects, rules)
+        added = add_to_store(coordinator, done)
+        coordinator = added.state
+        subsumed = tuple(effect.checkpoint for effect in added.effects if type(effect) is Subsumed)
+        effects = (*effects, *(effect for effect in added.effects if type(effect) is not Subsumed))
+        rules = (*rules, *added.rules)
+    if not profile.completes_first:
+        coordinator = succeed(coordinator, done)
+        effects = (*effects, Complete(done.checkpoint))
+    coordinator = pause(coordinator)
+    if done.type == SAVEPOINT and not profile.stores_savepoints:  # a user's: it replaces nothing
+        return Step(coordinator, effects, (*rules, "SUB-05"))
+    ended = subsume_older(coordinator, done)
+    told = notify_complete(ended.state, done, subsumed)
+    return Step(
+        ended.state,
+        (*effects, *ended.effects, *told),
+        (*rules, "COORD-08", "SUB-03", *ended.rules),
+    )
+
+
+def succeed(coordinator: Coordinator, done: Pending) -> Coordinator:
+    """The failures so far may be forgotten."""
+    plan = coordinator.plan
+    counted = failures.on_success(
+        coordinator.failures, plan.profile, plan.tolerable_failures, done.checkpoint
+    )
+    return coordinator._replace(failures=counted)
+
+
+def pause(coordinator: Coordinator) -> Coordinator:
+    """From a completion on the scheduler's requests come too early for a while."""
+    if not coordinator.plan.min_pause:
+        return coordinator
+    return coordinator._replace(pause_ends=coordinator.now + coordinator.plan.min_pause)
+
+
+def add_to_store(coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
+    """The store takes it and drops what it need not keep; shared files that nobody needs go, too."""
+    shared = shared_state.complete(coordinator.shared, done)
+    added = on_add(coordinator.store, done.checkpoint, done.type)
+    retained = tuple(entry.checkpoint for entry in added.state.entries)
+    effects: Effects = ()
+    for effect in added.effects:
+        effects = (*effects, effect)
+        if type(effect) is DiscardCheckpoint and not coordinator.plan.profile.registers_early:
+            shared, released = shared_state.release(shared, effect.checkpoint)
+            effects = (*effects, *released)
+    if coordinator.plan.profile.registers_early and len(retained) <= len(coordinator.store.entries):
+        durable = (*retained, *(entry.checkpoint for entry in coordinator.unseen))
+        shared, released = shared_state.forget_older(shared, retained, durable)
+        effects = (*effects, *released)
+    return Step(coordinator._replace(store=added.state, shared=shared), effects, added.rules)
+
+
+def fail_to_store(
+    coordinator: Coordinator, done: Pending, effects: Effects, rules: Rules
+) -> Step[Coordinator]:
+    """The store has thrown: all was for nothing, and what may be stored must not be deleted."""
+    profile = coordinator.plan.profile
+    fault = coordinator.fault
+    coordinator = coordinator._replace(fault=0, shared=shared_state.complete(coordinator.shared, done))
+    if fault != BEFORE:
+        coordinator = coordinator._replace(unseen=(*coordinator.unseen, Entry(done.checkpoint, done.type)))
+    if not profile.completes_first:
+        effects = (*effects, Abort(done.checkpoint, FINALIZE_CHECKPOINT_FAILURE))
+    if fault != MAYBE or not profile.doubts_the_store:
+        effects = (*effects, DiscardCheckpoint(done.checkpoint))
+        if not profile.registers_early:
+            uses = shared_state.uses_of(coordinator.shared, done.checkpoint)
+            shared, released = shared_state.release(coordinator.shared, done.checkpoint)
+            if fault != BEFORE:
+                shared = shared._replace(unseen=(*shared.unseen, *uses))
+            coordinator = coordinator._replace(shared=shared)
+            effects = (*effects, *released)
+    if profile.counts_failed_store:
+        coordinator, said = count_failure(coordinator, done, FINALIZE_CHECKPOINT_FAILURE, by_task=False)
+        effects = (*effects, *said)
+    told = notify_abort(coordinator, done)
+    return Step(coordinator, (*effects, *told, Fail("CheckpointException")), rules)
+
+
+def subsume_older(coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
+    """The older pending checkpoints are worth nothing any more (SUB-02); savepoints stay (SUB-04)."""
+    effects: Effects = ()
+    rules: Rules = ()
+    for older in coordinator.pending:
+        if older.checkpoint < done.checkpoint:
+            if not can_be_subsumed(older, forced_are_safe=coordinator.plan.profile.forced_are_safe):
+                rules = (*rules, "SUB-04")
+                continue
+            coordinator, ended = abort(coordinator, older, CHECKPOINT_SUBSUMED)
+            effects = (*effects, *ended)
+            rules = (*rules, "SUB-02", "SUB-01")
+    return Step(coordinator, effects, rules)
+
+
+def notify_complete(coordinator: Coordinator, done: Pending, subsumed: tuple[int, ...]) -> Effects:
+    """Every task that took part is told, and every operator coordinator."""
+    told: Effects = ()
+    for task, takes_part in enumerate(done.tasks):
+        if takes_part:
+            told = (*told, NotifyComplete(done.checkpoint, task))
+            told = (*told, *(NotifySubsumed(gone, task) for gone in subsumed))
+    masters = tuple(
+        TellMaster(place, done.checkpoint, True) for place in range(coordinator.plan.coordinators)
+    )
+    return (*told, *masters)
+
+
+def abort(
+    coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool = False
+) -> tuple[Coordinator, Effects]:
+    """A pending checkpoint ends without success; its collected state is deleted."""
+    coordinator = drop_pending(coordinator, pending)
+    if coordinator.master != NONE and coordinator.master == pending.checkpoint:
+        coordinator = coordinator._replace(master=NONE)
+    effects: Effects = (Abort(pending.checkpoint, reason), *shared_state.loss_of(coordinator.shared, pending))
+    coordinator, said = count_failure(coordinator, pending, reason, by_task=by_task)
+    return coordinator, (*effects, *said, *notify_abort(coordinator, pending))
+
+
+def count_failure(
+    coordinator: Coordinator, failed: Pending, reason: str, *, by_task: bool
+) -> tuple[Coordinator, Effects]:
+    """It may be one failure too many for the job."""
+    plan = coordinator.plan
+    counted, too_many = failures.on_failure(
+        coordinator.failures,
+        plan.profile,
+        plan.tolerable_failures,
+        failed.checkpoint,
+        failed.type,
+        reason,
+        by_task=by_task,
+    )
+    return coordinator._replace(failures=counted), (FailJob(reason),) if too_many else ()
+
+
+def notify_abort(coordinator: Coordinator, ended: Pending) -> Effects:
+    """Every task that took part is told, and every operator coordinator."""
+    if not coordinator.plan.profile.tells_of_aborts:
+        return ()
+    told = tuple(NotifyAbort(ended.checkpoint, task) for task, takes in enumerate(ended.tasks) if takes)
+    masters = tuple(
+        TellMaster(place, ended.checkpoint, False) for place in range(coordinator.plan.coordinators)
+    )
+    return (*told, *masters)

@@ -1,0 +1,104 @@
+"""What outlives a failure: restored tasks, a coordinator that is replaced, a job that ends.
+
+Rules COORD-02, COORD-12, SUB-06, ONCE-04. Durable are the completed checkpoints and the counter of ids;
+all else ends with the coordinator.
+"""
+
+from model import shared_state
+from model.completion import abort
+from model.coordinator_events import COORDINATOR_SHUTDOWN, JOB_FAILOVER_REGION
+from model.coordinator_state import CREATED, FINISHED, Coordinator, new_coordinator, new_scheduler
+from model.events import DiscardCheckpoint, Effects, Fail, Restored, Step
+from model.scheduling import follow, suspend
+from model.store import CHECKPOINT, Entry, latest
+
+CANCELED = "CANCELED"
+SUSPENDED = "SUSPENDED"
+
+
+def on_restore(coordinator: Coordinator, region: bool = False) -> Step[Coordinator]:
+    """The restarting job, or a region of it, gets the newest retained checkpoint (ONCE-04)."""
+    if not coordinator.open:
+        return Step(coordinator, (Fail("IllegalStateException"),), ())
+    effects: Effects = ()
+    if region:
+        for pending in coordinator.pending:
+            coordinator, ended = abort(coordinator, pending, JOB_FAILOVER_REGION)
+            effects = (*effects, *ended)
+    restored = Restored(latest(coordinator.store))
+    if not region:
+        return Step(coordinator, (restored,), ("ONCE-04", "SUB-06"))
+    return follow(coordinator, (*effects, restored), ("ONCE-04", "SUB-06"))
+
+
+def on_store_fails(coordinator: Coordinator, when: int) -> Step[Coordinator]:
+    """The next addition to the store will fail."""
+    return Step(coordinator._replace(fault=when), (), ())
+
+
+def on_coordinator_restart(coordinator: Coordinator) -> Step[Coordinator]:
+    """A new coordinator finds the durable checkpoints and the counter; nobody is told anything."""
+    plan = coordinator.plan
+    durable = ascending((*coordinator.store.entries, *coordinator.unseen))
+    kept = tuple(entry.checkpoint for entry in durable)
+    found = new_coordinator(plan, coordinator.store.retain)
+    return Step(
+        found._replace(
+            status=CREATED,
+            now=coordinator.now,
+            next_id=coordinator.next_id,
+            scheduler=new_scheduler(plan),
+            fault=coordinator.fault,
+            store=found.store._replace(entries=durable),
+            shared=shared_state.recover(
+                coordinator.shared, kept, registers_early=plan.profile.registers_early
+            ),
+        ),
+        (),
+        ("COORD-02",),
+    )
+
+
+def ascending(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """The same entries by their ids."""
+    ordered: tuple[Entry, ...] = ()
+    for entry in entries:
+        place = sum(other.checkpoint < entry.checkpoint for other in ordered)
+        ordered = (*ordered[:place], entry, *ordered[place:])
+    return ordered
+
+
+def on_job_end(coordinator: Coordinator, status: str) -> Step[Coordinator]:
+    """The coordinator shuts down for good; the job's status decides what is kept.
+
+    A suspended job is taken over by another coordinator, which finds what is durable.
+    """
+    if not coordinator.open:
+        return Step(coordinator, (), ())
+    coordinator, effects, rules = suspend(coordinator, COORDINATOR_SHUTDOWN)
+    entries = coordinator.store.entries
+    unseen = (*coordinator.unseen, *entries) if status == SUSPENDED else ()
+    coordinator = coordinator._replace(
+        open=False, store=coordinator.store._replace(entries=()), unseen=unseen
+    )
+    if not deletes(coordinator, status):
+        return Step(coordinator, effects, rules)
+    for entry in entries:
+        if entry.type == CHECKPOINT:
+            effects = (*effects, DiscardCheckpoint(entry.checkpoint))
+            if not coordinator.plan.profile.registers_early:
+                shared, released = shared_state.release(coordinator.shared, entry.checkpoint)
+                coordinator = coordinator._replace(shared=shared)
+                effects = (*effects, *released)
+    if coordinator.plan.profile.registers_early and entries:
+        shared, released = shared_state.forget_older(coordinator.shared, (), ())
+        coordinator = coordinator._replace(shared=shared)
+        effects = (*effects, *released)
+    return Step(coordinator, effects, rules)
+
+
+def deletes(coordinator: Coordinator, status: str) -> bool:
+    """A job that ended well needs its checkpoints no more; a cancelled one may want to keep them."""
+    if status == CANCELED:
+        return not coordinator.plan.retains_on_cancellation
+    return status == FINISHED

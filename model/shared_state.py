@@ -1,0 +1,122 @@
+"""Shared state: files that several checkpoints use, and that go when none may use them any more.
+
+A handle names such a file. Newer generations remember for each the newest checkpoint that uses it, also
+one that was aborted, because a task may build its next checkpoint upon it; the file goes once that
+checkpoint is older than all that are retained. Older ones count the completed checkpoints that use it.
+"""
+
+from typing import NamedTuple
+
+from model.events import DiscardState, Effects
+from model.pending import NO_STATE, Pending
+
+
+class Use(NamedTuple):
+    """A checkpoint uses a file."""
+
+    handle: int
+    checkpoint: int
+
+
+class SharedState(NamedTuple):
+    """The registry of shared files."""
+
+    registered: tuple[Use, ...]
+    """Newer generations: one for each file, with the newest checkpoint. In the order of registration."""
+    completed: tuple[Use, ...]
+    """What the completed checkpoints use: one for each file and checkpoint."""
+    unseen: tuple[Use, ...]
+    """What a checkpoint uses that was deleted and is durable all the same."""
+
+
+def new_shared_state() -> SharedState:
+    """No file is known."""
+    return SharedState((), (), ())
+
+
+def register(shared: SharedState, checkpoint: int, handles: tuple[int, ...]) -> SharedState:
+    """A checkpoint that was acknowledged, whatever becomes of it, uses these files."""
+    registered = shared.registered
+    for handle in handles:
+        if any(use.handle == handle for use in registered):
+            registered = tuple(
+                Use(handle, checkpoint) if use.handle == handle and use.checkpoint < checkpoint else use
+                for use in registered
+            )
+        else:
+            registered = (*registered, Use(handle, checkpoint))
+    return shared._replace(registered=registered)
+
+
+def is_known(shared: SharedState, handle: int) -> bool:
+    """The file belongs to the registry."""
+    return any(use.handle == handle for use in (*shared.registered, *shared.completed))
+
+
+def loss(shared: SharedState, handle: int, files: tuple[int, ...]) -> Effects:
+    """What one acknowledgement brought is deleted: its state, and the files that nobody else knows."""
+    own: Effects = () if handle == NO_STATE else (DiscardState(handle),)
+    return (*own, *(DiscardState(file) for file in files if not is_known(shared, file)))
+
+
+def loss_of(shared: SharedState, pending: Pending) -> Effects:
+    """All that was collected is deleted, in the order of the tasks."""
+    lost: Effects = ()
+    for handle, files in zip(pending.states, pending.shared, strict=True):
+        lost = (*lost, *loss(shared, handle, files))
+    return lost
+
+
+def complete(shared: SharedState, pending: Pending) -> SharedState:
+    """A checkpoint that is kept uses the files that came with it."""
+    completed = shared.completed
+    for files in pending.shared:
+        for file in files:
+            use = Use(file, pending.checkpoint)
+            if use not in completed:
+                completed = (*completed, use)
+    return shared._replace(completed=completed)
+
+
+def uses_of(shared: SharedState, checkpoint: int) -> tuple[Use, ...]:
+    """What a completed checkpoint uses."""
+    return tuple(use for use in shared.completed if use.checkpoint == checkpoint)
+
+
+def release(shared: SharedState, checkpoint: int) -> tuple[SharedState, Effects]:
+    """Older generations: a completed checkpoint is deleted, and with it what no other one uses."""
+    left = tuple(use for use in shared.completed if use.checkpoint != checkpoint)
+    gone = tuple(
+        DiscardState(use.handle)
+        for use in shared.completed
+        if use.checkpoint == checkpoint and not any(other.handle == use.handle for other in left)
+    )
+    return shared._replace(completed=left), gone
+
+
+def forget_older(
+    shared: SharedState, retained: tuple[int, ...], durable: tuple[int, ...]
+) -> tuple[SharedState, Effects]:
+    """Newer generations: files whose last user is older than every retained checkpoint are deleted.
+
+    `durable`: what a new coordinator would find.
+    """
+
+    def is_older(use: Use) -> bool:
+        return all(use.checkpoint < kept for kept in retained)
+
+    gone = tuple(DiscardState(use.handle) for use in shared.registered if is_older(use))
+    left = tuple(use for use in shared.registered if not is_older(use))
+    completed = tuple(use for use in shared.completed if any(use.checkpoint == kept for kept in durable))
+    return shared._replace(registered=left, completed=completed), gone
+
+
+def recover(shared: SharedState, retained: tuple[int, ...], *, registers_early: bool) -> SharedState:
+    """A new coordinator knows only what the checkpoints that it finds use."""
+    uses = (*shared.completed, *shared.unseen)
+    completed = tuple(use for kept in retained for use in uses if use.checkpoint == kept)
+    found = SharedState((), completed, ())
+    if registers_early:
+        for use in completed:
+            found = register(found, use.checkpoint, (use.handle,))
+    return found

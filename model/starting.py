@@ -1,0 +1,182 @@
+"""How a request becomes a checkpoint: it waits for its turn, draws an id, and asks everybody in order.
+
+Rules COORD-01 to COORD-04, COORD-11. Operator coordinators are asked before master hooks, these before
+the sources, and only one checkpoint at a time is in that phase. A turn is taken whenever a request has
+come, a start has failed, or a checkpoint has ended; it goes on until nothing more may start.
+"""
+
+from model.completion import abort, complete
+from model.coordinator_events import (
+    ALREADY_QUEUED,
+    COORDINATOR_SHUTDOWN,
+    MINIMUM_TIME_BETWEEN_CHECKPOINTS,
+    PERIODIC_SCHEDULER_SHUTDOWN,
+    TOO_MANY_CHECKPOINT_REQUESTS,
+    TOO_MANY_CONCURRENT_CHECKPOINTS,
+    TRIGGER_CHECKPOINT_FAILURE,
+    AskMaster,
+)
+from model.coordinator_state import Coordinator, can_start, find, replace_pending, taking_part, to_trigger
+from model.events import (
+    NONE,
+    NOT_ALL_REQUIRED_TASKS_RUNNING,
+    Effects,
+    Fail,
+    Rejected,
+    Rules,
+    Step,
+    TriggerTask,
+)
+from model.pending import Pending, is_fully_acknowledged, new_pending
+from model.requests import QUEUE_LIMIT, Request, has_room, joined, may_start
+from model.store import CHECKPOINT
+
+
+def request(coordinator: Coordinator, wanted: Request) -> Step[Coordinator]:
+    """A request comes; it waits for its turn, which may be now."""
+    if not coordinator.plan.profile.queues:
+        return admit(coordinator, wanted)
+    if not has_room(coordinator.queue):
+        return Step(coordinator, rejection(wanted, TOO_MANY_CHECKPOINT_REQUESTS), ("COORD-03",))
+    queue = joined(coordinator.queue, wanted)
+    effects: Effects = ()
+    if len(queue) > QUEUE_LIMIT:
+        effects = rejection(queue[-1], TOO_MANY_CHECKPOINT_REQUESTS)
+        queue = queue[:-1]
+    return take_turns(coordinator._replace(queue=queue), effects, ("COORD-03",))
+
+
+def rejection(refused: Request, reason: str) -> Effects:
+    """Whoever asked is told; the scheduler is not."""
+    return (Rejected(refused.type, reason),) if refused.asked else ()
+
+
+def take_turns(coordinator: Coordinator, effects: Effects, rules: Rules) -> Step[Coordinator]:
+    """Start requests from the head of the queue as far as the limit allows (COORD-03, COORD-11)."""
+    while coordinator.queue and coordinator.master == NONE:
+        head = coordinator.queue[0]
+        if not may_start(head, len(coordinator.pending), coordinator.plan.max_concurrent):
+            break
+        coordinator = coordinator._replace(queue=coordinator.queue[1:])
+        if comes_too_early(coordinator, head):
+            coordinator = move_to_end_of_pause(coordinator)
+            effects = (*effects, *rejection(head, MINIMUM_TIME_BETWEEN_CHECKPOINTS))
+            break
+        coordinator, effects, rules = start(coordinator, head, effects, rules)
+    return Step(coordinator, effects, rules)
+
+
+def comes_too_early(coordinator: Coordinator, wanted: Request) -> bool:
+    """A periodic request within the pause after the last completion."""
+    return wanted.periodic and not wanted.forced and coordinator.now < coordinator.pause_ends
+
+
+def move_to_end_of_pause(coordinator: Coordinator) -> Coordinator:
+    """The scheduler's next request comes when the pause is over, and counts the interval from there."""
+    if not coordinator.scheduler.runs:
+        return coordinator
+    return coordinator._replace(scheduler=coordinator.scheduler._replace(due=coordinator.pause_ends))
+
+
+def admit(coordinator: Coordinator, wanted: Request) -> Step[Coordinator]:
+    """Older generations: a request starts now or never; one that was sent away is made up for."""
+    refused = pre_check(coordinator, wanted)
+    if refused is None and not wanted.forced:
+        scheduler = coordinator.scheduler
+        if scheduler.put_off:
+            refused = ALREADY_QUEUED
+        elif not may_start(wanted, len(coordinator.pending), coordinator.plan.max_concurrent):
+            refused = TOO_MANY_CONCURRENT_CHECKPOINTS
+            coordinator = coordinator._replace(scheduler=scheduler._replace(put_off=True, due=NONE))
+        elif coordinator.now < coordinator.pause_ends:
+            refused = MINIMUM_TIME_BETWEEN_CHECKPOINTS
+            coordinator = move_to_end_of_pause(coordinator)
+    if refused is not None:
+        return Step(coordinator, rejection(wanted, refused), ("COORD-03",))
+    return start(coordinator, wanted, (), ("COORD-03",))
+
+
+def pre_check(coordinator: Coordinator, wanted: Request) -> str | None:
+    """Why nothing can start at all."""
+    if not coordinator.open:
+        return COORDINATOR_SHUTDOWN
+    if wanted.periodic and not coordinator.scheduler.runs:
+        return PERIODIC_SCHEDULER_SHUTDOWN
+    return None
+
+
+def start(coordinator: Coordinator, wanted: Request, effects: Effects, rules: Rules) -> Step[Coordinator]:
+    """Draw the next id (COORD-02), make it pending, and ask everybody for their part of it."""
+    refused = pre_check(coordinator, wanted)
+    if refused is None and not can_start(coordinator):
+        refused = NOT_ALL_REQUIRED_TASKS_RUNNING
+    if refused is not None:
+        return Step(coordinator, (*effects, *rejection(wanted, refused)), (*rules, "COORD-01"))
+    plan = coordinator.plan
+    checkpoint = coordinator.next_id
+    coordinator = coordinator._replace(next_id=checkpoint + 1)
+    tasks = taking_part(coordinator)
+    if not any(tasks):  # the id is drawn, and burned
+        return Step(
+            coordinator, (*effects, *rejection(wanted, TRIGGER_CHECKPOINT_FAILURE)), (*rules, "COORD-02")
+        )
+    begun = new_pending(
+        checkpoint,
+        wanted.type,
+        coordinator.now + plan.timeout,
+        tasks,
+        forced=wanted.forced,
+        coordinators=plan.coordinators,
+        hooks=plan.hooks,
+    )
+    coordinator = coordinator._replace(pending=(*coordinator.pending, begun), master=checkpoint)
+    asked = tuple(AskMaster(place, checkpoint, False) for place in range(plan.coordinators))
+    return go_on(coordinator, begun, (*effects, *asked), (*rules, "COORD-02", "COORD-04"))
+
+
+def go_on(coordinator: Coordinator, begun: Pending, effects: Effects, rules: Rules) -> Step[Coordinator]:
+    """With all operator coordinators done the hooks are asked, with all hooks done the sources."""
+    if not all(begun.coordinators):
+        return Step(coordinator, effects, rules)
+    if begun.hooks and not any(begun.hooks):
+        asked = tuple(AskMaster(place, begun.checkpoint, True) for place in range(len(begun.hooks)))
+        return Step(coordinator, (*effects, *asked), rules)
+    if not all(begun.hooks):
+        return Step(coordinator, effects, rules)
+    coordinator = coordinator._replace(master=NONE)
+    triggers = tuple(
+        TriggerTask(task, begun.checkpoint, begun.type) for task in to_trigger(coordinator, begun)
+    )
+    if is_fully_acknowledged(begun):  # the tasks were faster than their trigger
+        done = complete(coordinator, begun, (*effects, *triggers))
+        heard = tuple(effect for effect in done.effects if type(effect) is not Fail)  # nobody called
+        return Step(done.state, heard, (*rules, *done.rules))
+    return Step(coordinator, (*effects, *triggers), rules)
+
+
+def on_master_answer(
+    coordinator: Coordinator, place: int, checkpoint: int, is_hook: bool, fails: bool
+) -> Step[Coordinator]:
+    """An operator coordinator or a hook answers; only to what it was asked, and once."""
+    pending = find(coordinator.pending, checkpoint)
+    if pending is None or coordinator.master != checkpoint:
+        return Step(coordinator, (), ())
+    answered = pending.hooks if is_hook else pending.coordinators
+    if answered[place] or (is_hook and not all(pending.coordinators)):
+        return Step(coordinator, (), ())
+    if fails:
+        coordinator, effects = abort(coordinator, pending, TRIGGER_CHECKPOINT_FAILURE)
+        return take_turns(coordinator, effects, ("COORD-11",))
+    answered = (*answered[:place], True, *answered[place + 1 :])
+    pending = pending._replace(hooks=answered) if is_hook else pending._replace(coordinators=answered)
+    coordinator = replace_pending(coordinator, pending)
+    if is_hook and not all(answered):
+        return Step(coordinator, (), ())
+    coordinator, effects, rules = go_on(coordinator, pending, (), ())
+    return take_turns(coordinator, effects, rules)
+
+
+def is_forced(coordinator: Coordinator, type: int, forced: bool) -> bool:  # noqa: A002 - the protocol's word
+    """Whether a request starts whatever else is pending."""
+    waits = coordinator.plan.unaligned and coordinator.plan.profile.savepoints_may_wait
+    return forced or (type != CHECKPOINT and not waits)
