@@ -24,7 +24,9 @@ class CheckpointConfig:
 
     `max_concurrent_checkpoints` bounds the pending ones (COORD-03); `num_retained_checkpoints` is what the
     store keeps (SUB-07) and therefore how many altered ones a restore survives, less one;
-    `tolerable_checkpoint_failure_number` is how many failed checkpoints in a row the job endures.
+    `tolerable_checkpoint_failure_number` is how many failed checkpoints in a row the job endures, -1 for
+    any number. `checkpointing_start_delay_ms` is the time from the start of an attempt to its first
+    checkpoint, None for one interval.
     """
 
     checkpointing_interval_ms: int = 500
@@ -34,6 +36,7 @@ class CheckpointConfig:
     max_concurrent_checkpoints: int = 1
     num_retained_checkpoints: int = 3
     tolerable_checkpoint_failure_number: int = 0
+    checkpointing_start_delay_ms: int | None = None
 
     def __post_init__(self) -> None:
         if self.checkpointing_mode != EXACTLY_ONCE:
@@ -43,7 +46,15 @@ class CheckpointConfig:
         _at_least("min_pause_between_checkpoints_ms", self.min_pause_between_checkpoints_ms, 0)
         _at_least("max_concurrent_checkpoints", self.max_concurrent_checkpoints, 1)
         _at_least("num_retained_checkpoints", self.num_retained_checkpoints, 1)
-        _at_least("tolerable_checkpoint_failure_number", self.tolerable_checkpoint_failure_number, 0)
+        _at_least("tolerable_checkpoint_failure_number", self.tolerable_checkpoint_failure_number, -1)
+        if self.checkpointing_start_delay_ms is not None:
+            _at_least("checkpointing_start_delay_ms", self.checkpointing_start_delay_ms, 0)
+
+    @property
+    def first_delay_ms(self) -> int:
+        """The time from the start of an attempt to its first checkpoint."""
+        delay = self.checkpointing_start_delay_ms
+        return self.checkpointing_interval_ms if delay is None else delay
 
 
 @dataclass(frozen=True, slots=True)

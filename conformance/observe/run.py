@@ -14,6 +14,7 @@ class Settings(NamedTuple):
     timeout_ms: int = 600_000
     max_concurrent: int = 1
     retain: int = 1
+    tolerable_failures: int = -1
 
 
 class Attempt(NamedTuple):

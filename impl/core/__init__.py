@@ -2,10 +2,12 @@
 
 `gate` aligns the barriers of one task's input and `network` plays the channels behind it, `gates` picks
 the mode and `generations` knows how releases differ; `subtask` takes
-the snapshot steps; `coordinator` starts and ends checkpoints, with `requests` that wait, `pending` ones
-and the `store` of completed ones; `transactions` is the two-phase commit of a sink. `failures` and
-`schedule` are what a runtime asks on top. `events` and `effects` are the vocabulary, `words` its form on
-the wire, `component` the frame of all. No file, clock, random or engine is known here.
+the snapshot steps; `transactions` is the two-phase commit of a sink. `coordinator` hears of all that happens
+to a job's checkpoints: `starting` and `ending` are its steps, `books` what it remembers of the `job`, of
+`requests` that wait, of `pending` checkpoints and of `retained` ones (`store`, `shared_state`); `failures`
+counts, `scheduler` asks by itself. `schedule` is what a runtime with a clock asks on top. `events`,
+`effects`, `coordinator_events` and `coordinator_effects` are the vocabulary, `words` its form on the wire,
+`component` the frame of all. No file, clock, random or engine is known here.
 
 `COMPONENTS` makes a component from a configuration of the wire (docs/adapter-protocol.md). It raises
 `ConfigError` for a bad configuration, `UnsupportedError` for one that is not offered.
@@ -16,13 +18,15 @@ from types import MappingProxyType
 from typing import Final
 
 from impl.core.component import Component, Effects
-from impl.core.coordinator import Coordinator, Task, coordinator_from_config
+from impl.core.coordinator import Coordinator, coordinator_from_config
+from impl.core.coordinator_options import CoordinatorOptions
 from impl.core.effects import Effect
 from impl.core.errors import ConfigError, ProtocolError, UnsupportedError
 from impl.core.events import CheckpointType, Event
 from impl.core.failures import CheckpointFailureManager
 from impl.core.gate import InputGate
 from impl.core.gates import gate_from_config
+from impl.core.job import Task
 from impl.core.network import PolledGate
 from impl.core.pending import PendingCheckpoint
 from impl.core.schedule import Decision, PeriodicTrigger
@@ -50,6 +54,7 @@ __all__ = [
     "Component",
     "ConfigError",
     "Coordinator",
+    "CoordinatorOptions",
     "Decision",
     "Effect",
     "Effects",

@@ -1,13 +1,11 @@
-"""The effects that the components answer, in the order of docs/adapter-protocol.md, and their reasons.
+"""The effects that gate, subtask and sink answer, in the order of docs/adapter-protocol.md.
 
-The kind on the wire is the name given to `word`. Where two components use one kind with different
-fields, the class says whose it is.
+Those of the coordinator and its store are in `coordinator_effects`. The kind on the wire is the name given
+to `word`. Where two components use one kind with different fields, the class says whose it is.
 """
 
-from enum import StrEnum
 from typing import Final
 
-from impl.core.events import CheckpointType
 from impl.core.words import Word, word
 
 SUBSUMED: Final = "SUBSUMED"
@@ -17,18 +15,6 @@ ALIGNMENT_LIMIT_EXCEEDED: Final = "ALIGNMENT_LIMIT_EXCEEDED"
 TASK_NOT_READY: Final = "TASK_NOT_READY"
 ASYNC_EXCEPTION: Final = "ASYNC_EXCEPTION"
 JOB_FAILURE: Final = "JOB_FAILURE"
-CHECKPOINT_SUBSUMED: Final = "CHECKPOINT_SUBSUMED"
-CHECKPOINT_EXPIRED: Final = "CHECKPOINT_EXPIRED"
-COORDINATOR_SUSPEND: Final = "COORDINATOR_SUSPEND"
-NOT_ALL_REQUIRED_TASKS_RUNNING: Final = "NOT_ALL_REQUIRED_TASKS_RUNNING"
-
-
-class AcknowledgeResult(StrEnum):
-    """What became of an acknowledgement of a pending checkpoint (COORD-05)."""
-
-    SUCCESS = "SUCCESS"
-    DUPLICATE = "DUPLICATE"
-    UNKNOWN = "UNKNOWN"
 
 
 class Effect(Word):
@@ -149,101 +135,6 @@ class NotifyOperatorsSubsumed(Effect):
     """Tell the operators that the completed checkpoint was dropped."""
 
     checkpoint: int
-
-
-# ---------------------------------------------------------------- coordinator and store
-
-
-@word("trigger_task")
-class TriggerTask(Effect):
-    """Tell a source task to begin the checkpoint."""
-
-    task: str
-    checkpoint: int
-    type: CheckpointType
-
-
-@word("rejected")
-class Rejected(Effect):
-    """A request that starts nothing."""
-
-    type: CheckpointType
-    reason: str
-
-
-@word("acknowledged")
-class Acknowledged(Effect):
-    """What became of an acknowledgement."""
-
-    task: str
-    checkpoint: int
-    result: AcknowledgeResult
-
-
-@word("complete")
-class Complete(Effect):
-    """Every task has acknowledged."""
-
-    checkpoint: int
-
-
-@word("discard")
-class DiscardCheckpoint(Effect):
-    """Delete a whole completed checkpoint."""
-
-    checkpoint: int
-
-
-@word("discard")
-class DiscardState(Effect):
-    """Delete one task's state that no checkpoint will use."""
-
-    state: object
-
-
-@word("notify_complete")
-class NotifyTaskComplete(Effect):
-    """Tell a task that the checkpoint is complete."""
-
-    task: str
-    checkpoint: int
-
-
-@word("notify_abort")
-class NotifyTaskAbort(Effect):
-    """Tell a task that the checkpoint was aborted."""
-
-    task: str
-    checkpoint: int
-
-
-@word("notify_subsumed")
-class NotifyTaskSubsumed(Effect):
-    """Tell a task up to which id completed checkpoints are gone."""
-
-    task: str
-    checkpoint: int
-
-
-@word("restored")
-class Restored(Effect):
-    """The job restarts from this checkpoint; None: from the beginning."""
-
-    checkpoint: int | None
-
-
-@word("subsumed")
-class Subsumed(Effect):
-    """The highest id that an addition to the store dropped and discarded."""
-
-    checkpoint: int
-
-
-@word("latest")
-class Latest(Effect):
-    """The last checkpoint added; None for an empty store."""
-
-    checkpoint: int | None
 
 
 # ---------------------------------------------------------------- sink

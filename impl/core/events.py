@@ -1,7 +1,7 @@
-"""The events that the components take, in the order of docs/adapter-protocol.md.
+"""The events that gate, subtask, store and sink take, in the order of docs/adapter-protocol.md.
 
-The kind on the wire is the name given to `word`. Where two components use one kind for different things
-(`restore`, `snapshot`, ...) the class says whose it is.
+Those of the coordinator are in `coordinator_events`. The kind on the wire is the name given to `word`.
+Where two components use one kind for different things (`snapshot`, ...) the class says whose it is.
 """
 
 from enum import StrEnum
@@ -62,6 +62,16 @@ class Inject(Event):
     """The task itself is triggered, because its predecessors have finished."""
 
     checkpoint: int
+
+
+# ---------------------------------------------------------------- gate and coordinator
+
+
+@word("advance")
+class Advance(Event):
+    """Virtual time passes, in milliseconds."""
+
+    ms: int
 
 
 # ---------------------------------------------------------------- subtask
@@ -130,68 +140,6 @@ class Status(Event):
 @word("close")
 class CloseTask(Event):
     """The task is gone: it has finished or was cancelled."""
-
-
-# ---------------------------------------------------------------- coordinator
-
-
-@word("job_status")
-class JobStatus(Event):
-    """The job changes its status; only RUNNING opens the coordinator."""
-
-    status: str
-
-
-@word("task_status")
-class TaskStatus(Event):
-    """A task changes its status; only RUNNING counts as running."""
-
-    task: str
-    status: str
-
-
-@word("trigger")
-class RequestCheckpoint(Event):
-    """Somebody asks for a checkpoint or a savepoint."""
-
-    type: CheckpointType
-
-
-@word("acknowledge")
-class Acknowledge(Event):
-    """A task acknowledges a checkpoint; `state` is an opaque handle, None without one."""
-
-    task: str
-    checkpoint: int
-    state: object = None
-
-
-@word("decline")
-class Decline(Event):
-    """A task declines a checkpoint."""
-
-    task: str
-    checkpoint: int
-    reason: str
-
-
-@word("advance")
-class Advance(Event):
-    """Virtual time passes, in milliseconds."""
-
-    ms: int
-
-
-@word("fail_tasks")
-class FailTasks(Event):
-    """Tasks fail, and the job restarts."""
-
-    tasks: tuple[str, ...]
-
-
-@word("restore")
-class RestoreJob(Event):
-    """The restarting job asks for the newest retained checkpoint."""
 
 
 # ---------------------------------------------------------------- store

@@ -1,11 +1,12 @@
 """The completed checkpoints of one job: which are kept, which are dropped, which is the latest.
 
 The list is in the order of adding, which need not be the order of ids. An addition drops from the oldest
-on until `retain` are left, but never the last element, and never the newest checkpoint in favour of a
-savepoint: a restore may need it. Rules: SUB-06 to SUB-09. The store deletes nothing; it says what to.
+on until `retain` are left, but never the last element, and from 1.12 on never the newest checkpoint in
+favour of a savepoint: a restore may need it. Rules: SUB-06 to SUB-09. The store deletes nothing; it says
+what to.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -18,7 +19,14 @@ from impl.core.component import (
     steps,
     supported,
 )
-from impl.core.effects import DiscardCheckpoint, Effect, Latest, Subsumed
+from impl.core.coordinator_effects import DiscardCheckpoint, Latest, Subsumed
+from impl.core.coordinator_generations import (
+    COORDINATOR_GENERATIONS,
+    NEWEST_COORDINATOR,
+    NEWEST_NAME,
+    CoordinatorGeneration,
+)
+from impl.core.effects import Effect
 from impl.core.errors import ConfigError, ProtocolError
 from impl.core.events import AddCheckpoint, AskLatest, CheckpointType, Shutdown
 
@@ -31,26 +39,38 @@ class StorePhase(Enum):
 
 
 class Completed(NamedTuple):
-    """One element of the store."""
+    """One element of the store; `shared`: the handles of files that others may use too."""
 
     checkpoint: int
     type: CheckpointType
+    shared: tuple[str, ...] = ()
 
 
 class CompletedCheckpointStore(Component):
     """Keeps at least the newest `retain` checkpoints."""
 
-    def __init__(self, retain: int = 1) -> None:
+    def __init__(
+        self,
+        retain: int = 1,
+        generation: CoordinatorGeneration = NEWEST_COORDINATOR,
+        kept: Iterable[Completed] = (),
+    ) -> None:
         if retain < 1:
             raise ConfigError(f"retain has to be at least 1, came {retain}; a job without any cannot restore")
         self._retain = retain
+        self._generation = generation
         self._phase = StorePhase.OPEN
-        self._completed: list[Completed] = []
+        self._completed: list[Completed] = list(kept)
 
     @property
     def completed(self) -> tuple[int, ...]:
         """The ids kept, in the order of adding."""
         return tuple(one.checkpoint for one in self._completed)
+
+    @property
+    def elements(self) -> tuple[Completed, ...]:
+        """What is kept, in the order of adding."""
+        return tuple(self._completed)
 
     @property
     def newest(self) -> int | None:
@@ -63,13 +83,21 @@ class CompletedCheckpointStore(Component):
         require_checkpoint_id(checkpoint)
         if any(one.checkpoint == checkpoint for one in self._completed):
             raise ProtocolError(f"the store holds checkpoint {checkpoint} already; add every id once")
-        self._completed.append(Completed(checkpoint, type))
-        dropped = self._drop_oldest()
+        dropped = self.put(Completed(checkpoint, type))
         discarded = [one.checkpoint for one in dropped if one.type is CheckpointType.CHECKPOINT]
         effects: list[Effect] = [DiscardCheckpoint(one) for one in discarded]  # SUB-09
-        if discarded:
+        if discarded and self._generation.subsumption_messages:
             effects.append(Subsumed(max(discarded)))
         return tuple(effects)
+
+    def put(self, completed: Completed) -> list[Completed]:
+        """`completed` is the newest now; answers what is kept no longer, oldest first."""
+        self._completed.append(completed)
+        if self._generation.keeps_the_newest_checkpoint:
+            return self._drop_what_may_go()
+        dropped = self._completed[: -self._retain]
+        del self._completed[: -self._retain]
+        return dropped
 
     def latest(self) -> Effects:
         """Somebody asks for the latest."""
@@ -92,7 +120,7 @@ class CompletedCheckpointStore(Component):
         """`completed`: the ids in the order of adding."""
         return {"completed": list(self.completed)}
 
-    def _drop_oldest(self) -> list[Completed]:
+    def _drop_what_may_go(self) -> list[Completed]:
         """SUB-07: from the oldest on while more than `retain` are kept, whatever may go."""
         last = self._completed[-1]
         checkpoints = [one for one in self._completed if one.type is CheckpointType.CHECKPOINT]
@@ -119,5 +147,5 @@ class CompletedCheckpointStore(Component):
 def store_from_config(config: Mapping[str, object]) -> CompletedCheckpointStore:
     """The store that a wire configuration asks for."""
     only_keys(config, ("retain", "profile"))
-    supported(config, "profile", ("2.3",), "2.3")
-    return CompletedCheckpointStore(positive_int(config, "retain"))
+    profile = supported(config, "profile", COORDINATOR_GENERATIONS, NEWEST_NAME)
+    return CompletedCheckpointStore(positive_int(config, "retain"), COORDINATOR_GENERATIONS[profile])

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from impl.config import CheckpointConfig
-from impl.core import CheckpointFailureManager, Coordinator, PeriodicTrigger, Task
-from impl.core.failures import FINALIZE_CHECKPOINT_FAILURE
+from impl.core import Coordinator, CoordinatorOptions, PeriodicTrigger, Task
+from impl.core.coordinator_effects import FINALIZE_CHECKPOINT_FAILURE
 from impl.eventlog import EventLog, Recorded, Wire
 from impl.faults import COMPLETION_STORED, FaultLedger, Passages
 from impl.plan import Plan, Role
@@ -60,11 +60,10 @@ class Coordination:
         self._ledger = ledger
         self._passages = Passages(enumerate(ledger.plans))
         self._log = log
-        self._failures = CheckpointFailureManager(config.tolerable_checkpoint_failure_number)
         self._periodic = PeriodicTrigger(
             config.checkpointing_interval_ms,
             min_pause_ms=config.min_pause_between_checkpoints_ms,
-            initial_delay_ms=config.checkpointing_interval_ms,
+            initial_delay_ms=config.first_delay_ms,
         )
         self._started = self._clock()
         self._send: Send = _to_nobody
@@ -78,7 +77,7 @@ class Coordination:
         self.completions: list[CheckpointReport] = []
         self.aborted: list[tuple[int, str]] = []
         self.refused: list[Refused] = []
-        self._use(Coordinator(**self._settings(), first_id=storage.next_checkpoint_id()))
+        self._use(Coordinator(self._options(), first_id=storage.next_checkpoint_id()))
 
     # ------------------------------------------------------------ attempts
 
@@ -215,6 +214,8 @@ class Coordination:
                 self._completed(checkpoint)
             case {"kind": "abort", "checkpoint": int(checkpoint), "reason": str(reason)}:
                 self._aborted(checkpoint, reason)
+            case {"kind": "fail_job", "reason": str(reason)}:
+                self._failure = self._too_many_failures(reason)
             case {"kind": "discard", "checkpoint": int(checkpoint)}:
                 self._storage.discard(checkpoint)
             case {"kind": "discard", "state": state}:
@@ -230,7 +231,6 @@ class Coordination:
     def _completed(self, checkpoint: int) -> None:
         duration = (self._clock() - self._triggered.pop(checkpoint)) * 1_000
         self.completions.append(CheckpointReport(checkpoint, self._attempt, round(duration, 1)))
-        self._failures.completed(checkpoint)
         self._periodic.completed(self._now())
         self._strike_if_due()
 
@@ -249,13 +249,15 @@ class Coordination:
     def _aborted(self, checkpoint: int, reason: str) -> None:
         self._triggered.pop(checkpoint, None)
         self.aborted.append((checkpoint, reason))
-        if self._failures.failed(checkpoint, reason):
-            self._failure = (
-                f"checkpoint {checkpoint} was aborted with {reason}: more failures in a row than the "
-                f"{self._config.tolerable_checkpoint_failure_number} tolerated"
-            )
         if self._final_from is not None and checkpoint >= self._final_from:
             self._final_due = True
+
+    def _too_many_failures(self, reason: str) -> str:
+        checkpoint, _ = self.aborted[-1]  # the abort goes before its consequence
+        return (
+            f"checkpoint {checkpoint} was aborted with {reason}: more failures in a row than the "
+            f"{self._config.tolerable_checkpoint_failure_number} tolerated"
+        )
 
     def _end_if_final(self, task: str, checkpoint: int) -> None:
         final = self._final_from is not None and checkpoint >= self._final_from
@@ -269,16 +271,17 @@ class Coordination:
 
     # ------------------------------------------------------------ taking over and restoring
 
-    def _settings(self) -> dict[str, Any]:
+    def _options(self) -> CoordinatorOptions:
         sources = self._plan.of_role(Role.SOURCE)
-        return {"tasks": [Task(task, task in sources) for task in self._tasks], **self._bounds()}
+        return CoordinatorOptions([Task(task, task in sources) for task in self._tasks], **self._bounds())
 
-    def _bounds(self) -> dict[str, int]:
+    def _bounds(self) -> dict[str, Any]:
         """What the coordinator is bound by, as the event log tells it too."""
         return {
             "timeout_ms": self._config.checkpoint_timeout_ms,
             "max_concurrent": self._config.max_concurrent_checkpoints,
             "retain": self._config.num_retained_checkpoints,
+            "tolerable_failures": self._config.tolerable_checkpoint_failure_number,
         }
 
     def _use(self, coordinator: Coordinator) -> None:
@@ -289,7 +292,7 @@ class Coordination:
         """A new coordinator over `completed`; ids go on from where they were (COORD-02)."""
         first = self._coordinator.next_id
         self._line({"kind": "coordinator_started", "first_id": first, "completed": list(completed)})
-        self._use(Coordinator(**self._settings(), first_id=first, completed=completed))
+        self._use(Coordinator(self._options(), first_id=first, completed=completed))
 
     def _verified_newest(self) -> Mapping[str, StateHandle]:
         """The handles of the newest checkpoint that can be read; those that cannot are taken out."""

@@ -11,7 +11,7 @@ import json
 
 import pytest
 
-from impl.core import Component, ProtocolError
+from impl.core import COMPONENTS, Component, ProtocolError
 
 
 def _value(text: str) -> object:
@@ -59,3 +59,42 @@ def check():
         assert _replay(component, transcript) == expected
 
     return compare
+
+
+@pytest.fixture
+def job():
+    """The coordinator of a running job with the source `a` and the operator `b`: `job(retain=2, ...)`."""
+
+    def make(**config: object) -> Component:
+        tasks = [{"id": "a", "source": True}, {"id": "b", "source": False}]
+        it = COMPONENTS["coordinator"]({"tasks": tasks, **config})
+        for task in ("a", "b"):
+            it.apply({"kind": "task_status", "task": task, "status": "RUNNING"})
+        assert it.apply({"kind": "job_status", "status": "RUNNING"}) == []
+        return it
+
+    return make
+
+
+@pytest.fixture
+def take(check):
+    """A checkpoint or savepoint of such a job, begun and acknowledged in full: `take(it, 3, ending)`.
+
+    `ending` is the transcript of what the last acknowledgement brings.
+    """
+
+    def complete(it: Component, checkpoint: int, ending: str, requested="checkpoint", shared="[]") -> None:
+        check(
+            it,
+            f"""
+trigger type={requested}
+  trigger_task task=a checkpoint={checkpoint} type={requested}
+acknowledge task=a checkpoint={checkpoint} shared={shared}
+  acknowledged task=a checkpoint={checkpoint} result=SUCCESS
+acknowledge task=b checkpoint={checkpoint}
+  acknowledged task=b checkpoint={checkpoint} result=SUCCESS
+{ending}
+""",
+        )
+
+    return complete

@@ -2,8 +2,7 @@
 
 import pytest
 
-from impl.core import COMPONENTS, CheckpointType, ConfigError, Coordinator, Task
-from impl.core.requests import QUEUE_LIMIT, RequestQueue
+from impl.core import COMPONENTS, ConfigError, Coordinator, CoordinatorOptions, Task
 
 RUN = """
 job_status status=RUNNING
@@ -53,22 +52,6 @@ trigger type=savepoint
 """,
     )
     assert it.observe() == state()
-
-
-@pytest.mark.rule("COORD-01")
-def test_a_request_that_would_wait_is_rejected_too_while_a_task_does_not_run(running, check):
-    it = running()
-    check(
-        it,
-        """
-trigger type=checkpoint
-  trigger_task task=a checkpoint=1 type=checkpoint
-task_status task=b status=FINISHED
-trigger type=checkpoint
-  rejected type=checkpoint reason=NOT_ALL_REQUIRED_TASKS_RUNNING
-""",
-    )
-    assert it.observe() == state(next_id=2, pending={"1": ["a", "b"]})
 
 
 @pytest.mark.rule("COORD-02")
@@ -289,18 +272,6 @@ advance ms=250
     assert (it.now, it.next_deadline) == (250, 300)
 
 
-@pytest.mark.rule("COORD-11")
-def test_savepoints_stand_before_checkpoints_in_the_queue():
-    queue = RequestQueue()
-    for requested in (CheckpointType.CHECKPOINT, CheckpointType.SAVEPOINT, CheckpointType.CHECKPOINT):
-        queue.join(requested)
-    assert queue.waiting == (CheckpointType.SAVEPOINT, CheckpointType.CHECKPOINT, CheckpointType.CHECKPOINT)
-    assert queue.head is CheckpointType.SAVEPOINT
-    queue.leave()
-    assert queue.clear() == (CheckpointType.CHECKPOINT, CheckpointType.CHECKPOINT)
-    assert queue.head is None
-
-
 @pytest.mark.rule("COORD-12")
 def test_leaving_running_rejects_what_waits_and_aborts_what_is_pending(running, check):
     it = running(max_concurrent=2)
@@ -342,7 +313,7 @@ trigger type=checkpoint
 
 @pytest.mark.rule("COORD-01")
 @pytest.mark.rule("COORD-11")
-def test_a_head_that_finds_a_task_not_running_is_rejected(running, check):
+def test_a_request_waits_whatever_runs_and_is_rejected_when_its_turn_comes(running, check):
     it = running()
     check(
         it,
@@ -350,11 +321,13 @@ def test_a_head_that_finds_a_task_not_running_is_rejected(running, check):
 trigger type=checkpoint
   trigger_task task=a checkpoint=1 type=checkpoint
 trigger type=checkpoint
-task_status task=b status=FINISHED
+task_status task=b status=CANCELED
+trigger type=checkpoint
 decline task=b checkpoint=1 reason=TASK_NOT_READY
   abort checkpoint=1 reason=TASK_NOT_READY
   notify_abort task=a checkpoint=1
   notify_abort task=b checkpoint=1
+  rejected type=checkpoint reason=NOT_ALL_REQUIRED_TASKS_RUNNING
   rejected type=checkpoint reason=NOT_ALL_REQUIRED_TASKS_RUNNING
 """,
     )
@@ -363,19 +336,9 @@ decline task=b checkpoint=1 reason=TASK_NOT_READY
 
 @pytest.mark.rule("ONCE-04")
 def test_a_restore_answers_the_newest_retained_checkpoint(check):
-    it = Coordinator([Task("a", True)], first_id=8, completed=(6, 7), retain=2)
+    it = Coordinator(CoordinatorOptions([Task("a", True)], retain=2), first_id=8, completed=(5, 6, 7))
     check(it, "restore\n  restored checkpoint=7")
     assert it.observe() == state(next_id=8, completed=[6, 7], status="CREATED")
-
-
-def test_the_queue_is_bounded(running):
-    it = running()
-    for _ in range(QUEUE_LIMIT + 1):
-        it.trigger(CheckpointType.CHECKPOINT)
-    assert len(it.waiting) == QUEUE_LIMIT
-    with pytest.raises(Exception, match="at most 1000 requests wait"):
-        it.trigger(CheckpointType.SAVEPOINT)
-    assert len(it.waiting) == QUEUE_LIMIT
 
 
 def test_events_outside_the_protocol_change_nothing(running, check):
@@ -383,8 +346,6 @@ def test_events_outside_the_protocol_change_nothing(running, check):
     check(
         it,
         """
-trigger type=stop
-  refused
 trigger type=backup
   refused
 task_status task=z status=RUNNING
@@ -411,7 +372,18 @@ restore checkpoint=1
         {"tasks": [{"id": "a", "source": True}], "timeout_ms": 0},
         {"tasks": [{"id": "a", "source": True}], "max_concurrent": 0},
         {"tasks": [{"id": "a", "source": True}], "retain": "1"},
-        {"tasks": [{"id": "a", "source": True}], "profile": "1.9"},
+        {"tasks": [{"id": "a", "source": True, "colour": "red"}]},
+        {"tasks": [{"id": "a", "source": True}], "profile": "1.8"},
+        {"tasks": [{"id": "a", "source": True}], "interval_ms": 0},
+        {"tasks": [{"id": "a", "source": True}], "initial_delay_ms": -1},
+        {"tasks": [{"id": "a", "source": True}], "min_pause_ms": "1"},
+        {"tasks": [{"id": "a", "source": True}], "tolerable_failures": -2},
+        {"tasks": [{"id": "a", "source": True}], "unaligned": 1},
+        {"tasks": [{"id": "a", "source": True}], "externalized": "perhaps"},
+        {"tasks": [{"id": "a", "source": True}], "hooks": "h"},
+        {"tasks": [{"id": "a", "source": True}], "hooks": ["h", "h"]},
+        {"tasks": [{"id": "a", "source": True}], "profile": "1.9", "operator_coordinators": ["c"]},
+        {"tasks": [{"id": "a", "source": True}], "profile": "1.13", "finished_tasks": True},
     ],
 )
 def test_a_bad_configuration_is_refused(config):

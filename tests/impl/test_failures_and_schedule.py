@@ -3,8 +3,9 @@
 import pytest
 
 from impl.core import CheckpointFailureManager, ConfigError, Decision, PeriodicTrigger
-from impl.core.effects import ASYNC_EXCEPTION, CHECKPOINT_EXPIRED, CHECKPOINT_SUBSUMED, SUBSUMED
-from impl.core.failures import CHECKPOINT_DECLINED, UNKNOWN_CHECKPOINT, UNLIMITED
+from impl.core.coordinator_effects import CHECKPOINT_DECLINED, CHECKPOINT_EXPIRED, CHECKPOINT_SUBSUMED
+from impl.core.effects import ASYNC_EXCEPTION, SUBSUMED
+from impl.core.failures import UNLIMITED
 
 
 def test_more_failures_in_a_row_than_tolerated_fail_the_job():
@@ -24,13 +25,6 @@ def test_one_checkpoint_counts_once_until_the_counter_is_cleared():
     assert [it.failed(1, CHECKPOINT_DECLINED) for _ in range(5)] == [False] * 5
     it = CheckpointFailureManager(tolerable=0)
     assert [it.failed(1, CHECKPOINT_DECLINED) for _ in range(2)] == [True, True]
-
-
-def test_a_failure_without_an_id_always_counts():
-    it = CheckpointFailureManager(tolerable=1)
-    it.completed(7)
-    said = [it.failed(UNKNOWN_CHECKPOINT, ASYNC_EXCEPTION) for _ in range(2)]
-    assert said == [False, True]
 
 
 def test_what_is_no_fault_of_the_job_never_counts():

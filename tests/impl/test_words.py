@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from impl.core import effects, events
-from impl.core.events import Acknowledge, AddCheckpoint, Barrier, CheckpointType, FailTasks, RestoreSink
+from impl.core import coordinator_effects, coordinator_events, effects, events
+from impl.core.coordinator_events import Acknowledge, FailTasks
+from impl.core.events import AddCheckpoint, Barrier, CheckpointType, RestoreSink
 from impl.core.words import Word
 
 SAMPLES = {
@@ -16,16 +17,24 @@ SAMPLES = {
     int | None: None,
     tuple[str, ...]: ("a", "b"),
     CheckpointType: CheckpointType.SAVEPOINT,
-    effects.AcknowledgeResult: effects.AcknowledgeResult.DUPLICATE,
+    coordinator_effects.AcknowledgeResult: coordinator_effects.AcknowledgeResult.DUPLICATE,
+    coordinator_effects.Notice: coordinator_effects.Notice.ABORT,
+    coordinator_events.RestoreScope: coordinator_events.RestoreScope.REGION,
+    coordinator_events.StoreFailure: coordinator_events.StoreFailure.MAYBE,
 }
 
 
-def words(module) -> list[type[Word]]:
-    found = [one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Word)]
-    return [one for one in found if "kind" in vars(one)]
+def words(*modules) -> list[type[Word]]:
+    found = {one for module in modules for one in vars(module).values() if isinstance(one, type)}
+    declared = [one for one in found if issubclass(one, Word) and "kind" in vars(one)]
+    return sorted(declared, key=lambda word: word.__name__)
 
 
-@pytest.mark.parametrize("word", [*words(events), *words(effects)], ids=lambda word: word.__name__)
+@pytest.mark.parametrize(
+    "word",
+    words(events, effects, coordinator_events, coordinator_effects),
+    ids=lambda word: word.__name__,
+)
 def test_every_word_survives_the_wire(word):
     it = word(*(SAMPLES[declared] for declared in word._declared.values()))
     wire = json.loads(json.dumps(it.wire()))

@@ -73,6 +73,12 @@ def test_a_checkpoint_is_triggered_published_and_only_then_told():
     assert bench.storage.completed_ids() == (1,)
 
 
+def test_the_first_checkpoint_may_come_sooner_than_an_interval():
+    bench = Bench(checkpointing_start_delay_ms=0)
+    bench.start()
+    assert bench.pass_ms(0) == [trigger(1)]
+
+
 def test_nothing_is_triggered_before_all_tasks_run():
     bench = Bench()
     bench.it.begin_attempt(bench.storage.new_attempt(), lambda task, message: bench.said.append(message))

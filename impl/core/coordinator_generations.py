@@ -1,0 +1,116 @@
+"""The generations of Flink at the checkpoint coordinator and its store, as far as their behaviour differs.
+
+`COORDINATOR_GENERATIONS` is by the name of the wire's `profile`. The oldest is spelt out, and each later
+one says what it brought.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+
+@dataclass(frozen=True)
+class CoordinatorGeneration:
+    """What one generation of coordinators has beyond the oldest."""
+
+    queues_requests: bool = False
+    """A request that may not start waits in a queue; before, it was dropped and the schedule asked again."""
+    forces_aligned_savepoints_only: bool = False
+    """A savepoint is forced only while checkpoints are aligned."""
+    spares_pending_savepoints: bool = False
+    """A pending savepoint is never subsumed; before, a forced id was not, whatever its type."""
+    abort_messages: bool = False
+    """Tasks are told of aborts (FLINK-8871)."""
+    coordinators_and_hooks: bool = False
+    """Operator coordinators and master hooks take their part before the tasks are triggered."""
+
+    keeps_the_newest_checkpoint: bool = False
+    """The store drops what a restore will not need; before, whatever was oldest (FLINK-21351)."""
+    keeps_what_may_be_stored: bool = False
+    """A checkpoint whose storing failed is not deleted when it may have been stored after all."""
+
+    everybody_has_to_run: bool = False
+    """Every task has to run for a start; before, only the sources had to."""
+    finished_tasks_possible: bool = False
+    """Checkpoints can go on after tasks have finished."""
+    finished_tasks_by_default: bool = False
+    """Checkpoints go on after tasks have finished unless that is switched off."""
+    lost_triggers_abort: bool = False
+    """A trigger message that does not arrive aborts its checkpoint (FLINK-21246)."""
+
+    savepoints_stand_apart: bool = False
+    """A savepoint replaces nothing and tells no task; neither it nor a stop is stored (FLINK-25191)."""
+    subsumption_messages: bool = False
+    """Tasks are told of dropped checkpoints."""
+    registers_at_acknowledgement: bool = False
+    """Shared state is known by the newest id that used it, from its acknowledgement on."""
+    completes_after_storing: bool = False
+    """A checkpoint is complete when it is in the store; before, when it was finalised (FLINK-31077)."""
+
+    counts_what_takes_too_long: bool = False
+    """An expired checkpoint and a failed asynchronous part count as failures (FLINK-17351)."""
+    newest_success_counts: bool = False
+    """Only the highest success clears the counter, and failures up to it are ignored (FLINK-18336)."""
+    counts_failed_storage: bool = False
+    """A task that cannot write its state counts as a failure."""
+    counts_failed_completion: bool = False
+    """A checkpoint that could not be finalised counts as a failure."""
+    failures_are_told_apart: bool = False
+    """What a task declined counts for every type, what the coordinator gave up for checkpoints only."""
+    counts_failing_store: bool = False
+    """A failed addition to the store counts as a failure."""
+
+    schedules_by_tasks: bool = False
+    """The scheduler runs only while every task runs or has finished, not whenever the job does."""
+    pauses_before_a_later_start: bool = False
+    """The initial delay is that of the first start; a later one waits for the minimum pause only."""
+
+
+_1_9: Final = CoordinatorGeneration()
+_1_11: Final = replace(
+    _1_9,
+    queues_requests=True,
+    forces_aligned_savepoints_only=True,
+    spares_pending_savepoints=True,
+    abort_messages=True,
+    coordinators_and_hooks=True,
+    counts_what_takes_too_long=True,
+)
+_1_12: Final = replace(
+    _1_11,
+    keeps_the_newest_checkpoint=True,
+    keeps_what_may_be_stored=True,
+    newest_success_counts=True,
+)
+_1_13: Final = replace(_1_12, everybody_has_to_run=True)
+_1_14: Final = replace(
+    _1_13, finished_tasks_possible=True, lost_triggers_abort=True, counts_failed_storage=True
+)
+_1_15: Final = replace(
+    _1_14,
+    finished_tasks_by_default=True,
+    savepoints_stand_apart=True,
+    subsumption_messages=True,
+    registers_at_acknowledgement=True,
+    counts_failed_completion=True,
+    failures_are_told_apart=True,
+)
+_1_17: Final = replace(_1_15, completes_after_storing=True)
+_1_18: Final = replace(_1_17, counts_failing_store=True)
+_2_3: Final = replace(_1_18, schedules_by_tasks=True, pauses_before_a_later_start=True)
+
+NEWEST_NAME: Final = "2.3"
+COORDINATOR_GENERATIONS: Final[Mapping[str, CoordinatorGeneration]] = {
+    "1.9": _1_9,
+    "1.11": _1_11,
+    "1.12": _1_12,
+    "1.13": _1_13,
+    "1.14": _1_14,
+    "1.15": _1_15,
+    "1.17": _1_17,
+    "1.18": _1_18,
+    "1.19": _1_18,
+    "1.20": _1_18,
+    NEWEST_NAME: _2_3,
+}
+NEWEST_COORDINATOR: Final = _2_3

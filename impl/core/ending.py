@@ -1,0 +1,157 @@
+"""How a pending checkpoint ends: it completes, is aborted, or its storing fails; and how all of them do.
+
+Rules: COORD-06, COORD-08, COORD-09, COORD-12, SUB-02 to SUB-05. None of these steps lets anything start:
+whoever ends a checkpoint gives the waiting requests their turn afterwards (COORD-11).
+"""
+
+from collections.abc import Sequence
+
+from impl.core.books import Books
+from impl.core.coordinator_effects import (
+    CHECKPOINT_SUBSUMED,
+    FINALIZE_CHECKPOINT_FAILURE,
+    Complete,
+    DiscardState,
+    FailJob,
+    Notice,
+    NotifyCoordinator,
+    NotifyTaskAbort,
+    NotifyTaskComplete,
+    NotifyTaskSubsumed,
+    Rejected,
+)
+from impl.core.coordinator_events import StoreFailure
+from impl.core.effects import Abort, Effect, Fail
+from impl.core.events import CheckpointType
+from impl.core.pending import PendingCheckpoint
+from impl.core.requests import Request
+from impl.core.store import Completed
+
+STORE_EXCEPTION = "CheckpointException"
+
+
+def complete(books: Books, pending: PendingCheckpoint) -> list[Effect]:
+    """COORD-08: into the store, older pending ones out, and only then the tasks are told.
+
+    Where the store fails the last effect is the `Fail` that whoever brought the last part gets to see.
+    """
+    checkpoint = pending.checkpoint
+    pending.complete()
+    del books.pending[checkpoint]
+    done = Completed(checkpoint, pending.type, pending.shared)
+    books.retained.shared.completed(checkpoint, done.shared)
+    early = not books.generation.completes_after_storing
+    effects: list[Effect] = [Complete(checkpoint)] if early else []
+    if early:
+        books.failures.completed(checkpoint)
+    dropped: tuple[Completed, ...] = ()
+    if _is_stored(books, pending):
+        failure = books.retained.fails_now(done)
+        if failure is not None:
+            return effects + _not_stored(books, pending, done, failure)
+        dropped = books.retained.add(done)
+        effects += books.retained.deletions(dropped)
+    if not early:
+        effects.append(Complete(checkpoint))
+        books.failures.completed(checkpoint)
+    books.pause_ends = books.now + books.options.min_pause_ms
+    if pending.type is CheckpointType.SAVEPOINT and books.generation.savepoints_stand_apart:
+        return effects  # SUB-05: it is its user's, and replaces nothing
+    return effects + _subsume_older(books, checkpoint) + _tell_complete(books, pending, dropped)
+
+
+def abort(books: Books, pending: PendingCheckpoint, reason: str, *, declined: bool = False) -> list[Effect]:
+    """A pending checkpoint ends: what it collected is lost, the failure counts, and everybody is told."""
+    pending.abort()
+    del books.pending[pending.checkpoint]
+    effects: list[Effect] = [Abort(pending.checkpoint, reason)]
+    for task in pending.plan.tasks:
+        effects += lost(books, *pending.brought_by(task))
+    effects += count_failure(books, pending, reason, declined)
+    return effects + _tell_abort(books, pending)
+
+
+def suspend(books: Books, reason: str) -> list[Effect]:
+    """COORD-12: first what waits, then what is pending, so that no end starts anything."""
+    books.turnstile.call()
+    effects: list[Effect] = []
+    for request in books.queue.clear():
+        effects += rejected(request, reason)
+    return effects + abort_all(books, reason)
+
+
+def abort_all(books: Books, reason: str) -> list[Effect]:
+    """Every pending checkpoint ends, oldest first."""
+    effects: list[Effect] = []
+    for pending in tuple(books.pending.values()):
+        effects += abort(books, pending, reason)
+    return effects
+
+
+def rejected(request: Request, reason: str) -> list[Effect]:
+    """A request starts nothing; the scheduler need not hear of its own."""
+    return [] if request.own else [Rejected(request.type, reason)]
+
+
+def lost(books: Books, state: object, shared: Sequence[str]) -> list[Effect]:
+    """COORD-06: what no checkpoint will use; shared files only if nobody else may use them."""
+    own: list[Effect] = [] if state is None else [DiscardState(state)]
+    return own + [DiscardState(one) for one in shared if not books.retained.shared.holds(one)]
+
+
+def count_failure(
+    books: Books, pending: PendingCheckpoint, reason: str, declined: bool = False
+) -> list[Effect]:
+    """Whether this failure is one too many for the job."""
+    fails = books.failures.failed(pending.checkpoint, reason, requested=pending.type, declined=declined)
+    return [FailJob(reason)] if fails else []
+
+
+def _is_stored(books: Books, pending: PendingCheckpoint) -> bool:
+    return pending.type is CheckpointType.CHECKPOINT or not books.generation.savepoints_stand_apart
+
+
+def _not_stored(
+    books: Books, pending: PendingCheckpoint, done: Completed, failure: StoreFailure
+) -> list[Effect]:
+    """The store refused what was complete: as in an abort, but what may be stored stays."""
+    effects: list[Effect] = []
+    if books.generation.completes_after_storing:
+        effects.append(Abort(pending.checkpoint, FINALIZE_CHECKPOINT_FAILURE))
+    effects += books.retained.given_up(done, failure)
+    if books.generation.counts_failing_store:
+        effects += count_failure(books, pending, FINALIZE_CHECKPOINT_FAILURE)
+    return [*effects, *_tell_abort(books, pending), Fail(STORE_EXCEPTION)]
+
+
+def _subsume_older(books: Books, checkpoint: int) -> list[Effect]:
+    """SUB-02, SUB-04: older pending ones that may be replaced are."""
+    effects: list[Effect] = []
+    for older in [one for one in books.pending.values() if one.checkpoint < checkpoint]:
+        spared = older.is_savepoint if books.generation.spares_pending_savepoints else older.forced
+        if not spared:
+            effects += abort(books, older, CHECKPOINT_SUBSUMED)
+    return effects
+
+
+def _tell_complete(books: Books, pending: PendingCheckpoint, dropped: Sequence[Completed]) -> list[Effect]:
+    checkpoint = pending.checkpoint
+    subsumed = max((one.checkpoint for one in dropped), default=None)
+    effects: list[Effect] = []
+    for task in pending.plan.tasks:
+        effects.append(NotifyTaskComplete(task, checkpoint))
+        if subsumed is not None and books.generation.subsumption_messages:
+            effects.append(NotifyTaskSubsumed(task, subsumed))
+    names = books.options.operator_coordinators
+    return effects + [NotifyCoordinator(name, checkpoint, Notice.COMPLETE) for name in names]
+
+
+def _tell_abort(books: Books, pending: PendingCheckpoint) -> list[Effect]:
+    if not books.generation.abort_messages:
+        return []
+    checkpoint = pending.checkpoint
+    names = books.options.operator_coordinators
+    return [
+        *(NotifyTaskAbort(task, checkpoint) for task in pending.plan.tasks),
+        *(NotifyCoordinator(name, checkpoint, Notice.ABORT) for name in names),
+    ]

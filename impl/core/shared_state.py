@@ -1,0 +1,104 @@
+"""Which shared state is still in use: files that one checkpoint wrote and later ones reference.
+
+Such a file outlives the checkpoint that brought it, and must not be deleted while a retained checkpoint may
+need it. Until 1.14 users were counted; from 1.15 on the registry knows the newest id that used a file.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from impl.core.coordinator_generations import CoordinatorGeneration
+
+
+class SharedStates(Protocol):
+    """The registry of shared handles. What it answers is to be deleted, in that order."""
+
+    def acknowledged(self, checkpoint: int, handles: Sequence[str]) -> None:
+        """An acknowledgement of `checkpoint` brought `handles`."""
+        ...
+
+    def completed(self, checkpoint: int, handles: Sequence[str]) -> None:
+        """`checkpoint` is complete and uses `handles`."""
+        ...
+
+    def holds(self, handle: str) -> bool:
+        """Whether somebody may use `handle`."""
+        ...
+
+    def released(self, checkpoint: int, handles: Sequence[str]) -> list[str]:
+        """What goes right behind `checkpoint`, which was deleted and used `handles`."""
+        ...
+
+    def swept(self, kept: Collection[int]) -> list[str]:
+        """What goes after several were deleted, of which only `kept` are left."""
+        ...
+
+
+class CountedUses:
+    """Up to 1.14: complete checkpoints use handles; the last user takes them along."""
+
+    def __init__(self) -> None:
+        self._users: dict[str, set[int]] = {}
+
+    def acknowledged(self, checkpoint: int, handles: Sequence[str]) -> None:
+        """Nothing yet: only a complete checkpoint is a user."""
+
+    def completed(self, checkpoint: int, handles: Sequence[str]) -> None:
+        """`checkpoint` is one more user of `handles`, once however many tasks brought them."""
+        for handle in handles:
+            self._users.setdefault(handle, set()).add(checkpoint)
+
+    def holds(self, handle: str) -> bool:
+        """Whether a complete checkpoint uses `handle`."""
+        return handle in self._users
+
+    def released(self, checkpoint: int, handles: Sequence[str]) -> list[str]:
+        """Those of `handles` that `checkpoint` was the last to use."""
+        last = []
+        for handle in dict.fromkeys(handles):
+            users = self._users.get(handle, set())
+            users.discard(checkpoint)
+            if not users:
+                self._users.pop(handle, None)
+                last.append(handle)
+        return last
+
+    def swept(self, kept: Collection[int]) -> list[str]:
+        """Nothing more."""
+        return []
+
+
+class NewestUse:
+    """From 1.15 on: what no checkpoint from the oldest retained one on used can go."""
+
+    def __init__(self) -> None:
+        self._newest: dict[str, int] = {}
+
+    def acknowledged(self, checkpoint: int, handles: Sequence[str]) -> None:
+        """`checkpoint` uses `handles`, whether it completes or not."""
+        for handle in handles:
+            self._newest[handle] = max(checkpoint, self._newest.get(handle, checkpoint))
+
+    def completed(self, checkpoint: int, handles: Sequence[str]) -> None:
+        """Nothing new: they came with acknowledgements."""
+
+    def holds(self, handle: str) -> bool:
+        """Whether `handle` is known."""
+        return handle in self._newest
+
+    def released(self, checkpoint: int, handles: Sequence[str]) -> list[str]:
+        """Nothing yet."""
+        return []
+
+    def swept(self, kept: Collection[int]) -> list[str]:
+        """The handles last used below every one of `kept`, in the order of their first registration."""
+        lowest = min(kept, default=None)
+        unused = [handle for handle, newest in self._newest.items() if lowest is None or newest < lowest]
+        for handle in unused:
+            del self._newest[handle]
+        return unused
+
+
+def shared_states(generation: CoordinatorGeneration) -> SharedStates:
+    """An empty registry as that generation has it."""
+    return NewestUse() if generation.registers_at_acknowledgement else CountedUses()

@@ -1,0 +1,124 @@
+"""How a checkpoint starts: a request gets its turn, an id is drawn, and at last the tasks are triggered.
+
+Rules: COORD-01 to COORD-04, COORD-11. Between the id and the tasks lies the master phase, in which the
+operator coordinators and then the master hooks take their part; meanwhile nothing else starts.
+"""
+
+from impl.core.books import Books
+from impl.core.coordinator_effects import (
+    COORDINATOR_SHUTDOWN,
+    MINIMUM_TIME_BETWEEN_CHECKPOINTS,
+    NOT_ALL_REQUIRED_TASKS_RUNNING,
+    PERIODIC_SCHEDULER_SHUTDOWN,
+    TOO_MANY_CHECKPOINT_REQUESTS,
+    TOO_MANY_CONCURRENT_CHECKPOINTS,
+    TRIGGER_CHECKPOINT_FAILURE,
+    CheckpointOperatorCoordinator,
+    TriggerHook,
+    TriggerTask,
+)
+from impl.core.effects import Effect, Fail
+from impl.core.ending import complete, rejected
+from impl.core.events import CheckpointType
+from impl.core.pending import PendingCheckpoint, PendingPhase
+from impl.core.requests import Request
+
+
+def ask(books: Books, request: Request) -> list[Effect]:
+    """Somebody asks; what waits gets its turn."""
+    if not books.generation.queues_requests:
+        return _pass(books, request)
+    surplus = books.queue.join(request)
+    effects = [] if surplus is None else rejected(surplus, TOO_MANY_CHECKPOINT_REQUESTS)
+    return effects + take_turns(books)
+
+
+def take_turns_after_decline(books: Books, checkpoint: int) -> list[Effect]:
+    """Without a queue nothing is made up for while a newer checkpoint than the declined one is pending."""
+    if not books.generation.queues_requests and any(one > checkpoint for one in books.pending):
+        return []
+    return take_turns(books)
+
+
+def take_turns(books: Books) -> list[Effect]:
+    """COORD-11: requests start from the head on, as far as COORD-03 and the pause allow."""
+    if not books.generation.queues_requests:
+        return _make_up(books)
+    effects: list[Effect] = []
+    while books.in_master_phase is None:
+        choice = books.queue.choose(room=books.room, pausing=books.pausing)
+        if choice.too_early is not None:
+            effects += _too_early(books, choice.too_early)
+            break
+        if choice.served is None:
+            break
+        effects += _start(books, choice.served)
+    return effects
+
+
+def go_on(books: Books, pending: PendingCheckpoint) -> list[Effect]:
+    """The master phase goes on as far as nobody in it is awaited."""
+    before = pending.phase
+    effects: list[Effect] = []
+    phase = pending.next_phase()
+    if phase is PendingPhase.HOOKS and before is not phase:
+        effects += [TriggerHook(name, pending.checkpoint) for name in books.options.hooks]
+    if phase is PendingPhase.TASKS and before is not phase:
+        effects += [TriggerTask(task, pending.checkpoint, pending.type) for task in pending.plan.triggered]
+    if pending.fully_acknowledged:  # the tasks were faster; no call of theirs hears of a failing store
+        effects += [effect for effect in complete(books, pending) if not isinstance(effect, Fail)]
+    return effects
+
+
+def _start(books: Books, request: Request) -> list[Effect]:
+    """COORD-01, COORD-02, COORD-04: the pre-checks, the next id, and the beginning of the master phase."""
+    if refusal := _pre_check(books, request):
+        return rejected(request, refusal)
+    plan = books.job.plan()
+    if plan is None:
+        return rejected(request, NOT_ALL_REQUIRED_TASKS_RUNNING)
+    checkpoint = books.next_id
+    books.next_id += 1
+    if not plan.tasks:
+        return rejected(request, TRIGGER_CHECKPOINT_FAILURE)
+    options = books.options
+    deadline = books.now + options.timeout_ms
+    pending = PendingCheckpoint(
+        checkpoint, request, plan, deadline, options.operator_coordinators, options.hooks
+    )
+    books.pending[checkpoint] = pending
+    asked = [CheckpointOperatorCoordinator(name, checkpoint) for name in options.operator_coordinators]
+    return [*asked, *go_on(books, pending)]
+
+
+def _pre_check(books: Books, request: Request) -> str | None:
+    if books.shut_down:
+        return COORDINATOR_SHUTDOWN
+    if request.periodic and not books.scheduler.runs:
+        return PERIODIC_SCHEDULER_SHUTDOWN
+    return None
+
+
+def _too_early(books: Books, request: Request) -> list[Effect]:
+    if books.pause_ends is not None:
+        books.scheduler.move(books.pause_ends)
+    return rejected(request, MINIMUM_TIME_BETWEEN_CHECKPOINTS)
+
+
+def _pass(books: Books, request: Request) -> list[Effect]:
+    """Without a queue: a request starts now or never, and the schedule makes up for it."""
+    if refusal := _pre_check(books, request):
+        return rejected(request, refusal)
+    refusal = books.turnstile.refusal(request, room=books.room, pausing=books.pausing)
+    if refusal == MINIMUM_TIME_BETWEEN_CHECKPOINTS:
+        return _too_early(books, request)
+    if refusal == TOO_MANY_CONCURRENT_CHECKPOINTS:
+        books.scheduler.end_timer()
+    return rejected(request, refusal) if refusal else _start(books, request)
+
+
+def _make_up(books: Books) -> list[Effect]:
+    """A checkpoint has ended: if a request was put off, the scheduler asks in its place."""
+    if books.turnstile.call() and books.scheduler.ask_at_once(books.now):
+        return _pass(books, books.request(CheckpointType.CHECKPOINT, periodic=True, own=True))
+    return []

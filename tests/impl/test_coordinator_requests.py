@@ -1,0 +1,284 @@
+"""Who may start a checkpoint, and when: the queue, the pause, the schedule, and what stops the job."""
+
+import pytest
+
+from impl.core import CheckpointType
+from impl.core.requests import QUEUE_LIMIT, Choice, Request, RequestQueue, Turnstile
+
+CHECKPOINT, SAVEPOINT, STOP = CheckpointType.CHECKPOINT, CheckpointType.SAVEPOINT, CheckpointType.STOP
+
+
+@pytest.mark.rule("COORD-11")
+def test_the_queue_puts_savepoints_then_forced_then_somebodys_wishes_first():
+    asked = [
+        Request(CHECKPOINT, periodic=True, number=1),
+        Request(CHECKPOINT, number=2),
+        Request(CHECKPOINT, forced=True, periodic=True, number=3),
+        Request(SAVEPOINT, number=4),
+        Request(STOP, forced=True, number=5),
+        Request(CHECKPOINT, number=6),
+    ]
+    queue = RequestQueue()
+    for request in asked:
+        assert queue.join(request) is None
+    assert [one.number for one in queue.waiting] == [5, 4, 3, 2, 6, 1]
+    assert queue.clear() == tuple(asked[number - 1] for number in (5, 4, 3, 2, 6, 1))
+    assert queue.waiting == ()
+
+
+@pytest.mark.rule("COORD-03")
+def test_without_room_only_a_forced_head_is_served():
+    queue = RequestQueue()
+    assert queue.choose(room=True, pausing=False) == Choice()
+    queue.join(Request(CHECKPOINT, number=1))
+    assert queue.choose(room=False, pausing=False) == Choice()
+    forced = Request(SAVEPOINT, forced=True, number=2)
+    queue.join(forced)
+    assert queue.choose(room=False, pausing=True) == Choice(served=forced)
+    queue.join(Request(SAVEPOINT, number=3))
+    assert queue.choose(room=False, pausing=False) == Choice()
+
+
+def test_only_periodic_requests_keep_the_pause():
+    queue = RequestQueue()
+    manual, periodic = Request(CHECKPOINT, number=1), Request(CHECKPOINT, periodic=True, number=2)
+    queue.join(manual)
+    queue.join(periodic)
+    assert queue.choose(room=True, pausing=True) == Choice(served=manual)
+    assert queue.choose(room=True, pausing=True) == Choice(too_early=periodic)
+    assert queue.waiting == ()
+
+
+def test_a_full_queue_turns_away_the_schedule_before_anybody_else(job):
+    queue = RequestQueue(limit=2)
+    first, last = Request(CHECKPOINT, number=1), Request(CHECKPOINT, periodic=True, number=2)
+    assert (queue.join(first), queue.join(last)) == (None, None)
+    newer = Request(CHECKPOINT, number=3)
+    assert queue.join(newer) == last
+    assert queue.waiting == (first, newer)
+    savepoint = Request(SAVEPOINT, number=4)
+    assert queue.join(savepoint) == savepoint
+    it = job()
+    for _ in range(QUEUE_LIMIT + 1):
+        assert it.trigger(CHECKPOINT)[1:] == ()
+    assert [effect.wire()["reason"] for effect in it.trigger(CHECKPOINT)] == ["TOO_MANY_CHECKPOINT_REQUESTS"]
+    assert len(it.waiting) == QUEUE_LIMIT
+
+
+def test_before_there_was_a_queue_a_request_passed_or_was_dropped():
+    gate = Turnstile()
+    wish = Request(CHECKPOINT)
+    assert gate.refusal(wish, room=True, pausing=False) is None
+    assert gate.refusal(wish, room=True, pausing=True) == "MINIMUM_TIME_BETWEEN_CHECKPOINTS"
+    assert gate.refusal(wish, room=False, pausing=True) == "TOO_MANY_CONCURRENT_CHECKPOINTS"
+    assert gate.refusal(wish, room=True, pausing=False) == "ALREADY_QUEUED"
+    assert gate.refusal(Request(SAVEPOINT, forced=True), room=False, pausing=True) is None
+    assert (gate.call(), gate.call()) == (True, False)
+
+
+def test_the_schedule_asks_every_interval_and_within_the_pause_moves_to_its_end(job, check):
+    it = job(interval_ms=100, initial_delay_ms=30, min_pause_ms=90)
+    check(
+        it,
+        """
+advance ms=29
+advance ms=1
+  trigger_task task=a checkpoint=1 type=checkpoint
+acknowledge task=a checkpoint=1
+  acknowledged task=a checkpoint=1 result=SUCCESS
+advance ms=95
+acknowledge task=b checkpoint=1
+  acknowledged task=b checkpoint=1 result=SUCCESS
+  complete checkpoint=1
+  notify_complete task=a checkpoint=1
+  notify_complete task=b checkpoint=1
+advance ms=89
+trigger type=checkpoint periodic=true
+  rejected type=checkpoint reason=MINIMUM_TIME_BETWEEN_CHECKPOINTS
+trigger type=checkpoint
+  trigger_task task=a checkpoint=2 type=checkpoint
+decline task=b checkpoint=2 reason=SUBSUMED
+  abort checkpoint=2 reason=SUBSUMED
+  notify_abort task=a checkpoint=2
+  notify_abort task=b checkpoint=2
+advance ms=1
+  trigger_task task=a checkpoint=3 type=checkpoint
+advance ms=100
+""",
+    )
+    assert (it.now, it.observe()["queued"]) == (315, ["checkpoint"])
+
+
+def test_the_schedule_runs_with_the_job_and_with_its_tasks(job, check):
+    it = job(interval_ms=100, min_pause_ms=40)
+    check(
+        it,
+        """
+advance ms=100
+  trigger_task task=a checkpoint=1 type=checkpoint
+task_status task=b status=CANCELING
+  abort checkpoint=1 reason=COORDINATOR_SUSPEND
+  notify_abort task=a checkpoint=1
+  notify_abort task=b checkpoint=1
+advance ms=1000
+trigger type=checkpoint periodic=true
+  rejected type=checkpoint reason=PERIODIC_SCHEDULER_SHUTDOWN
+task_status task=b status=RUNNING
+advance ms=39
+advance ms=1
+  trigger_task task=a checkpoint=2 type=checkpoint
+task_status task=b status=FINISHED
+job_status status=RUNNING
+job_status status=FAILING
+  abort checkpoint=2 reason=COORDINATOR_SUSPEND
+  notify_abort task=a checkpoint=2
+  notify_abort task=b checkpoint=2
+""",
+    )
+
+
+def test_up_to_1_20_the_job_alone_starts_the_schedule_and_each_time_after_the_whole_delay(job, check):
+    it = job(interval_ms=100, min_pause_ms=40, profile="1.20")
+    check(
+        it,
+        """
+advance ms=100
+  trigger_task task=a checkpoint=1 type=checkpoint
+task_status task=b status=CANCELING
+job_status status=RESTARTING
+  abort checkpoint=1 reason=COORDINATOR_SUSPEND
+  notify_abort task=a checkpoint=1
+  notify_abort task=b checkpoint=1
+job_status status=RUNNING
+advance ms=99
+task_status task=b status=RUNNING
+advance ms=1
+  trigger_task task=a checkpoint=2 type=checkpoint
+""",
+    )
+
+
+def test_a_stop_ends_what_waits_or_is_pending_and_the_schedule_stands_still(job, check):
+    it = job(interval_ms=100)
+    check(
+        it,
+        """
+trigger type=checkpoint
+  trigger_task task=a checkpoint=1 type=checkpoint
+trigger type=checkpoint
+trigger type=savepoint drain=true
+  fail error=IllegalArgumentException
+trigger type=stop drain=true
+  rejected type=checkpoint reason=COORDINATOR_SUSPEND
+  abort checkpoint=1 reason=COORDINATOR_SUSPEND
+  notify_abort task=a checkpoint=1
+  notify_abort task=b checkpoint=1
+  trigger_task task=a checkpoint=2 type=stop
+advance ms=1000
+trigger type=checkpoint periodic=true
+decline task=b checkpoint=2 reason=TASK_CLOSING
+  abort checkpoint=2 reason=TASK_CLOSING
+  fail_job reason=TASK_CLOSING
+  notify_abort task=a checkpoint=2
+  notify_abort task=b checkpoint=2
+  rejected type=checkpoint reason=PERIODIC_SCHEDULER_SHUTDOWN
+job_status status=RUNNING
+advance ms=1000
+task_status task=b status=FAILED
+task_status task=b status=RUNNING
+  trigger_task task=a checkpoint=3 type=checkpoint
+job_status status=RESTARTING
+  abort checkpoint=3 reason=COORDINATOR_SUSPEND
+  notify_abort task=a checkpoint=3
+  notify_abort task=b checkpoint=3
+job_status status=RUNNING
+  trigger_task task=a checkpoint=4 type=checkpoint
+""",
+    )
+
+
+def test_in_1_9_the_schedule_makes_up_for_what_was_dropped(job, check):
+    it = job(interval_ms=100, profile="1.9")
+    check(
+        it,
+        """
+advance ms=100
+  trigger_task task=a checkpoint=1 type=checkpoint
+trigger type=checkpoint
+  rejected type=checkpoint reason=TOO_MANY_CONCURRENT_CHECKPOINTS
+trigger type=checkpoint
+  rejected type=checkpoint reason=ALREADY_QUEUED
+trigger type=savepoint
+  trigger_task task=a checkpoint=2 type=savepoint
+advance ms=500
+decline task=b checkpoint=2 reason=SUBSUMED
+  abort checkpoint=2 reason=SUBSUMED
+advance ms=100
+decline task=b checkpoint=1 reason=SUBSUMED
+  abort checkpoint=1 reason=SUBSUMED
+  trigger_task task=a checkpoint=3 type=checkpoint
+""",
+    )
+    assert it.observe()["queued"] == []
+
+
+def test_unaligned_savepoints_wait_their_turn_unless_somebody_forces_them(job, check):
+    it = job(unaligned=True)
+    check(
+        it,
+        """
+trigger type=checkpoint
+  trigger_task task=a checkpoint=1 type=checkpoint
+trigger type=savepoint
+trigger type=savepoint forced=true
+  trigger_task task=a checkpoint=2 type=savepoint
+""",
+    )
+    assert it.observe()["queued"] == ["savepoint"]
+
+
+@pytest.mark.rule("COORD-01")
+@pytest.mark.rule("COORD-04")
+def test_finished_tasks_take_no_part_and_their_successors_begin(job, check):
+    it = job()
+    check(
+        it,
+        """
+task_status task=a status=FINISHED
+trigger type=checkpoint
+  trigger_task task=b checkpoint=1 type=checkpoint
+acknowledge task=a checkpoint=1
+  acknowledged task=a checkpoint=1 result=UNKNOWN
+acknowledge task=b checkpoint=1
+  acknowledged task=b checkpoint=1 result=SUCCESS
+  complete checkpoint=1
+  notify_complete task=b checkpoint=1
+task_status task=b status=FINISHED
+trigger type=checkpoint
+  rejected type=checkpoint reason=TRIGGER_CHECKPOINT_FAILURE
+""",
+    )
+    assert it.observe()["next_id"] == 3
+    off = job(finished_tasks=False)
+    check(
+        off,
+        """
+task_status task=a status=FINISHED
+trigger type=checkpoint
+  rejected type=checkpoint reason=NOT_ALL_REQUIRED_TASKS_RUNNING
+""",
+    )
+
+
+@pytest.mark.rule("COORD-01")
+def test_up_to_1_12_only_sources_have_to_run(job, check):
+    it = job(profile="1.12")
+    check(
+        it,
+        """
+task_status task=b status=INITIALIZING
+trigger type=checkpoint
+  trigger_task task=a checkpoint=1 type=checkpoint
+""",
+    )
+    assert it.awaiting(1) == ("a", "b")
