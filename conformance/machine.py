@@ -31,8 +31,7 @@ class Machine(NamedTuple):
 
 def machine() -> Machine:
     """This machine."""
-    said = doctor.java_version_text(os.environ) or ""
-    java = re.search(r'version "([^"]+)"', said)
+    java = re.search(r'version "([^"]+)"', str(doctor.java_version_text()))
     system = f"{platform.system()} {platform.machine()}"
     return Machine(cores(), platform.python_version(), java[1] if java else None, system)
 

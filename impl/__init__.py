@@ -1,4 +1,4 @@
-"""A runnable implementation of aligned-barrier checkpointing on PySpark.
+"""A runnable implementation of barrier checkpointing on PySpark.
 
 `job` is the public API: a job in a few lines; `config`, `functions` and `faults` are what it is given,
 `plan` what becomes of it. `core` is the protocol without I/O, `state` its durable side, `connectors` the

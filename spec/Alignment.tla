@@ -10,7 +10,7 @@
 (*                                                                         *)
 (* The module holds functions, no behaviour: OnX(g, ...) is what gate g    *)
 (* becomes and says when X happens. models/GateModel.tla puts one gate     *)
-(* into an environment and states rules ALIGN-01 to ALIGN-21 and SUB-01;   *)
+(* into an environment and states rules ALIGN-01 to ALIGN-24 and SUB-01;   *)
 (* Dataflow.tla composes gates with the rest of the protocol.              *)
 (*                                                                         *)
 (* Source: Apache Flink 1.14 and later, SingleCheckpointBarrierHandler     *)

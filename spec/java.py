@@ -10,14 +10,15 @@ import hashlib
 import importlib.util
 import os
 import shutil
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from spec.tool_output import TlcError
 
-CACHE = "BARRIERSPEC_CACHE"
-"""Environment variable: the folder for what is kept between runs; left out, `.cache/barrierspec` at home."""
+ARCHIVES = Path(sys.prefix) / "share" / "barrierspec"
+"""Where the archives are kept: with the Python that runs us, so that they go when its environment goes."""
 _FRESH = "classes.jsa"
 
 
@@ -72,7 +73,7 @@ class ClassArchive(NamedTuple):
         """Publish the archive that a run has left in `folder`, if it has; runs at once leave equal ones."""
         fresh = folder / _FRESH
         if fresh.is_file():
-            with suppress(OSError):  # a cache that cannot be written costs time, and nothing else
+            with suppress(OSError):  # a folder that cannot be written costs time, and nothing else
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 moving = self.path.parent / folder.name
                 shutil.copyfile(fresh, moving)
@@ -80,8 +81,6 @@ class ClassArchive(NamedTuple):
 
 
 def class_archive(java: str, jar: Path) -> ClassArchive:
-    """The archive for this Java and this jar, in the cache."""
-    root = os.environ.get(CACHE)
-    base = Path(root) if root else Path.home() / ".cache" / "barrierspec"
+    """The archive for this Java and this jar."""
     of_what = f"{Path(java).resolve()} {jar.resolve()} {jar.stat().st_mtime_ns}"
-    return ClassArchive(base / "tlc" / f"{hashlib.sha256(of_what.encode()).hexdigest()[:16]}.jsa")
+    return ClassArchive(ARCHIVES / f"{hashlib.sha256(of_what.encode()).hexdigest()[:16]}.jsa")

@@ -72,6 +72,23 @@ def test_protocol_rooms_neither_read_nor_print():
     assert not {(room, name) for room, name in called if name in {"open", "input", "print"}}
 
 
+def test_every_protocol_room_is_held_by_the_linter_of_imports():
+    linter = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    held = {
+        contract["name"]: {room.removeprefix("model.") for room in contract["source_modules"]}
+        for contract in linter["contracts"]
+        if contract["name"].startswith("Protocol rooms")
+    }
+    rooms = {path.stem for path in (ROOT / "model").glob("*.py")} - {"__init__"}
+    protocol = {room for room in rooms if not room.startswith(("cases", "closed"))}
+    asks_an_engine = {"generations"}
+
+    assert len(held) == 2
+    for name, listed in held.items():
+        expected = protocol - asks_an_engine if "engine" in name else protocol
+        assert listed >= expected, name
+
+
 def test_no_room_is_a_hall():
     lengths = {
         str(room.relative_to(ROOT)): len(room.read_text(encoding="utf-8").splitlines())

@@ -42,7 +42,7 @@ class Agreement(NamedTuple):
     states: int
     edges: int
     steps: int
-    """Distinct steps of the component that z3's relation was asked for."""
+    """Distinct steps of the component that z3's relation was asked for; 0 where it has no cases for them."""
     difference: Difference | None
 
 

@@ -44,12 +44,13 @@ def run(context: Context) -> PartResult:
     alike = claims.count(None)
     paths = sum(report.paths for report in reports)
     cases = sum(report.cases for report in reports)
-    thorough = ", unaligned gates of 2 in every generation" if context.thorough else ""
+    thorough = " in every generation" if context.thorough else ""
     return PartResult(
         name="proofs",
         verdict=verdict_of(findings),
-        bound=f"{len(proved)} rules for every checkpoint id, 1 to {channels} channels{thorough}, {paths:,} "
-        f"paths; {alike} pairs of generations alike",
+        bound=f"{len(proved)} rules for every checkpoint id, aligned gates of 1 to {channels} channels, "
+        f"tracking ones to {min(channels, 3)}, unaligned ones to 2{thorough}, {paths:,} paths; "
+        f"{alike} pairs of generations alike",
         numbers={
             "rules": len(proved),
             "alike": alike,

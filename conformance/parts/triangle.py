@@ -22,12 +22,13 @@ def run(context: Context) -> PartResult:
         for model, agreement in zip(models, agreements, strict=True)
         for finding in _findings(model, agreement)
     )
+    in_z3 = sum(agreement.steps > 0 for agreement in agreements)
     states = sum(agreement.states for agreement in agreements)
     edges = sum(agreement.edges for agreement in agreements)
     return PartResult(
         name="triangle",
         verdict=verdict_of(findings),
-        bound=f"{len(models)} models, {states:,} states, {edges:,} edges agree",
+        bound=f"{len(models)} models, {states:,} states, {edges:,} edges agree, {in_z3} models in z3 too",
         numbers={
             "models": len(models),
             "states": states,

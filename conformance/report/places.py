@@ -40,8 +40,20 @@ def _in_python(rule_id: str, package: str) -> Iterator[str]:
 
 
 def _in_folder(rule_id: str, folder: Path, root: Path) -> Iterator[str]:
-    for path in sorted(folder.rglob("*.py")):
-        yield from _definitions(rule_id, path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
+    for path in sorted((*folder.rglob("*.py"), *folder.rglob("*.txt"))):
+        name, text = path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
+        if path.suffix == ".py":
+            yield from _definitions(rule_id, name, text)
+        else:
+            yield from _transcript(rule_id, name, text)
+
+
+def _transcript(rule_id: str, name: str, text: str) -> Iterator[str]:
+    """The first line of a golden transcript that names the rule."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if _names(line, rule_id):
+            yield f"{name}:{number}  a transcript"
+            return
 
 
 def _definitions(rule_id: str, name: str, text: str) -> Iterator[str]:

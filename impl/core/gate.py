@@ -2,7 +2,7 @@
 
 Barrier n splits each channel into what belongs to checkpoint n and what does not. The gate blocks a
 channel that has delivered barrier n until every open channel has, triggers the snapshot, and only then
-lets the channels go. Rules: ALIGN-01 to ALIGN-16, ALIGN-18, ALIGN-19, and SUB-01 at one gate.
+lets the channels go. Rules: ALIGN-01 to ALIGN-16, ALIGN-18 to ALIGN-22, ALIGN-24, and SUB-01 at one gate.
 
 The gate is told of barriers, cancellations and ends, at once and even for a blocked channel. It does not
 see records, and it does not hold anything back: that is the part of `network`, or of the real channels

@@ -3,6 +3,7 @@
 import pytest
 
 from conformance import cli, doctor
+from spec.java import JavaNotFoundError
 
 
 @pytest.mark.parametrize(
@@ -12,7 +13,7 @@ from conformance import cli, doctor
         ('openjdk version "21" 2023-09-19', True, "21"),
         ('java version "1.8.0_292"', False, "8"),
         ("gibberish", False, "not understood: 'gibberish'"),
-        (None, False, "no java found"),
+        (JavaNotFoundError("expected java on the PATH"), False, "expected java on the PATH"),
     ],
 )
 def test_java_has_to_be_17_or_newer(text, good, found):
@@ -30,18 +31,24 @@ def test_python_slots_and_memory_have_least_values():
 def test_tlc_is_looked_for_where_the_variable_says(tmp_path, monkeypatch):
     jar = tmp_path / "tla2tools.jar"
     monkeypatch.setenv("TLA2TOOLS_JAR", str(jar))
-    assert not doctor.tlc(doctor.tlc_jar()).good
+    missing = doctor.tlc()
+    assert not missing.good
+    assert f"expected tla2tools.jar at {jar}, got no file" in missing.found
     jar.write_bytes(b"jar")
-    assert doctor.tlc_jar() == jar
-    assert doctor.tlc(jar).good
+    assert doctor.tlc().good
     monkeypatch.delenv("TLA2TOOLS_JAR")
-    packaged = doctor.tlc_jar()
-    assert packaged is not None
-    assert packaged.name == "tla2tools.jar"
+    assert doctor.tlc().found == "tla2tools.jar"
+
+
+def test_a_wrong_java_home_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    check = doctor.java(doctor.java_version_text())
+    assert not check.good
+    assert f"in JAVA_HOME, {tmp_path}" in check.found
 
 
 def test_one_failure_makes_the_command_fail(monkeypatch, capsys):
-    checks = [doctor.python((3, 11, 0)), doctor.java(None)]
+    checks = [doctor.python((3, 11, 0)), doctor.java(JavaNotFoundError("no java"))]
     monkeypatch.setattr(doctor, "checks", lambda: iter(checks))
     assert cli.run(["doctor"]) == 1
     said = capsys.readouterr().out

@@ -111,7 +111,7 @@ def test_the_manifest_wants_every_field():
 
 
 def test_the_classes_are_archived_by_the_first_run_and_mapped_by_the_next(monkeypatch, tmp_path):
-    monkeypatch.setenv(java.CACHE, str(tmp_path))
+    monkeypatch.setattr(java, "ARCHIVES", tmp_path / "share")
     archive = java.class_archive(java.find_java(), java.find_jar())
     assert any("ArchiveClassesAtExit" in flag for flag in archive.flags(tmp_path))
     first = check(MANIFEST["broken_gate_cancel_ignored"])
@@ -123,7 +123,7 @@ def test_the_classes_are_archived_by_the_first_run_and_mapped_by_the_next(monkey
 
 
 def test_an_archive_that_is_none_changes_nothing(monkeypatch, tmp_path):
-    monkeypatch.setenv(java.CACHE, str(tmp_path))
+    monkeypatch.setattr(java, "ARCHIVES", tmp_path / "share")
     archive = java.class_archive(java.find_java(), java.find_jar())
     archive.path.parent.mkdir()
     archive.path.write_bytes(b"torn")
