@@ -28,6 +28,8 @@ from conformance.verdict import Verdict, together
 if TYPE_CHECKING:
     from multiprocessing.queues import Queue
 
+OURS = frozenset({"conformance", "impl", "model", "spec"})
+"""Packages whose errors are typed and written for the reader; the others' need their traceback."""
 SEED = 20261121
 """The default seed; it decides every random choice of every part."""
 
@@ -227,7 +229,8 @@ def _run(name: str, part: Part, context: Context) -> PartResult:
 
 def _could_not_run(name: str, error: Exception, context: Context) -> PartResult:
     line = f"{name} could not run: {type(error).__name__}: {_first_line(error)}"
-    story = "".join(traceback.format_exception(error))
+    expected = type(error).__module__.split(".")[0] in OURS  # its message says what to do
+    story = "" if expected else "".join(traceback.format_exception(error))
     again = command_line([name], context.seed, quick=context.quick)
     return PartResult(
         name, Verdict.UNDETERMINED, "could not run", findings=(Finding(None, line, story),), again=again

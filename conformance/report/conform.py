@@ -1,6 +1,7 @@
 """What `barrierspec conform` prints: one line a component, the stories, the verdict with its bound."""
 
 import shlex
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +20,9 @@ from conformance.report.saved import ReplayError, name_of
 from conformance.report.story import Telling
 from conformance.verdict import Verdict, together
 from model.components import WireError
+
+WIDTH = 100
+"""Columns of a line about one component."""
 
 
 def opened(command: str, limit: float) -> InProcess | ProcessAdapter:
@@ -39,6 +43,7 @@ def report(adapter: Adapter, command: str, components: Sequence[str], plan: Plan
         click.echo(f"UNDETERMINED  no answer to hello: {hello.describe()}")
         if isinstance(hello, Crashed | Hung | Malformed) and hello.stderr.strip():
             click.echo(hello.stderr.rstrip())
+        click.echo(f"  again   {_command_line(command, components, plan)}")
         return [Verdict.UNDETERMINED]
     chosen = list(components) or [name for name in generate.COMPONENTS if name in hello.components]
     pins = "".join(f", {key}={value}" for key, value in plan.pinned.items())
@@ -53,7 +58,7 @@ def report(adapter: Adapter, command: str, components: Sequence[str], plan: Plan
         examined.append(done)
         click.echo(_line(done))
         for doubt in done.doubts:
-            click.echo(f"               {doubt}")
+            click.echo(_wrapped(f"               {doubt}", indent=15))
         if isinstance(done.stopped, Crashed | Hung | Malformed) and done.stopped.stderr.strip():
             click.echo("".join(f"               | {line}\n" for line in _tail(done.stopped.stderr)), nl=False)
     for done in examined:
@@ -62,7 +67,17 @@ def report(adapter: Adapter, command: str, components: Sequence[str], plan: Plan
             click.echo("\n" + story.tell(telling, saved.save(telling, plan.seed, out)), nl=False)
     verdicts = [done.verdict for done in examined]
     click.echo(_closing(verdicts, chosen, [name for name in generate.COMPONENTS if name not in chosen]))
+    if together(verdicts) is not Verdict.DIVERGES:  # its story ends with the command already
+        click.echo(f"  again   {_command_line(command, components, plan)}")
     return verdicts
+
+
+def _command_line(command: str, components: Sequence[str], plan: Plan) -> str:
+    """The command that examines the same again; without its time limit, which no seed decides."""
+    words = ["barrierspec", "conform", "--adapter", command]
+    words += [word for component in components for word in ("--component", component)]
+    words += [word for key, value in plan.pinned.items() for word in ("--config", f"{key}={value}")]
+    return shlex.join([*words, "--seed", str(plan.seed), "--examples", str(plan.examples)])
 
 
 def _offered(offer: Offer) -> dict[str, object]:
@@ -100,10 +115,16 @@ def again(replay_file: Path, command: str | None, limit: float) -> Verdict:
 
 def _line(done: Examination) -> str:
     unseen = f", not seen: {' '.join(done.unseen)}" if done.unseen else ""
-    return (
+    return _wrapped(
         f"  {done.component:<12} {done.verdict.value:<12}  {done.steps:,} steps in {done.cases:,} cases, "
-        f"{done.coverage.describe()}{unseen}"
+        f"{done.coverage.describe()}{unseen}",
+        indent=29,
     )
+
+
+def _wrapped(line: str, indent: int) -> str:
+    """Long lists of rules go on below where they began."""
+    return textwrap.fill(line, WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False)
 
 
 def _tail(stderr: str) -> list[str]:

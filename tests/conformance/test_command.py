@@ -31,6 +31,8 @@ def test_a_pass_states_its_bound(capsys):
     said = capsys.readouterr().out
     assert "CONFORMS   within the steps above: store; not checked: gate, subtask, coordinator, sink" in said
     assert "4 of 4 rules" in said
+    again = "  again   barrierspec conform --adapter impl --component store --seed 0 --examples 4"
+    assert said.splitlines()[-1] == again
 
 
 @pytest.mark.rule("ALIGN-03")
@@ -91,7 +93,10 @@ def test_what_cannot_run_is_undetermined(little_adapter, capsys):
 def test_a_hang_is_undetermined(little_adapter, capsys):
     deaf = little_adapter("misbehaving", "deaf")
     assert cli.run(["conform", "--adapter", deaf, "--limit", "0.2"]) == Exit.UNDETERMINED
-    assert "hung: no answer within 0.2 s" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "hung: no answer within 0.2 s" in said
+    assert said.splitlines()[-1].startswith("  again   barrierspec conform --adapter ")
+    assert all(len(line) <= 100 for line in said.splitlines()[:-1])
 
 
 @pytest.mark.parametrize(

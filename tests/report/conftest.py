@@ -10,7 +10,19 @@ from conformance.parts.result import Finding, PartResult
 from conformance.verdict import Verdict
 from conformance.verify import Part, Verification, Watch, fresh_context, verify
 
-NAMES = ("passes", "reads", "diverges", "crashes", "doubts", "boundless", "denies", "mute", "absent", "dies")
+NAMES = (
+    "passes",
+    "reads",
+    "diverges",
+    "crashes",
+    "doubts",
+    "boundless",
+    "denies",
+    "mute",
+    "absent",
+    "dies",
+    "lacks",
+)
 FAKES = {name: Part(f"fake_parts.{name}", "fake") for name in NAMES}
 
 

