@@ -46,7 +46,7 @@ class Retained:
         """A new coordinator finds what is durable, ascending by id."""
         kept = [self._durable[checkpoint] for checkpoint in sorted(self._durable)]
         self._store = CompletedCheckpointStore(self._retain, self._generation, kept)
-        self._shared = shared_states(self._generation)
+        self._shared = shared_states(self._generation, self._durable)
         for one in kept:
             self._shared.acknowledged(one.checkpoint, one.shared)
             self._shared.completed(one.checkpoint, one.shared)

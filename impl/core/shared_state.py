@@ -4,7 +4,7 @@ Such a file outlives the checkpoint that brought it, and must not be deleted whi
 need it. Until 1.14 users were counted; from 1.15 on the registry knows the newest id that used a file.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from impl.core.coordinator_generations import CoordinatorGeneration
@@ -69,14 +69,21 @@ class CountedUses:
 
 
 class NewestUse:
-    """From 1.15 on: what no checkpoint from the oldest retained one on used can go."""
+    """From 1.15 on: what no checkpoint from the oldest retained one on used can go.
 
-    def __init__(self) -> None:
+    What came with checkpoints that were `recovered` is not this coordinator's to delete: another job may
+    have been started from them.
+    """
+
+    def __init__(self, recovered: Iterable[int] = ()) -> None:
+        self._first: dict[str, int] = {}
         self._newest: dict[str, int] = {}
+        self._recovered_up_to = max(recovered, default=-1)
 
     def acknowledged(self, checkpoint: int, handles: Sequence[str]) -> None:
         """`checkpoint` uses `handles`, whether it completes or not."""
         for handle in handles:
+            self._first.setdefault(handle, checkpoint)
             self._newest[handle] = max(checkpoint, self._newest.get(handle, checkpoint))
 
     def completed(self, checkpoint: int, handles: Sequence[str]) -> None:
@@ -96,9 +103,9 @@ class NewestUse:
         unused = [handle for handle, newest in self._newest.items() if lowest is None or newest < lowest]
         for handle in unused:
             del self._newest[handle]
-        return unused
+        return [handle for handle in unused if self._first.pop(handle) > self._recovered_up_to]
 
 
-def shared_states(generation: CoordinatorGeneration) -> SharedStates:
-    """An empty registry as that generation has it."""
-    return NewestUse() if generation.registers_at_acknowledgement else CountedUses()
+def shared_states(generation: CoordinatorGeneration, recovered: Iterable[int] = ()) -> SharedStates:
+    """An empty registry as that generation has it, of a coordinator that found the ids `recovered`."""
+    return NewestUse(recovered) if generation.registers_at_acknowledgement else CountedUses()

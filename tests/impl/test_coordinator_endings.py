@@ -227,6 +227,36 @@ decline task=b checkpoint=2 reason=SUBSUMED
     take(it, 4, told(4, "  discard checkpoint=3\n  discard state=y\n"))
 
 
+def test_from_1_15_on_shared_state_of_recovered_checkpoints_is_not_deleted(job, take, check):
+    running = """
+coordinator_restart
+task_status task=a status=RUNNING
+task_status task=b status=RUNNING
+job_status status=RUNNING
+"""
+    it = job()
+    take(it, 1, told(1), shared='["x"]')
+    check(it, running)
+    take(
+        it,
+        2,
+        """
+  discard checkpoint=1
+  complete checkpoint=2
+  notify_complete task=a checkpoint=2
+  notify_subsumed task=a checkpoint=1
+  notify_complete task=b checkpoint=2
+  notify_subsumed task=b checkpoint=1
+""",
+        shared='["y"]',
+    )
+    check(it, "shutdown\n  discard checkpoint=2\n  discard state=y")
+    old = job(profile=OLD)
+    take(old, 1, told(1), shared='["x"]')
+    check(old, running)
+    take(old, 2, told(2, "  discard checkpoint=1\n  discard state=x\n"))
+
+
 def test_strangers_of_an_older_attempt_are_unknown_and_may_still_decline(job, check):
     it = job()
     check(
