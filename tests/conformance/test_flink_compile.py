@@ -75,9 +75,10 @@ def test_sections_that_cannot_be_read_are_told(broken):
 
 def test_every_source_can_be_read_for_every_release():
     for known in releases.releases().values():
-        for name, text in sources().items():
+        for name, text in sources(known).items():
             assert "//#" not in sections(text, known.minor, name)
-    assert {"Main.java", "Gate.java"} <= set(sources())
+    assert {"Main.java", "Gate.java", "Seat.java"} <= set(sources(releases.newest()))
+    assert "Seat.java" not in sources(releases.release("1.9.3"))
 
 
 def test_without_a_compiler_the_message_says_what_to_install(monkeypatch, tmp_path, empty_jar):

@@ -29,7 +29,7 @@ def index(tmp_path):
 
 
 def a_release(how="wheel", version="9.8.7", sha256=RIGHT):
-    return Release(version, "flink-1.14", "some-flink", how, sha256)
+    return Release(version, "flink-1.14", "2.3", "some-flink", how, sha256)
 
 
 def wheel(folder, members):

@@ -19,7 +19,7 @@ class NoJavaError(FlinkError):
 
 
 def command(release: Release, options: Sequence[str] = ()) -> list[str]:
-    """The command that serves the release's gate on stdin and stdout.
+    """The command that serves the release's components on stdin and stdout.
 
     Fetches the jar and compiles our classes if that was not done before; raises FlinkError.
     """
@@ -33,7 +33,8 @@ def command_for(release: Release, jar: Path, classes: Path) -> list[str]:
     if java is None:
         raise NoJavaError("expected `java` on the PATH and found none; install a JDK of 11 or later")
     path = f"{classes}:{jar}"
-    return [java, *JVM, "-cp", path, "barrierspec.flink.Main", release.version, release.profile]
+    names = (release.version, release.profile, release.coordinator)
+    return [java, *JVM, "-cp", path, "barrierspec.flink.Main", *names]
 
 
 def flink_adapter(release: Release, options: Sequence[str] = ()) -> ProcessAdapter:

@@ -37,7 +37,7 @@ def compiled(release: Release, jar: Path) -> Path:
 
     Raises NoCompilerError where there is no JDK and CompileError where the jar is not as expected.
     """
-    visible = {name: sections(text, release.minor, name) for name, text in sources().items()}
+    visible = {name: sections(text, release.minor, name) for name, text in sources(release).items()}
     spelled = "".join(f"{name}\0{text}\0" for name, text in sorted(visible.items()))
     key = hashlib.sha256(spelled.encode()).hexdigest()[:16]
     folder = cache_folder(release) / f"classes-{key}"
@@ -63,10 +63,12 @@ def compiled(release: Release, jar: Path) -> Path:
     return folder
 
 
-def sources() -> dict[str, str]:
-    """Our Java files: name and text."""
-    folder = resources.files("conformance.adapters.flink").joinpath("java")
-    return {file.name: file.read_text("utf-8") for file in folder.iterdir() if file.name.endswith(".java")}
+def sources(release: Release) -> dict[str, str]:
+    """Our Java files for a release: name and text. Those of the coordinator only where it can be driven."""
+    home = resources.files("conformance.adapters.flink")
+    folders = ("java", "coordinator") if release.has_coordinator else ("java",)
+    files = [file for folder in folders for file in home.joinpath(folder).iterdir()]
+    return {file.name: file.read_text("utf-8") for file in files if file.name.endswith(".java")}
 
 
 def sections(text: str, minor: tuple[int, int], name: str = "source") -> str:

@@ -11,6 +11,10 @@ CACHE = "BARRIERSPEC_CACHE"
 """The environment variable that names the cache folder; left out: `~/.cache/barrierspec`."""
 
 
+COORDINATOR = (1, 10)
+"""The first release whose coordinator can be driven."""
+
+
 class FlinkError(RuntimeError):
     """A release cannot be driven here; the message says what was expected, what came and what to do."""
 
@@ -24,13 +28,20 @@ class Release(NamedTuple):
 
     version: str
     profile: str
-    """The generation that the model compares it with."""
+    """The generation of its gate, which the model compares it with."""
+    coordinator: str
+    """The generation of its coordinator and of the store inside."""
     package: str
     """The package of PyPI that carries the jar."""
     how: str
     """`wheel`, `sdist` or `cp37`: which of the package's files it is in."""
     sha256: str
     """Checksum of `flink-dist*.jar`."""
+
+    @property
+    def has_coordinator(self) -> bool:
+        """Whether its coordinator can be driven; that of 1.9 brings its own timer thread."""
+        return self.minor >= COORDINATOR
 
     @property
     def minor(self) -> tuple[int, int]:

@@ -5,7 +5,7 @@ import org.apache.flink.runtime.io.network.api.CancelCheckpointMarker;
 import org.apache.flink.runtime.io.network.api.CheckpointBarrier;
 
 /** One instance of the component `gate`: events in, effects out, at one of the two levels. */
-class Gate {
+class Gate implements Component {
     private final Config config;
     private final Effects effects;
     private final Time time;
@@ -37,7 +37,8 @@ class Gate {
     }
 
     /** Take one event and write its effects; raises Refused or Unsupported, and then nothing has happened. */
-    final void take(Map<String, Object> event, StringBuilder out) {
+    @Override
+    public final void take(Map<String, Object> event, StringBuilder out) {
         if (failed) {
             throw new Refused("the gate has failed and is not used again; send `new`");
         }
@@ -57,7 +58,8 @@ class Gate {
     }
 
     /** The state after the last event; of a gate that has failed nothing is told. */
-    final void state(StringBuilder out) {
+    @Override
+    public final void state(StringBuilder out) {
         if (failed) {
             out.append("{}");
         } else {

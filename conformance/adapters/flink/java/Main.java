@@ -20,15 +20,15 @@ public final class Main {
 
     private final Release release;
     private final StringBuilder out = new StringBuilder(1 << 16);
-    private Gate gate;
+    private Component component;
 
     private Main(Release release) {
         this.release = release;
     }
 
-    /** Arguments: the release and the name of its profile. */
+    /** Arguments: the release, and the names of the profiles of its gate and of its coordinator. */
     public static void main(String[] args) throws IOException {
-        new Main(new Release(args[0], args[1])).serve(System.in, System.out);
+        new Main(new Release(args[0], args[1], args[2])).serve(System.in, System.out);
     }
 
     private void serve(InputStream in, OutputStream stdout) throws IOException {
@@ -73,7 +73,7 @@ public final class Main {
                     throw new Refused("op: expected one of hello, new, apply, bye, got " + op);
             }
         } catch (Unsupported skip) {
-            gate = null;
+            component = null;
             failed(seq, "unsupported", skip.getMessage(), -1);
         } catch (Refused refused) {
             failed(seq, "error", refused.getMessage(), -1);
@@ -82,15 +82,13 @@ public final class Main {
     }
 
     private void make(Map<String, Object> request) {
-        gate = null;
-        if (!"gate".equals(request.get("component"))) {
-            throw new Unsupported("component " + request.get("component") + "; offered: gate");
-        }
-        gate = Gate.make(Config.of(Json.object(request.get("config"), "config"), release), release);
+        component = null;
+        component = Components.make(
+                String.valueOf(request.get("component")), Json.object(request.get("config"), "config"), release);
     }
 
     private void apply(Long seq, Map<String, Object> request) {
-        if (gate == null) {
+        if (component == null) {
             throw new Refused("there is no instance; send `new` first");
         }
         Object events = request.get("events");
@@ -104,7 +102,7 @@ public final class Main {
                 if (at > 0) {
                     out.append(',');
                 }
-                gate.take(Json.object(event, "event"), out);
+                component.take(Json.object(event, "event"), out);
                 at++;
             }
         } catch (Refused refused) {
@@ -113,7 +111,7 @@ public final class Main {
             return;
         }
         out.append("],\"seq\":").append(seq).append(",\"state\":");
-        gate.state(out);
+        component.state(out);
         out.append('}');
     }
 

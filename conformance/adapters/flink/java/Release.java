@@ -8,16 +8,19 @@ import java.util.List;
 /** The release whose classes are on the class path, and what of the protocol it can do. */
 final class Release {
     static final String NEWEST_PROFILE = "flink-1.14";
+    static final String NEWEST_COORDINATOR = "2.3";
 
     final String version;
     final String profile;
+    final String coordinator;
     private final int major;
     private final int minor;
 
-    Release(String version, String profile) {
+    Release(String version, String profile, String coordinator) {
         String[] parts = version.split("\\.");
         this.version = version;
         this.profile = profile;
+        this.coordinator = coordinator;
         this.major = Integer.parseInt(parts[0]);
         this.minor = Integer.parseInt(parts[1]);
     }
@@ -36,7 +39,15 @@ final class Release {
     }
 
     void hello(StringBuilder out, Long seq, int protocol) {
-        out.append("{\"components\":{\"gate\":{\"capabilities\":[\"handler\",\"polled\"],\"modes\":");
+        out.append("{\"components\":{");
+        if (isAtLeast(1, 10)) {
+            for (String component : Components.OF_THE_COORDINATOR) {
+                out.append('"').append(component).append("\":{\"capabilities\":[],\"modes\":[],\"profiles\":");
+                Json.write(Collections.singletonList(coordinator), out);
+                out.append("},");
+            }
+        }
+        out.append("\"gate\":{\"capabilities\":[\"handler\",\"polled\"],\"modes\":");
         Json.write(modes(), out);
         out.append(",\"profiles\":");
         Json.write(Collections.singletonList(profile), out);

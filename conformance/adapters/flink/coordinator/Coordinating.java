@@ -1,0 +1,246 @@
+package barrierspec.flink;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import org.apache.flink.api.common.JobStatus;
+import org.apache.flink.runtime.checkpoint.CheckpointException;
+import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
+import org.apache.flink.runtime.checkpoint.CheckpointMetrics;
+import org.apache.flink.runtime.checkpoint.CompletedCheckpoint;
+import org.apache.flink.runtime.checkpoint.PendingCheckpoint;
+import org.apache.flink.runtime.checkpoint.TaskStateSnapshot;
+import org.apache.flink.runtime.execution.ExecutionState;
+import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
+import org.apache.flink.runtime.messages.checkpoint.AcknowledgeCheckpoint;
+import org.apache.flink.runtime.messages.checkpoint.DeclineCheckpoint;
+
+/** Component `coordinator`: Flink's own, driven event by event. */
+final class Coordinating implements Component {
+    private final Settings settings;
+    private final Release release;
+    private final Told told;
+    private final States states;
+    private final Loop loop = new Loop();
+    private final Job job;
+    private Seat seat;
+    private JobStatus status = JobStatus.CREATED;
+
+    Coordinating(Map<String, Object> wire, Release release) throws Exception {
+        this.release = release;
+        settings = new Settings(wire, release);
+        told = new Told(release.isAtLeast(1, 15));
+        states = new States(told, settings.tasks);
+        job = new Job(settings, told);
+        seat = new Seat(settings, release, job, told, states, loop, null);
+    }
+
+    @Override
+    public void take(Map<String, Object> event, StringBuilder out) {
+        told.begin();
+        try {
+            apply(String.valueOf(event.get("kind")), event);
+            loop.settle();
+        } catch (Refused | Unsupported refused) {
+            throw refused;
+        } catch (Throwable thrown) {
+            System.err.println(event + ": " + thrown);
+            told.tell("fail", "error", thrown.getClass().getSimpleName());
+            loop.settle();
+        }
+        states.look(seat.registry());
+        told.end(out);
+    }
+
+    private void apply(String kind, Map<String, Object> event) throws Exception {
+        switch (kind) {
+            case "job_status":
+                jobStatus(JobStatus.valueOf((String) event.get("status")));
+                break;
+            case "task_status":
+                taskStatus((String) event.get("task"), ExecutionState.valueOf((String) event.get("status")));
+                break;
+            case "trigger":
+                trigger(event);
+                break;
+            case "acknowledge":
+                acknowledge(event);
+                break;
+            case "decline":
+                decline(event);
+                break;
+            case "advance":
+                loop.advance(Config.number(event, "ms", 0));
+                break;
+            case "trigger_fails":
+                job.failTrigger((String) event.get("task"), Config.number(event, "checkpoint", -1));
+                break;
+            case "store_fails":
+                seat.store().fail((String) event.get("when"));
+                break;
+            case "fail_tasks":
+                for (String task : names(event.get("tasks"))) {
+                    ExecutionState before = job.status(task);
+                    job.become(task, ExecutionState.FAILED);
+                    seat.taskStatus(job.attempt(task, null), before, ExecutionState.FAILED);
+                }
+                jobStatus(JobStatus.RESTARTING);
+                break;
+            case "restore":
+                restore(event);
+                break;
+            case "coordinator_done":
+            case "hook_done":
+            case "coordinator_fails":
+            case "hook_fails":
+                seat.masters().answer((String) event.get("name"), Config.number(event, "checkpoint", -1), kind);
+                break;
+            case "coordinator_restart":
+                loop.clear();
+                status = JobStatus.CREATED;
+                job.run(false);
+                for (String task : settings.tasks) {
+                    job.renew(task);
+                    job.become(task, ExecutionState.CREATED);
+                }
+                seat = new Seat(settings, release, job, told, states, loop, seat);
+                break;
+            case "shutdown":
+                seat.shutdown(JobStatus.valueOf((String) event.getOrDefault("status", "FINISHED")));
+                break;
+            default:
+                throw new Refused("kind: expected an event of a coordinator, got " + kind);
+        }
+    }
+
+    private void jobStatus(JobStatus next) throws Exception {
+        status = next;
+        job.run(next == JobStatus.RUNNING);
+        seat.jobStatus(next);
+    }
+
+    private void taskStatus(String task, ExecutionState next) throws Exception {
+        ExecutionState before = job.status(task);
+        job.become(task, next);
+        seat.taskStatus(job.attempt(task, null), before, next);
+    }
+
+    private void restore(Map<String, Object> event) throws Exception {
+        boolean region = "region".equals(event.get("scope"));
+        if (status == JobStatus.RUNNING && !region) {
+            throw new Refused("a running job restores nothing; fail its tasks first");
+        }
+        List<String> tasks = region ? names(event.get("tasks")) : settings.tasks;
+        if (region) {
+            seat.flink().abortPendingCheckpoints(new CheckpointException(CheckpointFailureReason.JOB_FAILOVER_REGION));
+        }
+        for (String task : tasks) {
+            job.renew(task);
+        }
+        Long checkpoint = seat.restore(tasks, region);
+        for (String task : tasks) {
+            job.become(task, job.status(task));
+            seat.taskStatus(job.attempt(task, null), ExecutionState.CREATED, job.status(task));
+        }
+        told.tell("restored", "checkpoint", checkpoint);
+    }
+
+    private static List<String> names(Object tasks) {
+        List<String> names = new ArrayList<>();
+        for (Object task : (List<?>) tasks) {
+            names.add((String) task);
+        }
+        return names;
+    }
+
+    private void trigger(Map<String, Object> event) throws Exception {
+        String type = (String) event.getOrDefault("type", "checkpoint");
+        boolean drain = Settings.flag(event, "drain", false);
+        if (drain && !type.equals("stop")) {
+            throw new Unsupported("drain without a stop; there is no way to ask for it");
+        }
+        if (type.equals("stop")) {
+            seat.flink().stopCheckpointScheduler(); // as Flink's scheduler does before it asks
+        }
+        CompletableFuture<CompletedCheckpoint> future = seat.requests().ask(
+                type, Settings.flag(event, "forced", false), Settings.flag(event, "periodic", false), drain);
+        future.whenComplete((done, failure) -> {
+            if (failure != null && !seat.ended(failure)) {
+                told.tell("rejected", "type", type, "reason", Reasons.of(failure));
+            }
+        });
+    }
+
+    private void acknowledge(Map<String, Object> event) throws Exception {
+        String task = (String) event.get("task");
+        long checkpoint = Config.number(event, "checkpoint", -1);
+        ExecutionAttemptID attempt = job.attempt(task, (Long) event.get("attempt"));
+        List<?> shared = event.get("shared") == null ? Collections.emptyList() : (List<?>) event.get("shared");
+        PendingCheckpoint pending = seat.pending().get(checkpoint);
+        String result = pending == null ? "none" : foreseen(pending, attempt);
+        TaskStateSnapshot snapshot = null;
+        if (event.get("state") != null || !shared.isEmpty()) {
+            snapshot = states.snapshot(
+                    task, job.operator(task), checkpoint, (String) event.get("state"), shared,
+                    result.equals("SUCCESS"));
+        }
+        if (pending != null) {
+            told.tell("acknowledged", "task", task, "checkpoint", checkpoint, "result", result);
+        }
+        try {
+            seat.flink().receiveAcknowledgeMessage(
+                    new AcknowledgeCheckpoint(job.id, attempt, checkpoint, new CheckpointMetrics(), snapshot), "here");
+        } catch (CheckpointException refused) {
+            System.err.println(event + ": " + refused);
+            told.tell("fail", "error", "CheckpointException");
+        }
+    }
+
+    /** What this acknowledgement is, as the pending checkpoint's own records have it. */
+    private static String foreseen(PendingCheckpoint pending, ExecutionAttemptID attempt) {
+        if (((Map<?, ?>) Fields.get(pending, "notYetAcknowledgedTasks")).containsKey(attempt)) {
+            return "SUCCESS";
+        }
+        return ((Set<?>) Fields.get(pending, "acknowledgedTasks")).contains(attempt) ? "DUPLICATE" : "UNKNOWN";
+    }
+
+    private void decline(Map<String, Object> event) throws Exception {
+        ExecutionAttemptID attempt = job.attempt((String) event.get("task"), (Long) event.get("attempt"));
+        CheckpointException reason = new CheckpointException(Reasons.named((String) event.get("reason")));
+        seat.flink().receiveDeclineMessage(
+                Reflect.make(
+                        DeclineCheckpoint.class, job.id, attempt, Config.number(event, "checkpoint", -1), reason),
+                "here");
+    }
+
+    @Override
+    public void state(StringBuilder out) {
+        TreeMap<String, Object> state = new TreeMap<>();
+        state.put("status", status.name());
+        TreeMap<String, Object> pending = new TreeMap<>();
+        for (Map.Entry<Long, PendingCheckpoint> entry : seat.pending().entrySet()) {
+            pending.put(String.valueOf(entry.getKey()), missing(entry.getValue()));
+        }
+        state.put("pending", pending);
+        state.put("completed", seat.retained());
+        state.put("next_id", seat.nextId());
+        state.put("queued", seat.queued());
+        Json.write(state, out);
+    }
+
+    private List<String> missing(PendingCheckpoint pending) {
+        Map<?, ?> missing = (Map<?, ?>) Fields.get(pending, "notYetAcknowledgedTasks");
+        Set<String> names = new HashSet<>();
+        for (Object attempt : missing.keySet()) {
+            names.add(job.name((ExecutionAttemptID) attempt));
+        }
+        List<String> ordered = new ArrayList<>(settings.tasks);
+        ordered.retainAll(names);
+        return ordered;
+    }
+}

@@ -1,0 +1,162 @@
+package barrierspec.flink;
+
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.PriorityQueue;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+//# before 1.11
+import org.apache.flink.runtime.util.clock.Clock;
+//# end
+//# from 1.11
+import org.apache.flink.util.clock.Clock;
+//# end
+//# before 1.14
+import org.apache.flink.runtime.concurrent.ScheduledExecutor;
+//# end
+//# from 1.14
+import org.apache.flink.util.concurrent.ScheduledExecutor;
+//# end
+
+/** The coordinator's timer thread, the job's main thread and the clock in one: a queue, and virtual time. */
+final class Loop {
+    private static final class Timer {
+        long due;
+        final long number;
+        final Runnable work;
+        final long period;
+        final boolean isScheduler;
+
+        Timer(long due, long number, Runnable work, long period) {
+            this.due = due;
+            this.number = number;
+            this.work = work;
+            this.period = period;
+            this.isScheduler = work.getClass().getSimpleName().equals("ScheduledTrigger");
+        }
+    }
+
+    private final ArrayDeque<Runnable> ready = new ArrayDeque<>();
+    private final PriorityQueue<Timer> timers =
+            new PriorityQueue<>(Comparator.<Timer>comparingLong(t -> t.due)
+                    .thenComparing(t -> t.isScheduler)
+                    .thenComparingLong(t -> t.number));
+    private long now;
+    private long registered;
+    private long firstDelay = -1;
+
+    /** Run all work that is not delayed. */
+    void settle() {
+        advance(0);
+    }
+
+    /**
+     * Let time pass; each timer sees the time at which it is due.
+     *
+     * <p>Of equal ones time-outs come first, the scheduler's last, else in the order of registering.
+     */
+    void advance(long ms) {
+        long until = now + ms;
+        runReady();
+        while (!timers.isEmpty() && timers.peek().due <= until) {
+            Timer timer = timers.poll();
+            now = Math.max(now, timer.due);
+            if (timer.period > 0) {
+                timer.due += timer.period;
+                timers.add(timer);
+            }
+            timer.work.run();
+            runReady();
+        }
+        now = until;
+    }
+
+    private void runReady() {
+        for (Runnable work = ready.poll(); work != null; work = ready.poll()) {
+            work.run();
+        }
+    }
+
+    /** Forget all that was to be done; the time stays. */
+    void clear() {
+        ready.clear();
+        timers.clear();
+    }
+
+    long now() {
+        return now;
+    }
+
+    /** The delay of the next periodic timer, in place of the random one that Flink draws. */
+    void firstDelay(long ms) {
+        firstDelay = ms;
+    }
+
+    private ScheduledFuture<?> register(Runnable work, long delay, long period) {
+        Timer timer = new Timer(now + delay, registered++, work, period);
+        timers.add(timer);
+        return Fakes.of(
+                ScheduledFuture.class,
+                (proxy, method, arguments) -> {
+                    switch (method.getName()) {
+                        case "cancel":
+                            return timers.remove(timer);
+                        case "isDone":
+                        case "isCancelled":
+                            return !timers.contains(timer);
+                        default:
+                            return Fakes.nothing(method.getReturnType());
+                    }
+                });
+    }
+
+    ScheduledExecutor executor() {
+        return Fakes.of(
+                ScheduledExecutor.class,
+                (proxy, method, arguments) -> {
+                    switch (method.getName()) {
+                        case "execute":
+                            ready.add((Runnable) arguments[0]);
+                            return null;
+                        case "schedule":
+                            return register((Runnable) arguments[0], first(ms(arguments[1], arguments[2])), 0);
+                        case "scheduleAtFixedRate":
+                            return register(
+                                    (Runnable) arguments[0],
+                                    first(ms(arguments[1], arguments[3])),
+                                    ms(arguments[2], arguments[3]));
+                        default:
+                            throw new IllegalStateException("unexpected call of " + method);
+                    }
+                });
+    }
+
+    private long first(long otherwise) {
+        long delay = firstDelay >= 0 ? firstDelay : otherwise;
+        firstDelay = -1;
+        return delay;
+    }
+
+    private static long ms(Object amount, Object unit) {
+        return ((TimeUnit) unit).toMillis((Long) amount);
+    }
+
+    Clock clock() {
+        return new Clock() {
+            @Override
+            public long absoluteTimeMillis() {
+                return now;
+            }
+
+            @Override
+            public long relativeTimeMillis() {
+                return now;
+            }
+
+            @Override
+            public long relativeTimeNanos() {
+                return now * 1_000_000;
+            }
+        };
+    }
+}

@@ -1,0 +1,101 @@
+package barrierspec.flink;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.apache.flink.core.io.SimpleVersionedSerializer;
+import org.apache.flink.runtime.checkpoint.MasterTriggerRestoreHook;
+import org.apache.flink.util.FlinkException;
+//# from 1.11
+import org.apache.flink.runtime.checkpoint.OperatorCoordinatorCheckpointContext;
+//# end
+
+/** Operator coordinators and hooks on the master: what they are asked is an effect, they answer when told to. */
+final class Masters {
+    private final Settings settings;
+    private final Job job;
+    private final Told told;
+    private final Map<String, CompletableFuture<Object>> asked = new HashMap<>();
+
+    Masters(Settings settings, Job job, Told told) {
+        this.settings = settings;
+        this.job = job;
+        this.told = told;
+    }
+
+    /** `kind` is the event: one of `coordinator` or `hook`, `_done` or `_fails`. */
+    void answer(String name, long checkpoint, String kind) {
+        CompletableFuture<Object> future =
+                asked.remove((kind.startsWith("hook") ? "hook " : "coordinator ") + name + '@' + checkpoint);
+        if (future == null) {
+            return;
+        }
+        if (kind.endsWith("_done")) {
+            future.complete(kind.startsWith("hook") ? (Object) name : new byte[0]);
+        } else {
+            future.completeExceptionally(new FlinkException("it could not be checkpointed"));
+        }
+    }
+
+    List<MasterTriggerRestoreHook<?>> hooks() {
+        List<MasterTriggerRestoreHook<?>> hooks = new ArrayList<>();
+        for (String name : settings.hooks) {
+            hooks.add(Fakes.of(MasterTriggerRestoreHook.class, (proxy, method, arguments) -> {
+                switch (method.getName()) {
+                    case "getIdentifier":
+                        return name;
+                    case "triggerCheckpoint":
+                        told.tell("trigger_hook", "name", name, "checkpoint", arguments[0]);
+                        CompletableFuture<Object> future = new CompletableFuture<>();
+                        asked.put("hook " + name + '@' + arguments[0], future);
+                        return future;
+                    case "createCheckpointDataSerializer":
+                        return Fakes.of(SimpleVersionedSerializer.class, (any, called, given) ->
+                                called.getName().equals("serialize")
+                                        ? new byte[0]
+                                        : called.getName().equals("deserialize") ? name : Fakes.nothing(called.getReturnType()));
+                    default:
+                        return Fakes.nothing(method.getReturnType());
+                }
+            }));
+        }
+        return hooks;
+    }
+
+    /** One context for each operator coordinator, at the operator of a task. */
+    List<Object> coordinators() {
+        List<Object> contexts = new ArrayList<>();
+//# from 1.11
+        for (String name : settings.operatorCoordinators) {
+            String task = settings.tasks.get(contexts.size() % settings.tasks.size());
+            contexts.add(Fakes.of(OperatorCoordinatorCheckpointContext.class, (proxy, method, arguments) -> {
+                switch (method.getName()) {
+                    case "operatorId":
+                        return job.operator(task);
+                    case "maxParallelism":
+                        return Vertices.MAX_PARALLELISM;
+                    case "currentParallelism":
+                        return 1;
+                    case "checkpointCoordinator":
+                        told.tell("checkpoint_coordinator", "name", name, "checkpoint", arguments[0]);
+                        @SuppressWarnings("unchecked")
+                        CompletableFuture<Object> future = (CompletableFuture<Object>) arguments[1];
+                        asked.put("coordinator " + name + '@' + arguments[0], future);
+                        return null;
+                    case "notifyCheckpointComplete":
+                        told.tell("notify_coordinator", "name", name, "checkpoint", arguments[0], "what", "complete");
+                        return null;
+                    case "notifyCheckpointAborted":
+                        told.tell("notify_coordinator", "name", name, "checkpoint", arguments[0], "what", "abort");
+                        return null;
+                    default:
+                        return Fakes.nothing(method.getReturnType());
+                }
+            }));
+        }
+//# end
+        return contexts;
+    }
+}

@@ -1,0 +1,90 @@
+package barrierspec.flink;
+
+import java.util.concurrent.CompletableFuture;
+import org.apache.flink.runtime.checkpoint.CheckpointCoordinator;
+import org.apache.flink.runtime.checkpoint.CheckpointProperties;
+import org.apache.flink.runtime.checkpoint.CompletedCheckpoint;
+import org.apache.flink.util.InstantiationUtil;
+//# from 1.15
+import org.apache.flink.core.execution.SavepointFormatType;
+//# end
+
+/** Requests from outside: as users make them, or forced or periodic as only the coordinator itself makes them. */
+final class Requests {
+    private static final String WHERE = "savepoints";
+
+    private final CheckpointCoordinator flink;
+
+    Requests(CheckpointCoordinator flink) {
+        this.flink = flink;
+    }
+
+    CompletableFuture<CompletedCheckpoint> ask(String type, boolean forced, boolean periodic, boolean drain)
+            throws Exception {
+        if (forced || periodic && !type.equals("checkpoint")) {
+            return special(type, forced, periodic, drain);
+        }
+        switch (type) {
+            case "checkpoint":
+//# before 1.11
+                return flink.triggerCheckpoint(0, periodic);
+//# end
+//# from 1.11
+                return flink.triggerCheckpoint(periodic);
+//# end
+            case "savepoint":
+//# before 1.11
+                return flink.triggerSavepoint(0, WHERE);
+//# end
+//# from 1.11 before 1.15
+                return flink.triggerSavepoint(WHERE);
+//# end
+//# from 1.15
+                return flink.triggerSavepoint(WHERE, SavepointFormatType.CANONICAL);
+//# end
+            default:
+//# before 1.11
+                return flink.triggerSynchronousSavepoint(0, drain, WHERE);
+//# end
+//# from 1.11 before 1.15
+                return flink.triggerSynchronousSavepoint(drain, WHERE);
+//# end
+//# from 1.15
+                return flink.triggerSynchronousSavepoint(drain, WHERE, SavepointFormatType.CANONICAL);
+//# end
+        }
+    }
+
+    private CompletableFuture<CompletedCheckpoint> special(String type, boolean forced, boolean periodic, boolean drain)
+            throws Exception {
+        CheckpointProperties properties = InstantiationUtil.clone(properties(type, drain));
+        if (forced) {
+            Reflect.set(properties, "forced", true);
+        }
+        String where = type.equals("checkpoint") ? null : WHERE;
+//# before 1.11
+        try {
+            return flink.triggerCheckpoint(0, properties, where, periodic, drain);
+        } catch (org.apache.flink.runtime.checkpoint.CheckpointException refused) {
+            CompletableFuture<CompletedCheckpoint> failed = new CompletableFuture<>();
+            failed.completeExceptionally(refused);
+            return failed;
+        }
+//# end
+//# from 1.11
+        @SuppressWarnings("unchecked")
+        CompletableFuture<CompletedCheckpoint> asked = (CompletableFuture<CompletedCheckpoint>)
+                Reflect.call(flink, "triggerCheckpoint", properties, where, periodic);
+        return asked;
+//# end
+    }
+
+    private CheckpointProperties properties(String type, boolean drain) {
+        if (type.equals("checkpoint")) {
+            return (CheckpointProperties) Fields.get(flink, "checkpointProperties");
+        }
+        boolean forced = !Fields.has(flink, "unalignedCheckpointsEnabled")
+                || !(Boolean) Fields.get(flink, "unalignedCheckpointsEnabled");
+        return Kinds.savepoint(type, forced, drain);
+    }
+}

@@ -1,0 +1,123 @@
+package barrierspec.flink;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import org.apache.flink.runtime.checkpoint.CompletedCheckpoint;
+import org.apache.flink.runtime.checkpoint.StandaloneCompletedCheckpointStore;
+//# from 1.12
+import org.apache.flink.runtime.checkpoint.CheckpointsCleaner;
+//# end
+
+//# from 1.13
+import org.apache.flink.runtime.persistence.PossibleInconsistentStateException;
+//# end
+
+/** Flink's store of completed checkpoints; an addition can be made to fail as one of a durable store can. */
+final class Retained extends StandaloneCompletedCheckpointStore {
+    /** How the next addition fails: `before`, `after` or `maybe` it is stored; null: not at all. */
+    private String failing;
+    private final List<CompletedCheckpoint> durable = new ArrayList<>();
+
+    Retained(int retain) {
+        super(retain);
+    }
+
+    /** The next addition fails so. */
+    void fail(String when) {
+        failing = when;
+    }
+
+    /** What a new coordinator would find. */
+    List<CompletedCheckpoint> durable() {
+        List<CompletedCheckpoint> found = new ArrayList<>(durable);
+        found.sort(Comparator.comparingLong(CompletedCheckpoint::getCheckpointID));
+        return found;
+    }
+
+    /** Begin with what an earlier store has left, oldest first. */
+    @SuppressWarnings("unchecked")
+    void follow(Retained earlier) throws Exception {
+        failing = earlier.failing;
+        durable.addAll(earlier.durable());
+        ((Collection<CompletedCheckpoint>) Fields.get(this, "checkpoints")).addAll(durable);
+//# from 1.15
+        for (CompletedCheckpoint one : durable) {
+            Object registry = getSharedStateRegistry();
+            Reflect.callFilled(registry, "registerAllAfterRestored", one, mode());
+        }
+//# end
+    }
+//# from 1.15 before 1.20
+
+    private static Object mode() {
+        return org.apache.flink.runtime.jobgraph.RestoreMode.DEFAULT;
+    }
+//# end
+//# from 1.20 before 2.0
+
+    private static Object mode() {
+        return org.apache.flink.core.execution.RestoreMode.DEFAULT;
+    }
+//# end
+//# from 2.0
+
+    private static Object mode() {
+        return org.apache.flink.core.execution.RecoveryClaimMode.DEFAULT;
+    }
+//# end
+
+    private void failing(CompletedCheckpoint checkpoint) throws Exception {
+        String when = failing;
+        failing = null;
+        if (when == null) {
+            return;
+        }
+        if (!when.equals("before")) {
+            durable.add(checkpoint);
+        }
+//# from 1.13
+        if (when.equals("maybe")) {
+            throw new PossibleInconsistentStateException(new Exception("it may be stored"));
+        }
+//# end
+        throw new Exception("the store failed " + when + " it was stored");
+    }
+
+    private void added(CompletedCheckpoint checkpoint, List<CompletedCheckpoint> before) {
+        durable.add(checkpoint);
+        before.removeAll(getAllCheckpoints());
+        durable.removeAll(before);
+    }
+
+//# before 1.12
+    @Override
+    public void addCheckpoint(CompletedCheckpoint checkpoint) throws Exception {
+        failing(checkpoint);
+        List<CompletedCheckpoint> before = new ArrayList<>(getAllCheckpoints());
+        super.addCheckpoint(checkpoint);
+        added(checkpoint, before);
+    }
+//# end
+//# from 1.12 before 1.14
+    @Override
+    public void addCheckpoint(CompletedCheckpoint checkpoint, CheckpointsCleaner cleaner, Runnable then) throws Exception {
+        failing(checkpoint);
+        List<CompletedCheckpoint> before = new ArrayList<>(getAllCheckpoints());
+        super.addCheckpoint(checkpoint, cleaner, then);
+        added(checkpoint, before);
+    }
+//# end
+//# from 1.14
+    @Override
+    public CompletedCheckpoint addCheckpointAndSubsumeOldestOne(
+            CompletedCheckpoint checkpoint, CheckpointsCleaner cleaner, Runnable then) throws Exception {
+        failing(checkpoint);
+        List<CompletedCheckpoint> before = new ArrayList<>(getAllCheckpoints());
+        CompletedCheckpoint last = super.addCheckpointAndSubsumeOldestOne(checkpoint, cleaner, then);
+        added(checkpoint, before);
+        return last;
+    }
+//# end
+}

@@ -1,0 +1,99 @@
+package barrierspec.flink;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** The configuration of one coordinator, with what the protocol says where something is left out. */
+final class Settings {
+    final List<String> tasks = new ArrayList<>();
+    final Set<String> sources = new LinkedHashSet<>();
+    final Set<String> external = new HashSet<>();
+    final List<String> operatorCoordinators;
+    final List<String> hooks;
+    final long interval;
+    final long initialDelay;
+    final long timeout;
+    final long minPause;
+    final int maxConcurrent;
+    final int tolerableFailures;
+    final int retain;
+    final boolean unaligned;
+    final boolean finishedTasks;
+    final boolean keptOnCancellation;
+
+    /** Read it; raises Refused, and Unsupported for what the release does not have. */
+    Settings(Map<String, Object> wire, Release release) {
+        checkProfile(wire, release);
+        Object tasks = wire.get("tasks");
+        if (!(tasks instanceof List) || ((List<?>) tasks).isEmpty()) {
+            throw new Refused("tasks: expected a list with at least one task, got " + tasks);
+        }
+        for (Object one : (List<?>) tasks) {
+            Map<String, Object> task = Json.object(one, "task");
+            String id = String.valueOf(task.get("id"));
+            this.tasks.add(id);
+            if (Boolean.TRUE.equals(task.get("source"))) {
+                sources.add(id);
+            }
+            if (Boolean.TRUE.equals(task.get("external"))) {
+                external.add(id);
+            }
+        }
+        interval = optional(wire, "interval_ms", -1);
+        initialDelay = optional(wire, "initial_delay_ms", interval);
+        timeout = Config.number(wire, "timeout_ms", 600_000);
+        minPause = Config.number(wire, "min_pause_ms", 0);
+        maxConcurrent = (int) Config.number(wire, "max_concurrent", 1);
+        tolerableFailures = (int) Config.number(wire, "tolerable_failures", -1);
+        retain = (int) Config.number(wire, "retain", 1);
+        unaligned = flag(wire, "unaligned", false);
+        finishedTasks = flag(wire, "finished_tasks", release.isAtLeast(1, 15));
+        keptOnCancellation = "retain".equals(wire.getOrDefault("externalized", "delete"));
+        operatorCoordinators = names(wire, "operator_coordinators");
+        hooks = names(wire, "hooks");
+        if (finishedTasks && !release.isAtLeast(1, 14)) {
+            throw new Unsupported("finished_tasks; it came with 1.14");
+        }
+        if (unaligned && !release.isAtLeast(1, 11)) {
+            throw new Unsupported("unaligned; it came with 1.11");
+        }
+        if (!operatorCoordinators.isEmpty() && !release.isAtLeast(1, 11)) {
+            throw new Unsupported("operator_coordinators; they came with 1.11");
+        }
+    }
+
+    /** Raises Unsupported for a profile that is not the release's. */
+    static void checkProfile(Map<String, Object> wire, Release release) {
+        Object profile = wire.getOrDefault("profile", Release.NEWEST_COORDINATOR);
+        if (!release.coordinator.equals(profile)) {
+            throw new Unsupported("profile " + profile + "; this is " + release.coordinator);
+        }
+    }
+
+    private static long optional(Map<String, Object> wire, String name, long otherwise) {
+        return wire.get(name) == null ? otherwise : Config.number(wire, name, otherwise);
+    }
+
+    static boolean flag(Map<String, Object> wire, String name, boolean otherwise) {
+        Object value = wire.getOrDefault(name, otherwise);
+        if (!(value instanceof Boolean)) {
+            throw new Refused(name + ": expected a bool, got " + value);
+        }
+        return (Boolean) value;
+    }
+
+    private static List<String> names(Map<String, Object> wire, String field) {
+        List<String> names = new ArrayList<>();
+        Object value = wire.get(field);
+        if (value instanceof List) {
+            for (Object name : (List<?>) value) {
+                names.add(String.valueOf(name));
+            }
+        }
+        return names;
+    }
+}

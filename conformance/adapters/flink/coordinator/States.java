@@ -1,0 +1,150 @@
+package barrierspec.flink;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.runtime.checkpoint.StateObjectCollection;
+import org.apache.flink.runtime.checkpoint.TaskStateSnapshot;
+import org.apache.flink.runtime.jobgraph.OperatorID;
+import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.OperatorStateHandle;
+import org.apache.flink.runtime.state.OperatorStreamStateHandle;
+import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
+//# from 1.20
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
+//# end
+//# before 1.20
+import org.apache.flink.runtime.state.StateHandleID;
+import org.apache.flink.runtime.state.StreamStateHandle;
+//# end
+
+/** Handles of state whose deletion is an effect, and the snapshots of tasks that hold them. */
+final class States {
+    private static final int KEY_GROUPS = Vertices.MAX_PARALLELISM;
+    private static final long NONE = -1;
+
+    private final Told told;
+    private final List<String> tasks;
+    private final Set<Long> finalized = new HashSet<>();
+    private final Map<String, Long> registered = new HashMap<>();
+    private List<?> mentioned = Collections.emptyList();
+    private long registrations;
+
+    States(Told told, List<String> tasks) {
+        this.told = told;
+        this.tasks = tasks;
+    }
+
+    /** See which shared handles the registry has now; those that are new follow those that it had. */
+    void look(Object registry) {
+        Set<String> held = new HashSet<>();
+        for (Object entry : ((Map<?, ?>) Fields.get(registry, "registeredStates")).values()) {
+            Object handle = Fields.get(entry, "stateHandle");
+            if (handle instanceof Handle) {
+                held.add(((Handle) handle).name);
+            }
+        }
+        registered.keySet().retainAll(held);
+        List<String> fresh = new ArrayList<>(held);
+        fresh.removeAll(registered.keySet());
+        fresh.sort(Comparator.comparingInt(mentioned::indexOf));
+        for (String name : fresh) {
+            registered.put(name, registrations++);
+        }
+    }
+
+    /** From now on what was collected for this checkpoint goes with it, and is not told of for itself. */
+    void finalized(long checkpoint) {
+        finalized.add(checkpoint);
+    }
+
+    /** What a task reports: a private handle, shared ones, or both; `collected`: it becomes part of the checkpoint. */
+    TaskStateSnapshot snapshot(
+            String task, OperatorID operator, long checkpoint, String own, List<?> names, boolean collected) {
+        int position = tasks.indexOf(task);
+        StateObjectCollection<OperatorStateHandle> private_ = StateObjectCollection.empty();
+        StateObjectCollection<KeyedStateHandle> keyed = StateObjectCollection.empty();
+        if (own != null) {
+            private_ = StateObjectCollection.singleton(
+                    new OperatorStreamStateHandle(Collections.emptyMap(), new Handle(own, collected ? checkpoint : NONE, false, order(position, -1))));
+        }
+        if (!names.isEmpty()) {
+            keyed = StateObjectCollection.singleton(incremental(task, position, checkpoint, names));
+        }
+        OperatorSubtaskState state;
+//# before 1.12
+        state = new OperatorSubtaskState(
+                private_, StateObjectCollection.empty(), keyed, StateObjectCollection.empty()
+//# end
+//# from 1.11 before 1.12
+                , StateObjectCollection.empty(), StateObjectCollection.empty()
+//# end
+//# before 1.12
+                );
+//# end
+//# from 1.12
+        state = OperatorSubtaskState.builder().setManagedOperatorState(private_).setManagedKeyedState(keyed).build();
+//# end
+        return new TaskStateSnapshot(new HashMap<>(Collections.singletonMap(operator, state)));
+    }
+
+    private KeyedStateHandle incremental(String task, int position, long checkpoint, List<?> names) {
+        mentioned = names;
+        UUID backend = UUID.nameUUIDFromBytes(task.getBytes(StandardCharsets.UTF_8));
+        Handle meta = new Handle(null, NONE, false, 0);
+//# before 1.20
+        Map<StateHandleID, StreamStateHandle> files = new HashMap<>();
+        for (Object name : names) {
+            files.put(new StateHandleID((String) name), new Handle((String) name, NONE, true, order(position, names.indexOf(name))));
+        }
+        return new IncrementalRemoteKeyedStateHandle(
+                backend, KeyGroupRange.of(0, KEY_GROUPS - 1), checkpoint, files, new HashMap<>(), meta);
+//# end
+//# from 1.20
+        List<HandleAndLocalPath> files = new ArrayList<>();
+        for (Object name : names) {
+            files.add(HandleAndLocalPath.of(new Handle((String) name, NONE, true, order(position, names.indexOf(name))), (String) name));
+        }
+        return new IncrementalRemoteKeyedStateHandle(
+                backend, KeyGroupRange.of(0, KEY_GROUPS - 1), checkpoint, files, new ArrayList<>(), meta);
+//# end
+    }
+
+    private static long order(int task, int file) {
+        return task * 1_000L + file;
+    }
+
+    /** The bytes of a piece of state; nameless ones are the harness's own. */
+    private final class Handle extends ByteStreamStateHandle {
+        private static final long serialVersionUID = 1L;
+        private final transient String name;
+        private final transient long checkpoint;
+        private final transient boolean isShared;
+        private final transient long order;
+
+        Handle(String name, long checkpoint, boolean isShared, long order) {
+            super(name == null ? "meta" : name, new byte[0]);
+            this.name = name;
+            this.checkpoint = checkpoint;
+            this.isShared = isShared;
+            this.order = order;
+        }
+
+        @Override
+        public void discardState() {
+            if (name != null && (isShared || !finalized.contains(checkpoint))) {
+                told.discard(name, isShared ? registered.getOrDefault(name, order) : order);
+            }
+        }
+    }
+}

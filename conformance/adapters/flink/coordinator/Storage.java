@@ -1,0 +1,121 @@
+package barrierspec.flink;
+
+import java.io.IOException;
+import java.lang.reflect.InvocationHandler;
+import org.apache.flink.runtime.state.CheckpointMetadataOutputStream;
+import org.apache.flink.runtime.state.CheckpointStorageLocation;
+import org.apache.flink.runtime.state.CheckpointStorageLocationReference;
+import org.apache.flink.runtime.state.CompletedCheckpointStorageLocation;
+import org.apache.flink.runtime.state.StreamStateHandle;
+
+/** Where checkpoints are written to: nowhere; that one is deleted is an effect. */
+final class Storage {
+    private final Told told;
+    private final States states;
+
+    Storage(Told told, States states) {
+        this.told = told;
+        this.states = states;
+    }
+
+    /** As the type by which a release knows its storage. */
+    <T> T as(Class<T> type) {
+        return Fakes.of(type, calls());
+    }
+
+    /** Where the checkpoint of this id is when it is complete. */
+    CompletedCheckpointStorageLocation completed(long checkpoint) {
+        return new Metadata(checkpoint).closeAndFinalizeCheckpoint();
+    }
+
+    private InvocationHandler calls() {
+        return (proxy, method, arguments) -> {
+            switch (method.getName()) {
+                case "createCheckpointStorage":
+                    return Fakes.of(method.getReturnType(), calls());
+                case "initializeLocationForCheckpoint":
+                case "initializeLocationForSavepoint":
+                    return location((Long) arguments[0]);
+                case "hasDefaultSavepointLocation":
+                case "supportsHighlyAvailableStorage":
+                    return true;
+                default:
+                    return Fakes.nothing(method.getReturnType());
+            }
+        };
+    }
+
+    private CheckpointStorageLocation location(long checkpoint) {
+        return Fakes.of(
+                CheckpointStorageLocation.class,
+                (proxy, method, arguments) -> {
+                    switch (method.getName()) {
+                        case "createMetadataOutputStream":
+                            return new Metadata(checkpoint);
+                        case "getLocationReference":
+                            return CheckpointStorageLocationReference.getDefault();
+                        default:
+                            return Fakes.nothing(method.getReturnType());
+                    }
+                });
+    }
+
+    /** Takes the metadata of a checkpoint and forgets it. */
+    private final class Metadata extends CheckpointMetadataOutputStream {
+        private final long checkpoint;
+        private long written;
+
+        Metadata(long checkpoint) {
+            this.checkpoint = checkpoint;
+        }
+
+        @Override
+        public CompletedCheckpointStorageLocation closeAndFinalizeCheckpoint() {
+            states.finalized(checkpoint);
+            StreamStateHandle handle = metadata();
+            return Fakes.of(
+                    CompletedCheckpointStorageLocation.class,
+                    (proxy, method, arguments) -> {
+                        switch (method.getName()) {
+                            case "getExternalPointer":
+                                return "checkpoint-" + checkpoint;
+                            case "getMetadataHandle":
+                                return handle;
+                            default:
+                                return Fakes.nothing(method.getReturnType());
+                        }
+                    });
+        }
+
+        /** It is deleted when the checkpoint is. */
+        private StreamStateHandle metadata() {
+            return Fakes.of(
+                    StreamStateHandle.class,
+                    (proxy, method, arguments) -> {
+                        if (method.getName().equals("discardState")) {
+                            told.discard(checkpoint);
+                        }
+                        return Fakes.nothing(method.getReturnType());
+                    });
+        }
+
+        @Override
+        public void write(int b) {
+            written++;
+        }
+
+        @Override
+        public long getPos() {
+            return written;
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void sync() {}
+
+        @Override
+        public void close() throws IOException {}
+    }
+}

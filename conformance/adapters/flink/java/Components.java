@@ -1,0 +1,44 @@
+package barrierspec.flink;
+
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+/** The components that this release can be asked for; what a release lacks is not even compiled for it. */
+final class Components {
+    static final List<String> OF_THE_COORDINATOR = Arrays.asList("coordinator", "store");
+
+    private Components() {}
+
+    static Component make(String name, Map<String, Object> config, Release release) {
+        switch (name) {
+            case "gate":
+                return Gate.make(Config.of(config, release), release);
+            case "coordinator":
+                return made("Coordinating", config, release);
+            case "store":
+                return made("Storing", config, release);
+            default:
+                throw new Unsupported("component " + name + "; offered: gate, coordinator, store");
+        }
+    }
+
+    private static Component made(String type, Map<String, Object> config, Release release) {
+        try {
+            Constructor<?> constructor =
+                    Class.forName("barrierspec.flink." + type).getDeclaredConstructor(Map.class, Release.class);
+            return (Component) constructor.newInstance(config, release);
+        } catch (ClassNotFoundException absent) {
+            throw new Unsupported("this component; it is driven from 1.10 on");
+        } catch (InvocationTargetException thrown) {
+            if (thrown.getCause() instanceof RuntimeException) {
+                throw (RuntimeException) thrown.getCause();
+            }
+            throw new IllegalStateException(thrown.getCause());
+        } catch (ReflectiveOperationException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+}
