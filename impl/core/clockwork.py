@@ -36,6 +36,18 @@ def pass_until(books: Books, until: int) -> list[Effect]:
     return effects
 
 
+def give_turn(books: Books) -> list[Effect]:
+    """COORD-11: what waits gets its turn, and the scheduler asks where that is due at this moment."""
+    return take_turns(books) + pass_until(books, books.now)
+
+
+def give_turn_after_decline(books: Books, checkpoint: int) -> list[Effect]:
+    """Without a queue nothing is made up for while a newer checkpoint than the declined one is pending."""
+    if not books.generation.queues_requests and any(one > checkpoint for one in books.pending):
+        return []
+    return give_turn(books)
+
+
 def start_scheduler(books: Books) -> list[Effect]:
     """If the job is ready and there is anything to schedule; a first slot without delay has come."""
     if not books.job.ready or not books.scheduler.configured:

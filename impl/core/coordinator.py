@@ -13,7 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from impl.core.books import Books
-from impl.core.clockwork import BAD_ARGUMENT, pass_until, start_scheduler, stop_scheduler
+from impl.core.clockwork import (
+    BAD_ARGUMENT,
+    give_turn,
+    give_turn_after_decline,
+    pass_until,
+    start_scheduler,
+    stop_scheduler,
+)
 from impl.core.component import Effects, require_checkpoint_id, steps
 from impl.core.coordinator_effects import (
     COORDINATOR_SHUTDOWN,
@@ -48,12 +55,9 @@ from impl.core.ending import abort, abort_all, complete, lost, suspend
 from impl.core.errors import ConfigError, ProtocolError
 from impl.core.events import Advance, CheckpointType
 from impl.core.inspection import InspectedCoordinator
-from impl.core.job import FAILED, FINISHED, RESTARTING, RUNNING
+from impl.core.job import CANCELED, FAILED, FINISHED, RESTARTING, RUNNING, SUSPENDED
 from impl.core.pending import PendingCheckpoint
-from impl.core.starting import ask, go_on, take_turns, take_turns_after_decline
-
-CANCELED: Final = "CANCELED"
-SUSPENDED: Final = "SUSPENDED"
+from impl.core.starting import ask, go_on
 
 BAD_STATE: Final = Fail("IllegalStateException")
 
@@ -137,7 +141,7 @@ class Coordinator(InspectedCoordinator):
         if pending is None or name not in pending.awaited_coordinators:
             return ()
         pending.coordinator_done(name)
-        return (*go_on(self._books, pending), *take_turns(self._books))
+        return (*go_on(self._books, pending), *give_turn(self._books))
 
     def coordinator_fails(self, name: str, checkpoint: int) -> Effects:
         """An operator coordinator could not take its part."""
@@ -154,7 +158,7 @@ class Coordinator(InspectedCoordinator):
         if pending is None or name not in pending.awaited_hooks:
             return ()
         pending.hook_done(name)
-        return (*go_on(self._books, pending), *take_turns(self._books))
+        return (*go_on(self._books, pending), *give_turn(self._books))
 
     def hook_fails(self, name: str, checkpoint: int) -> Effects:
         """A master hook could not take its part."""
@@ -191,7 +195,7 @@ class Coordinator(InspectedCoordinator):
             effects += lost(books, state, shared)
         if pending.fully_acknowledged:  # COORD-07
             effects += complete(books, pending)
-            effects += take_turns(books)
+            effects += give_turn(books)
         return tuple(effects)
 
     def decline(self, task: str, checkpoint: int, reason: str, attempt: int | None = None) -> Effects:
@@ -200,7 +204,7 @@ class Coordinator(InspectedCoordinator):
         if pending is None:
             return ()
         ended = abort(self._books, pending, reason, declined=True)
-        return (*ended, *take_turns_after_decline(self._books, checkpoint))
+        return (*ended, *give_turn_after_decline(self._books, checkpoint))
 
     # ------------------------------------------------------------ time
 
@@ -231,7 +235,7 @@ class Coordinator(InspectedCoordinator):
             return (Restored(books.retained.newest),)
         ended = abort_all(books, JOB_FAILOVER_REGION)
         books.job.begin_attempts(tasks)
-        return (*ended, Restored(books.retained.newest), *take_turns(books))
+        return (*ended, Restored(books.retained.newest), *give_turn(books))
 
     def coordinator_restart(self) -> Effects:
         """This coordinator dies in silence; a new one goes on with what is durable (COORD-02)."""
@@ -266,7 +270,7 @@ class Coordinator(InspectedCoordinator):
 
     def _aborted(self, pending: PendingCheckpoint, reason: str) -> Effects:
         ended = abort(self._books, pending, reason)
-        return (*ended, *take_turns(self._books))
+        return (*ended, *give_turn(self._books))
 
     _steps = steps(
         {

@@ -15,6 +15,8 @@ RUNNING: Final = "RUNNING"
 FINISHED: Final = "FINISHED"
 FAILED: Final = "FAILED"
 RESTARTING: Final = "RESTARTING"
+CANCELED: Final = "CANCELED"
+SUSPENDED: Final = "SUSPENDED"
 
 
 class Task(NamedTuple):

@@ -64,10 +64,3 @@ class Scheduler:
     def end_timer(self) -> None:
         """No slot comes by itself; periodic requests stay welcome."""
         self._next = None
-
-    def ask_at_once(self, now: int) -> bool:
-        """Whether it asks now because a dropped request can be made up for; slots follow from now on."""
-        if not self._runs or self._interval is None:
-            return False
-        self._next = now + self._interval
-        return True

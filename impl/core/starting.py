@@ -19,7 +19,6 @@ from impl.core.coordinator_effects import (
 )
 from impl.core.effects import Effect, Fail
 from impl.core.ending import complete, rejected
-from impl.core.events import CheckpointType
 from impl.core.pending import PendingCheckpoint, PendingPhase
 from impl.core.requests import Request
 
@@ -33,17 +32,12 @@ def ask(books: Books, request: Request) -> list[Effect]:
     return effects + take_turns(books)
 
 
-def take_turns_after_decline(books: Books, checkpoint: int) -> list[Effect]:
-    """Without a queue nothing is made up for while a newer checkpoint than the declined one is pending."""
-    if not books.generation.queues_requests and any(one > checkpoint for one in books.pending):
-        return []
-    return take_turns(books)
-
-
 def take_turns(books: Books) -> list[Effect]:
     """COORD-11: requests start from the head on, as far as COORD-03 and the pause allow."""
-    if not books.generation.queues_requests:
-        return _make_up(books)
+    if not books.generation.queues_requests:  # what was put off is made up for: the next slot is now
+        if books.turnstile.call():
+            books.scheduler.move(books.now)
+        return []
     effects: list[Effect] = []
     while books.in_master_phase is None:
         choice = books.queue.choose(room=books.room, pausing=books.pausing)
@@ -115,10 +109,3 @@ def _pass(books: Books, request: Request) -> list[Effect]:
     if refusal == TOO_MANY_CONCURRENT_CHECKPOINTS:
         books.scheduler.end_timer()
     return rejected(request, refusal) if refusal else _start(books, request)
-
-
-def _make_up(books: Books) -> list[Effect]:
-    """A checkpoint has ended: if a request was put off, the scheduler asks in its place."""
-    if books.turnstile.call() and books.scheduler.ask_at_once(books.now):
-        return _pass(books, books.request(CheckpointType.CHECKPOINT, periodic=True, own=True))
-    return []
