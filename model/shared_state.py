@@ -7,7 +7,7 @@ checkpoint is older than all that are retained. Older ones count the completed c
 
 from typing import NamedTuple
 
-from model.events import DiscardState, Effects
+from model.events import NONE, DiscardState, Effects
 from model.pending import NO_STATE, Pending
 
 
@@ -18,20 +18,32 @@ class Use(NamedTuple):
     checkpoint: int
 
 
+class Registered(NamedTuple):
+    """A file that the registry knows."""
+
+    handle: int
+    checkpoint: int
+    """The newest that uses it."""
+    first: int
+    """The checkpoint that brought it."""
+
+
 class SharedState(NamedTuple):
     """The registry of shared files."""
 
-    registered: tuple[Use, ...]
-    """Newer generations: one for each file, with the newest checkpoint. In the order of registration."""
+    registered: tuple[Registered, ...]
+    """Newer generations: one for each file, in the order of registration."""
     completed: tuple[Use, ...]
     """What the completed checkpoints use: one for each file and checkpoint."""
     unseen: tuple[Use, ...]
     """What a checkpoint uses that was deleted and is durable all the same."""
+    unclaimed: int
+    """Newer generations: files of checkpoints up to this one were found and not made, and are left alone."""
 
 
 def new_shared_state() -> SharedState:
     """No file is known."""
-    return SharedState((), (), ())
+    return SharedState((), (), (), NONE)
 
 
 def register(shared: SharedState, checkpoint: int, handles: tuple[int, ...]) -> SharedState:
@@ -40,17 +52,21 @@ def register(shared: SharedState, checkpoint: int, handles: tuple[int, ...]) -> 
     for handle in handles:
         if any(use.handle == handle for use in registered):
             registered = tuple(
-                Use(handle, checkpoint) if use.handle == handle and use.checkpoint < checkpoint else use
+                use._replace(checkpoint=checkpoint)
+                if use.handle == handle and use.checkpoint < checkpoint
+                else use
                 for use in registered
             )
         else:
-            registered = (*registered, Use(handle, checkpoint))
+            registered = (*registered, Registered(handle, checkpoint, checkpoint))
     return shared._replace(registered=registered)
 
 
 def is_known(shared: SharedState, handle: int) -> bool:
     """The file belongs to the registry."""
-    return any(use.handle == handle for use in (*shared.registered, *shared.completed))
+    if any(use.handle == handle for use in shared.registered):
+        return True
+    return any(use.handle == handle for use in shared.completed)
 
 
 def loss(shared: SharedState, handle: int, files: tuple[int, ...]) -> Effects:
@@ -102,21 +118,26 @@ def forget_older(
     `durable`: what a new coordinator would find.
     """
 
-    def is_older(use: Use) -> bool:
+    def is_older(use: Registered) -> bool:
         return all(use.checkpoint < kept for kept in retained)
 
-    gone = tuple(DiscardState(use.handle) for use in shared.registered if is_older(use))
+    gone = tuple(
+        DiscardState(use.handle)
+        for use in shared.registered
+        if is_older(use) and use.first > shared.unclaimed
+    )
     left = tuple(use for use in shared.registered if not is_older(use))
     completed = tuple(use for use in shared.completed if any(use.checkpoint == kept for kept in durable))
     return shared._replace(registered=left, completed=completed), gone
 
 
 def recover(shared: SharedState, retained: tuple[int, ...], *, registers_early: bool) -> SharedState:
-    """A new coordinator knows only what the checkpoints that it finds use."""
+    """A new coordinator knows only what the checkpoints that it finds use, and deletes none of it."""
     uses = (*shared.completed, *shared.unseen)
     completed = tuple(use for kept in retained for use in uses if use.checkpoint == kept)
-    found = SharedState((), completed, ())
+    found = new_shared_state()._replace(completed=completed)
     if registers_early:
+        found = found._replace(unclaimed=retained[-1] if retained else NONE)
         for use in completed:
             found = register(found, use.checkpoint, (use.handle,))
     return found

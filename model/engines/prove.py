@@ -12,7 +12,17 @@ from typing import Any, NamedTuple
 
 import z3
 
-from model.engines.symbolic import Path, SymbolicBool, concrete, formula, paths, satisfiable, solver_with
+from model.engines.symbolic import (
+    Answers,
+    Path,
+    SymbolicBool,
+    answers,
+    concrete,
+    formula,
+    paths,
+    satisfiable,
+    solver_with,
+)
 from model.events import Event, Step
 from model.properties import Property
 
@@ -84,10 +94,13 @@ def prove(
             path_count += 1
             solver.push()
             solver.add(*path.condition)
+            if not satisfiable(solver):
+                raise RuntimeError(f"{case.label}: a followed path has no solution; report this as our fault")
+            here = Here(solver, answers(path.condition), solver.model())
             for found in known:
                 check_count += 1
                 asked.add(found.rule)
-                refutation = refute(case, path, found, solver)
+                refutation = refute(case, path, found, here)
                 if refutation is not None:
                     refutations.append(refutation)
                     if stop_at_first:
@@ -106,16 +119,24 @@ def assume_invariants(state: Any, known: tuple[Property, ...]) -> tuple[z3.BoolR
     )
 
 
-def refute(case: Case, path: Path[Step[Any]], found: Property, solver: z3.Solver) -> Refutation | None:
-    """A solution of `solver` in which the property is false after the step of this path, if there is one."""
-    step = path.result
+class Here(NamedTuple):
+    """The end of one path: what holds there."""
+
+    solver: z3.Solver
+    given: Answers
+    solution: z3.ModelRef
+
+
+def refute(case: Case, path: Path[Step[Any]], found: Property, here: Here) -> Refutation | None:
+    """A solution of what holds here in which the property is false after the step, if there is one."""
+    step, solver = path.result, here.solver
 
     def holds() -> object:
         if found.over_steps:
             return found.holds(case.state, case.event, step.effects, step.state)
         return found.holds(step.state)
 
-    for answer in paths(holds, solver, path.condition):
+    for answer in paths(holds, solver, here.given, here.solution):
         outcome = answer.result
         if outcome is True:
             continue

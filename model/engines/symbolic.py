@@ -11,7 +11,8 @@ read. Anything that would need the value of a symbol (an index, a hash, a dict k
 """
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import z3
@@ -53,6 +54,10 @@ class _Question(NamedTuple):
     """Whether it is not negated."""
 
 
+Answers = Mapping[int, bool]
+"""The truth of conditions that were asked before, by their keys."""
+
+
 class _Branch(NamedTuple):
     """A way that is still to be followed: the decisions that lead to it, and a solution on it."""
 
@@ -66,14 +71,14 @@ class _Run:
     A solution of all that was decided so far shows one answer feasible; the solver is asked for the other.
     """
 
-    def __init__(self, solver: z3.Solver, branch: _Branch, given: Iterable[z3.BoolRef]) -> None:
+    def __init__(self, solver: z3.Solver, branch: _Branch, given: Answers) -> None:
         self.solver = solver
         self.prefix = branch.decisions
         self.solution = branch.solution
         self.decisions: list[bool] = []
         self.conditions: list[z3.BoolRef] = []
         self.open: list[_Branch] = []
-        self.known = {known.key: known.truth for known in map(_question, given)}
+        self.known = dict(given)
 
     def decide(self, question: _Question) -> bool:
         """The answer on this path."""
@@ -112,18 +117,27 @@ def _question(condition: z3.BoolRef) -> _Question:
     return _Question(condition, condition.get_id(), truth=True)
 
 
+def answers(conditions: Iterable[z3.BoolRef]) -> Answers:
+    """What need not be asked where these hold."""
+    return {known.key: known.truth for known in map(_question, conditions)}
+
+
 _current: list[_Run] = []
+NOTHING: Answers = MappingProxyType({})
 
 
 def paths(
-    function: Callable[[], Result], solver: z3.Solver | None = None, given: Sequence[z3.BoolRef] = ()
+    function: Callable[[], Result],
+    solver: z3.Solver | None = None,
+    given: Answers = NOTHING,
+    solution: z3.ModelRef | None = None,
 ) -> Iterator[Path[Result]]:
     """Every feasible path through `function` under what `solver` holds already, depth first.
 
-    `given`: those of the solver's terms that need not be asked for again.
+    `given`: the answers that follow from the solver's terms; `solution`: one of these terms, if known.
     """
     solver = solver if solver is not None else z3.Solver()
-    waiting = [_Branch((), None)]
+    waiting = [_Branch((), solution)]
     while waiting:
         run = _Run(solver, waiting.pop(), given)
         solver.push()

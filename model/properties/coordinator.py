@@ -193,6 +193,11 @@ def coord_08(before: Coordinator, event: Event, effects: Effects, after: Coordin
     if done is None:
         return True
     called = -1 if before.plan.profile.completes_first else 1
+    effects = tuple(
+        effect
+        for effect in effects
+        if type(effect) is not TriggerTask or effect.checkpoint != done.checkpoint
+    )
     kinds = tuple(_PHASES.get(type(effect), called if type(effect) is Complete else -2) for effect in effects)
     phases = tuple(phase for phase in kinds if phase > -2)
     told = tuple(effect.task for effect in effects if type(effect) is NotifyComplete)
@@ -403,7 +408,10 @@ def essence(effects: Effects) -> Effects:
 
 def abort_effects(before: Coordinator, pending: Pending, reason: str) -> Effects:
     """What an abort says: the end, what is deleted, and to each task that it is over."""
-    known = tuple(use.handle for use in (*before.shared.registered, *before.shared.completed))
+    known = (
+        *(use.handle for use in before.shared.registered),
+        *(use.handle for use in before.shared.completed),
+    )
     lost: Effects = ()
     for handle, files in zip(pending.states, pending.shared, strict=True):
         own: Effects = (DiscardState(handle),) if handle != 0 else ()
