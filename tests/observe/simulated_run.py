@@ -247,7 +247,9 @@ class SimulatedRun:
         if task != "coordinator":
             self.tasks[task].step(said)
         else:
-            self.coordinate({**said, "state": f"{said['task']}@{said['checkpoint']}"})
+            acknowledges = said["kind"] == "acknowledge"
+            handle = {"state": f"{said['task']}@{said['checkpoint']}"} if acknowledges else {}
+            self.coordinate({**said, **handle})
 
     def coordinate(self, event: Wire) -> list[Wire]:
         effects = self.coordinator.apply(event)
