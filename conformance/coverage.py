@@ -56,7 +56,16 @@ never triggered itself. Tours send them to our own, and the released Flinks get 
 
 _ANNOUNCING = ("flink-1.13", "flink-1.14")
 _ORDERED = ("1.11", "1.12", "1.13", "1.14", "1.15", "1.17", "1.18", "1.19", "1.20", "2.3")
+_FROM_1_12 = _ORDERED[1:]
 _NEEDS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
+    "COORD-17": {"profile": _FROM_1_12},
+    "COORD-18": {"profile": ("1.9", "1.11")},
+    "COORD-19": {"profile": ("1.9",)},
+    "SUB-07": {"profile": _FROM_1_12},
+    "SUB-08": {"profile": _FROM_1_12},
+    "SUB-10": {"profile": ("1.9", "1.11")},
+    "SUB-05": {"profile": _ORDERED[4:]},
+    "SUB-11": {"profile": ("1.9", *_ORDERED[:4])},
     "ALIGN-07": {"profile": ("flink-1.7", "flink-1.9", "flink-1.11")},
     "ALIGN-14": {"checkpoints_after_tasks_finish": (False,)},
     "ALIGN-15": {"checkpoints_after_tasks_finish": (True,)},

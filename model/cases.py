@@ -15,6 +15,7 @@ from model.cases_coordinator import all_coordinator_cases
 from model.cases_gate import gate_cases, network_cases
 from model.cases_modes import mode_cases
 from model.cases_subtask import all_subtask_cases
+from model.coordinator_profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR, CoordinatorProfile
 from model.engines.prove import Case
 from model.engines.symbolic import int_term, symbolic_like
 from model.events import Add, Event, LatestRequest
@@ -23,14 +24,16 @@ from model.steps import step_of
 from model.store import Entry, Store
 
 
-def store_cases(retain: int, entries: int) -> Iterator[Case]:
+def store_cases(
+    retain: int, entries: int, profile: CoordinatorProfile = NEWEST_COORDINATOR
+) -> Iterator[Case]:
     """A store of so many entries with any ids and types, and any addition or question."""
-    shape = store.new_store(retain)._replace(entries=(Entry(0, 0),) * entries)
+    shape = store.new_store(retain, profile)._replace(entries=(Entry(0, 0),) * entries)
     state = symbolic_like(shape, "store")._replace(retain=retain, open=True)
     for event in (Add(0, 0), LatestRequest()):
         yield Case(
             "store",
-            f"retain {retain}, {entries} entries, {event.kind}",
+            f"retain {retain}, {entries} entries, {profile.name}, {event.kind}",
             state,
             asked := symbolic_like(event, "event"),
             step_of("store"),
@@ -67,5 +70,7 @@ def all_cases(*, channels: int = 4) -> Iterator[Case]:
     for retain, entries in product((1, 2, 3), (0, 1, 2, 3)):
         if entries <= max(retain, 2):
             yield from store_cases(retain, entries)
+            for name in ("1.11", "1.14"):
+                yield from store_cases(retain, entries, COORDINATOR_PROFILES[name])
     yield from all_subtask_cases()
     yield from all_coordinator_cases()

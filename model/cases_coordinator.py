@@ -11,7 +11,7 @@ import z3
 from model import coordinator_state
 from model.coordinator_state import RUNNING, Coordinator, Plan
 from model.engines.prove import Case
-from model.engines.symbolic import int_term, symbolic_like
+from model.engines.symbolic import bool_term, int_term, symbolic_like
 from model.events import (
     AcknowledgeMessage,
     Advance,
@@ -115,6 +115,50 @@ def _is_sound(state: Coordinator, event: Event) -> tuple[z3.BoolRef, ...]:
     )
 
 
+def request_cases(waiting: int, pending: int) -> Iterator[Case]:
+    """So many requests of any urgency wait, in their order; one more comes, or a checkpoint is declined.
+
+    Savepoints may wait here, the scheduler runs, and there is a pause. Only checkpoints are periodic: behind
+    a periodic savepoint that comes too early a forced request would wait for the next turn, as in Flink.
+    """
+    state = symbolic_coordinator(1, pending, 0, 0, 1)
+    state = state._replace(
+        plan=state.plan._replace(unaligned=True, interval=10, min_pause=1),
+        pause_ends=symbolic_like(0, "pause_ends"),
+        scheduler=state.scheduler._replace(runs=True, follows=True, due=symbolic_like(0, "due")),
+        queue=tuple(_symbolic_request(place) for place in range(waiting)),
+    )
+    asked = TriggerRequest(
+        symbolic_like(0, "event.type"),
+        symbolic_like(False, "event.forced"),
+        symbolic_like(False, "event.periodic"),
+    )
+    events: list[Event] = [asked]
+    if pending:
+        events.append(DeclineMessage(0, symbolic_like(0, "event.checkpoint"), "ASYNC_EXCEPTION"))
+    for event in events:
+        yield Case(
+            "coordinator",
+            f"{waiting} of any urgency waiting, {pending} pending, {event[-1]}",
+            state,
+            event,
+            step_of("coordinator"),
+            (
+                *_is_sound(state, event),
+                *(
+                    z3.Implies(bool_term(one.periodic), int_term(one.type) == CHECKPOINT)
+                    for one in (*state.queue, Request(*asked[:3], asked=True))
+                ),
+                int_term(state.scheduler.due) > int_term(state.now),
+            ),
+        )
+
+
+def _symbolic_request(place: int) -> Request:
+    request: Request = symbolic_like(Request(0, False, False, True), f"queue.{place}")
+    return request._replace(asked=True)
+
+
 def all_coordinator_cases() -> Iterator[Case]:
     """Every case of the published proofs."""
     for at_once in (1, 2):
@@ -122,3 +166,5 @@ def all_coordinator_cases() -> Iterator[Case]:
             if queue and pending < at_once:
                 continue  # COORD-03: nothing waits that could start
             yield from coordinator_cases(2, pending, queue, stored, at_once)
+    for waiting, pending in ((2, 1), (3, 1)):
+        yield from request_cases(waiting, pending)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from model import alignment, coordinator_state, network, store, transactions
 from model.alignment import Gate
+from model.coordinator_profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR, CoordinatorProfile
 from model.coordinator_state import RUNNING, Coordinator, Plan
 from model.events import (
     NONE,
@@ -114,7 +115,7 @@ def gate_world(
     )
 
 
-def store_world(retain: int, ids: int) -> World:
+def store_world(retain: int, ids: int, profile: CoordinatorProfile = NEWEST_COORDINATOR) -> World:
     """Every id from 1 to `ids` may be added once, as any type and in any order."""
 
     def offers(state: Store) -> Iterator[tuple[str, Event]]:
@@ -128,9 +129,10 @@ def store_world(retain: int, ids: int) -> World:
         return (*added[:place], 1, *added[place + 1 :])
 
     return World(
-        f"store retaining {retain}, ids to {ids}",
+        f"store retaining {retain}, ids to {ids}"
+        + ("" if profile is NEWEST_COORDINATOR else f", {profile.name}"),
         "store",
-        store.new_store(retain),
+        store.new_store(retain, profile),
         (0,) * ids,
         offers,
         allows,
@@ -252,7 +254,8 @@ def network_world(channels: int, ids: int, waiting: int) -> World:
 
 def small_worlds() -> tuple[World, ...]:
     """The closed models that are explored, toured and mutated: every rule of a component fires in one."""
-    from model.closed_modes import mode_worlds  # they are made of World
+    from model.closed_coordinator import coordinator_worlds  # they are made of World
+    from model.closed_modes import mode_worlds
     from model.closed_subtask import subtask_worlds
 
     gates = tuple(
@@ -277,7 +280,9 @@ def small_worlds() -> tuple[World, ...]:
         *subtask_worlds(),
         coordinator_world(2, 3, max_concurrent=2, retain=1),
         coordinator_world(2, 2, max_concurrent=1, retain=2),
+        *coordinator_worlds(),
         store_world(1, 4),
         store_world(2, 4),
+        *(store_world(2, 3, COORDINATOR_PROFILES[name]) for name in ("1.11", "1.14")),
         sink_world(3, 2),
     )

@@ -12,7 +12,7 @@ from model.coordinator_events import (
     FailJob,
     TellMaster,
 )
-from model.coordinator_state import Coordinator, drop_pending
+from model.coordinator_state import Coordinator, Plan, drop_pending
 from model.events import (
     CHECKPOINT_SUBSUMED,
     NONE,
@@ -38,6 +38,8 @@ def complete(coordinator: Coordinator, done: Pending, effects: Effects) -> Step[
     coordinator = drop_pending(coordinator, done)
     subsumed: tuple[int, ...] = ()
     rules: Rules = ("COORD-07",)
+    if coordinator.plan.tolerable_failures >= 0:
+        rules = (*rules, *counting_rules(coordinator.plan))
     if profile.completes_first:
         coordinator = succeed(coordinator, done)
         effects = (*effects, Complete(done.checkpoint))
@@ -55,6 +57,8 @@ def complete(coordinator: Coordinator, done: Pending, effects: Effects) -> Step[
     coordinator = pause(coordinator)
     if done.type == SAVEPOINT and not profile.stores_savepoints:  # a user's: it replaces nothing
         return Step(coordinator, effects, (*rules, "SUB-05"))
+    if done.type == SAVEPOINT:
+        rules = (*rules, "SUB-11")
     ended = subsume_older(coordinator, done)
     told = notify_complete(ended.state, done, subsumed)
     return Step(
@@ -119,10 +123,12 @@ def fail_to_store(
             coordinator = coordinator._replace(shared=shared)
             effects = (*effects, *released)
     if profile.counts_failed_store:
-        coordinator, said = count_failure(coordinator, done, FINALIZE_CHECKPOINT_FAILURE, by_task=False)
-        effects = (*effects, *said)
+        coordinator, said, counting = count_failure(
+            coordinator, done, FINALIZE_CHECKPOINT_FAILURE, by_task=False
+        )
+        effects, rules = (*effects, *said), (*rules, *counting)
     told = notify_abort(coordinator, done)
-    return Step(coordinator, (*effects, *told, Fail("CheckpointException")), rules)
+    return Step(coordinator, (*effects, *told, Fail("CheckpointException")), ("COORD-20", "COORD-21", *rules))
 
 
 def subsume_older(coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
@@ -134,9 +140,9 @@ def subsume_older(coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
             if not can_be_subsumed(older, forced_are_safe=coordinator.plan.profile.forced_are_safe):
                 rules = (*rules, "SUB-04")
                 continue
-            coordinator, ended = abort(coordinator, older, CHECKPOINT_SUBSUMED)
+            coordinator, ended, further = abort(coordinator, older, CHECKPOINT_SUBSUMED)
             effects = (*effects, *ended)
-            rules = (*rules, "SUB-02", "SUB-01")
+            rules = (*rules, "SUB-02", "SUB-01", *further)
     return Step(coordinator, effects, rules)
 
 
@@ -155,19 +161,21 @@ def notify_complete(coordinator: Coordinator, done: Pending, subsumed: tuple[int
 
 def abort(
     coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool = False
-) -> tuple[Coordinator, Effects]:
+) -> Step[Coordinator]:
     """A pending checkpoint ends without success; its collected state is deleted."""
     coordinator = drop_pending(coordinator, pending)
     if coordinator.master != NONE and coordinator.master == pending.checkpoint:
         coordinator = coordinator._replace(master=NONE)
     effects: Effects = (Abort(pending.checkpoint, reason), *shared_state.loss_of(coordinator.shared, pending))
-    coordinator, said = count_failure(coordinator, pending, reason, by_task=by_task)
-    return coordinator, (*effects, *said, *notify_abort(coordinator, pending))
+    coordinator, said, rules = count_failure(coordinator, pending, reason, by_task=by_task)
+    if not coordinator.plan.profile.tells_of_aborts:
+        rules = (*rules, "COORD-19")
+    return Step(coordinator, (*effects, *said, *notify_abort(coordinator, pending)), rules)
 
 
 def count_failure(
     coordinator: Coordinator, failed: Pending, reason: str, *, by_task: bool
-) -> tuple[Coordinator, Effects]:
+) -> Step[Coordinator]:
     """It may be one failure too many for the job."""
     plan = coordinator.plan
     counted, too_many = failures.on_failure(
@@ -179,7 +187,16 @@ def count_failure(
         reason,
         by_task=by_task,
     )
-    return coordinator._replace(failures=counted), (FailJob(reason),) if too_many else ()
+    rules: Rules = counting_rules(plan) if plan.tolerable_failures >= 0 else ()
+    effects: Effects = ()
+    if too_many:
+        effects = (FailJob(reason),)
+    return Step(coordinator._replace(failures=counted), effects, rules)
+
+
+def counting_rules(plan: Plan) -> Rules:
+    """What decides about failures and successes, where they are counted."""
+    return ("COORD-15", "COORD-16", "COORD-17" if plan.profile.counts_in_order else "COORD-18")
 
 
 def notify_abort(coordinator: Coordinator, ended: Pending) -> Effects:

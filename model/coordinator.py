@@ -66,10 +66,11 @@ def on_decline(coordinator: Coordinator, task: int, checkpoint: int, reason: str
     pending = find(coordinator.pending, checkpoint)
     if pending is None:
         return Step(coordinator, (), ("COORD-09",))
-    coordinator, effects = abort(coordinator, pending, reason, by_task=True)
+    coordinator, effects, rules = abort(coordinator, pending, reason, by_task=True)
+    rules = ("COORD-09", *rules)
     if is_held_back(coordinator, pending):
-        return Step(coordinator, effects, ("COORD-09",))
-    return follow(coordinator, effects, ("COORD-09", "COORD-11"))
+        return Step(coordinator, effects, rules)
+    return follow(coordinator, effects, (*rules, "COORD-11"))
 
 
 def is_held_back(coordinator: Coordinator, declined: Pending) -> bool:

@@ -8,7 +8,7 @@ from model import shared_state
 from model.completion import abort
 from model.coordinator_events import COORDINATOR_SHUTDOWN, JOB_FAILOVER_REGION
 from model.coordinator_state import CREATED, FINISHED, Coordinator, new_coordinator, new_scheduler
-from model.events import DiscardCheckpoint, Effects, Fail, Restored, Step
+from model.events import DiscardCheckpoint, Effects, Fail, Restored, Rules, Step
 from model.scheduling import follow, suspend
 from model.store import CHECKPOINT, Entry, latest
 
@@ -21,14 +21,15 @@ def on_restore(coordinator: Coordinator, region: bool = False) -> Step[Coordinat
     if not coordinator.open:
         return Step(coordinator, (Fail("IllegalStateException"),), ())
     effects: Effects = ()
+    rules: Rules = ("ONCE-04", "SUB-06")
     if region:
         for pending in coordinator.pending:
-            coordinator, ended = abort(coordinator, pending, JOB_FAILOVER_REGION)
-            effects = (*effects, *ended)
+            coordinator, ended, counting = abort(coordinator, pending, JOB_FAILOVER_REGION)
+            effects, rules = (*effects, *ended), (*rules, *counting)
     restored = Restored(latest(coordinator.store))
     if not region:
-        return Step(coordinator, (restored,), ("ONCE-04", "SUB-06"))
-    return follow(coordinator, (*effects, restored), ("ONCE-04", "SUB-06"))
+        return Step(coordinator, (restored,), rules)
+    return follow(coordinator, (*effects, restored), rules)
 
 
 def on_store_fails(coordinator: Coordinator, when: int) -> Step[Coordinator]:
@@ -55,7 +56,7 @@ def on_coordinator_restart(coordinator: Coordinator) -> Step[Coordinator]:
             ),
         ),
         (),
-        ("COORD-02",),
+        ("COORD-22", "COORD-02"),
     )
 
 

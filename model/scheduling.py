@@ -36,8 +36,9 @@ def run_until(coordinator: Coordinator, target: int, effects: Effects, rules: Ru
         asks = due != NONE and due <= target
         if expired is not None and not (asks and due < expired.deadline):
             coordinator = coordinator._replace(now=expired.deadline)
-            coordinator, ended = abort(coordinator, expired, CHECKPOINT_EXPIRED)
-            coordinator, effects, rules = follow(coordinator, (*effects, *ended), (*rules, "COORD-11"))
+            coordinator, ended, counting = abort(coordinator, expired, CHECKPOINT_EXPIRED)
+            effects, rules = (*effects, *ended), (*rules, "COORD-11", *counting)
+            coordinator, effects, rules = follow(coordinator, effects, rules)
         elif asks:
             coordinator, said, fired = ask(coordinator._replace(now=due))
             effects, rules = (*effects, *said), (*rules, *fired)
@@ -90,21 +91,22 @@ def on_trigger_fails(coordinator: Coordinator, task: int, checkpoint: int) -> St
         return Step(coordinator, (), ())
     if coordinator.master == checkpoint or task not in to_trigger(coordinator, pending):
         return Step(coordinator, (), ())
-    coordinator, effects = abort(coordinator, pending, TRIGGER_CHECKPOINT_FAILURE)
-    return follow(coordinator, effects, ("COORD-11",))
+    coordinator, effects, rules = abort(coordinator, pending, TRIGGER_CHECKPOINT_FAILURE)
+    return follow(coordinator, effects, ("COORD-11", *rules))
 
 
 def suspend(coordinator: Coordinator, reason: str = COORDINATOR_SUSPEND) -> Step[Coordinator]:
     """The scheduler stands still, what waits is rejected, what is pending aborted (COORD-12)."""
     effects: Effects = ()
+    rules: Rules = ("COORD-12",)
     for waiting in coordinator.queue:
         effects = (*effects, *rejection(waiting, reason))
     scheduler = coordinator.scheduler._replace(runs=False, due=NONE, put_off=False)
     coordinator = coordinator._replace(queue=(), scheduler=scheduler)
     for pending in coordinator.pending:
-        coordinator, ended = abort(coordinator, pending, reason)
-        effects = (*effects, *ended)
-    return Step(coordinator, effects, ("COORD-12",))
+        coordinator, ended, counting = abort(coordinator, pending, reason)
+        effects, rules = (*effects, *ended), (*rules, *counting)
+    return Step(coordinator, effects, rules)
 
 
 def start_scheduler(coordinator: Coordinator) -> Step[Coordinator]:

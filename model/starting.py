@@ -43,7 +43,8 @@ def request(coordinator: Coordinator, wanted: Request) -> Step[Coordinator]:
     if len(queue) > QUEUE_LIMIT:
         effects = rejection(queue[-1], TOO_MANY_CHECKPOINT_REQUESTS)
         queue = queue[:-1]
-    return take_turns(coordinator._replace(queue=queue), effects, ("COORD-03",))
+    rules: Rules = ("COORD-03", "COORD-13") if len(queue) > 1 else ("COORD-03",)
+    return take_turns(coordinator._replace(queue=queue), effects, rules)
 
 
 def rejection(refused: Request, reason: str) -> Effects:
@@ -57,7 +58,11 @@ def take_turns(coordinator: Coordinator, effects: Effects, rules: Rules) -> Step
         head = coordinator.queue[0]
         if not may_start(head, len(coordinator.pending), coordinator.plan.max_concurrent):
             break
+        if len(coordinator.queue) > 1:
+            rules = (*rules, "COORD-13")
         coordinator = coordinator._replace(queue=coordinator.queue[1:])
+        if coordinator.plan.min_pause:
+            rules = (*rules, "COORD-14")
         if comes_too_early(coordinator, head):
             coordinator = move_to_end_of_pause(coordinator)
             effects = (*effects, *rejection(head, MINIMUM_TIME_BETWEEN_CHECKPOINTS))
@@ -91,9 +96,10 @@ def admit(coordinator: Coordinator, wanted: Request) -> Step[Coordinator]:
         elif coordinator.now < coordinator.pause_ends:
             refused = MINIMUM_TIME_BETWEEN_CHECKPOINTS
             coordinator = move_to_end_of_pause(coordinator)
+    rules: Rules = ("COORD-03", "COORD-14") if coordinator.plan.min_pause else ("COORD-03",)
     if refused is not None:
-        return Step(coordinator, rejection(wanted, refused), ("COORD-03",))
-    return start(coordinator, wanted, (), ("COORD-03",))
+        return Step(coordinator, rejection(wanted, refused), rules)
+    return start(coordinator, wanted, (), rules)
 
 
 def pre_check(coordinator: Coordinator, wanted: Request) -> str | None:
@@ -117,9 +123,8 @@ def start(coordinator: Coordinator, wanted: Request, effects: Effects, rules: Ru
     coordinator = coordinator._replace(next_id=checkpoint + 1)
     tasks = taking_part(coordinator)
     if not any(tasks):  # the id is drawn, and burned
-        return Step(
-            coordinator, (*effects, *rejection(wanted, TRIGGER_CHECKPOINT_FAILURE)), (*rules, "COORD-02")
-        )
+        effects = (*effects, *rejection(wanted, TRIGGER_CHECKPOINT_FAILURE))
+        return Step(coordinator, effects, (*rules, "COORD-02"))
     begun = new_pending(
         checkpoint,
         wanted.type,
@@ -165,8 +170,8 @@ def on_master_answer(
     if answered[place] or (is_hook and not all(pending.coordinators)):
         return Step(coordinator, (), ())
     if fails:
-        coordinator, effects = abort(coordinator, pending, TRIGGER_CHECKPOINT_FAILURE)
-        return take_turns(coordinator, effects, ("COORD-11",))
+        coordinator, effects, rules = abort(coordinator, pending, TRIGGER_CHECKPOINT_FAILURE)
+        return take_turns(coordinator, effects, ("COORD-11", *rules))
     answered = (*answered[:place], True, *answered[place + 1 :])
     pending = pending._replace(hooks=answered) if is_hook else pending._replace(coordinators=answered)
     coordinator = replace_pending(coordinator, pending)

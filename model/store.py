@@ -10,7 +10,7 @@ The file knows a list of ids: no files, no tasks, no pending checkpoints.
 from typing import NamedTuple
 
 from model.coordinator_profiles import NEWEST_COORDINATOR, CoordinatorProfile
-from model.events import NONE, DiscardCheckpoint, Effects, Latest, Step, Subsumed
+from model.events import NONE, DiscardCheckpoint, Effects, Latest, Rules, Step, Subsumed
 
 CHECKPOINT = 0
 SAVEPOINT = 1
@@ -59,8 +59,14 @@ def on_add(store: Store, checkpoint: int, type: int) -> Step[Store]:  # noqa: A0
     effects: Effects = tuple(DiscardCheckpoint(gone) for gone in deleted)
     if deleted and store.profile.tells_of_subsumed:
         effects = (*effects, Subsumed(highest(deleted)))
-    rules = ("SUB-06", "SUB-07", "SUB-08", "SUB-09") if len(kept) < len(entries) else ("SUB-06", "SUB-08")
-    return Step(store._replace(entries=kept), effects, rules)
+    return Step(store._replace(entries=kept), effects, rules_of(store, drops=len(kept) < len(entries)))
+
+
+def rules_of(store: Store, *, drops: bool) -> Rules:
+    """The rules that an addition follows."""
+    if not store.profile.protects_the_last:
+        return ("SUB-06", "SUB-10", "SUB-09") if drops else ("SUB-06", "SUB-10")
+    return ("SUB-06", "SUB-07", "SUB-08", "SUB-09") if drops else ("SUB-06", "SUB-08")
 
 
 def may_go(entries: tuple[Entry, ...], position: int, profile: CoordinatorProfile) -> bool:

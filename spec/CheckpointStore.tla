@@ -7,15 +7,16 @@
 (* go, as far as they may, while more than Retain are kept. Three things   *)
 (* never go: the element just added; the newest checkpoint, because a      *)
 (* savepoint behind it belongs to a user, who may delete it; and whatever  *)
-(* is not surplus. A job stopped with a savepoint needs only that one.     *)
+(* is not surplus. A job stopped with a savepoint needs only that one. Up  *)
+(* to 1.11 whatever is oldest goes.                                        *)
 (*                                                                         *)
 (* Functions only: models/StoreModel.tla puts a store into an environment  *)
-(* and states rules SUB-06 to SUB-09.                                      *)
+(* and states rules SUB-06 to SUB-10.                                      *)
 (*                                                                         *)
 (* Source: Apache Flink, DefaultCompletedCheckpointStore and               *)
-(* CheckpointSubsumeHelper, 1.15 and later.                                *)
+(* CheckpointSubsumeHelper.                                                *)
 (***************************************************************************)
-EXTENDS Integers, Sequences, FiniteSets, Order
+EXTENDS Integers, Sequences, FiniteSets, Order, CoordinatorGenerations
 
 CONSTANT
     Retain          \* how many completed checkpoints to keep
@@ -44,10 +45,12 @@ IsNewestCheckpoint(store, i) ==
 
 Stopped(store) == store[Len(store)].type = "stop"
 
-(* SUB-06 protects the last element, SUB-08 the newest checkpoint.           *)
+(* SUB-06 protects the last element, SUB-08 the newest checkpoint, unless    *)
+(* nothing but age counts (SUB-10).                                          *)
 MayGo(store, i) ==
     /\ ~IsLast(store, i)
-    /\ Stopped(store) \/ ~IsNewestCheckpoint(store, i)
+    /\ \/ ~CoordinatorHas("protects_newest")
+       \/ Stopped(store) \/ ~IsNewestCheckpoint(store, i)
 
 Surplus(store) == Len(store) - Retain
 
@@ -65,13 +68,13 @@ At(store, positions) ==
     LET order == InOrder(positions)
     IN  [k \in 1 .. Len(order) |-> store[order[k]]]
 
-(* Entry (n, type) is added: [store, out].                                   *)
+(* Entry (n, type) is added: [store, out]. Up to 1.14 nobody hears what went. *)
 OnAdd(store, n, type) ==
     LET grown == Append(store, [id |-> n, type |-> type])
         gone == {i \in DOMAIN grown : Goes(grown, i)}
         deleted == {i \in gone : IsDeleted(grown[i])}
         discards == [k \in 1 .. Cardinality(deleted) |-> <<"discard", At(grown, deleted)[k].id>>]
-        highest == Greatest({grown[i].id : i \in deleted})
-    IN  [store |-> At(grown, DOMAIN grown \ gone),
-         out   |-> IF deleted = {} THEN <<>> ELSE Append(discards, <<"subsumed", highest>>)]
+        subsumed == <<<<"subsumed", Greatest({grown[i].id : i \in deleted})>>>>
+        told == IF deleted # {} /\ CoordinatorHas("tells_of_subsumed") THEN subsumed ELSE <<>>
+    IN  [store |-> At(grown, DOMAIN grown \ gone), out |-> discards \o told]
 ==============================================================================

@@ -3,19 +3,23 @@
 (* The checkpoint coordinator of one job: when a checkpoint starts, when   *)
 (* it is complete, what it replaces, and what ends it before.              *)
 (*                                                                         *)
-(* A request waits until it may start. A started checkpoint is pending     *)
-(* until every task has acknowledged it, or until a decline, the time-out, *)
-(* a newer completed checkpoint or the end of the run ends it. A completed *)
-(* one goes to the store, CheckpointStore.tla.                             *)
+(* A request waits until it may start (CheckpointRequests.tla). A started  *)
+(* checkpoint is pending until every task has acknowledged it, or until a  *)
+(* decline, the time-out, a newer completed checkpoint or the end of the   *)
+(* run ends it; too many such ends fail the job (CheckpointFailures.tla).  *)
+(* A completed one goes to the store (CheckpointStore.tla), which is       *)
+(* durable, and may fail. A new coordinator finds what is durable.         *)
 (*                                                                         *)
 (* Functions only: models/CoordinatorModel.tla puts a coordinator into an  *)
-(* environment and states rules COORD-01 to COORD-12 and SUB-02 to SUB-05; *)
-(* Dataflow.tla composes it with tasks and channels.                       *)
+(* environment and states rules COORD-01 to COORD-14, COORD-19 to COORD-22 *)
+(* and SUB-02 to SUB-05, SUB-11; Dataflow.tla composes it with tasks and   *)
+(* channels.                                                               *)
 (*                                                                         *)
 (* Source: Apache Flink, CheckpointCoordinator, CheckpointRequestDecider,  *)
-(* PendingCheckpoint, 1.15 and later.                                      *)
+(* PendingCheckpoint; CoordinatorGenerations.tla has what is different in  *)
+(* which release.                                                          *)
 (***************************************************************************)
-EXTENDS Integers, Sequences, FiniteSets, Order, CheckpointStore
+EXTENDS Integers, Sequences, FiniteSets, Order, CheckpointStore, CheckpointRequests, CheckpointFailures
 
 CONSTANTS
     Tasks,          \* all tasks, numbers; each must acknowledge
@@ -25,24 +29,29 @@ CONSTANTS
 
 ASSUME Sources \subseteq Tasks /\ MaxConcurrent \in Nat \ {0} /\ Timeout \in Nat \ {0}
 
-RequestTypes == {"checkpoint", "savepoint"}
-
 PendingType ==
     [id      : Nat,
      type    : RequestTypes,
      missing : SUBSET Tasks,            \* have not acknowledged yet
      age     : 0 .. Timeout]            \* time since its start
 
+Faults == {"none", "before", "after", "maybe"}
+
 CoordinatorType ==
-    [running : BOOLEAN,                 \* the job is RUNNING
-     up      : SUBSET Tasks,            \* the tasks that are RUNNING
-     next    : Nat,                     \* id of the next checkpoint; never falls
-     pending : Seq(PendingType),        \* ascending by id
-     queue   : Seq(RequestTypes),       \* requests that wait, head first
-     store   : Seq(EntryType)]          \* completed checkpoints, in the order of adding
+    [running  : BOOLEAN,                \* the job is RUNNING
+     up       : SUBSET Tasks,           \* the tasks that are RUNNING
+     next     : Nat,                    \* id of the next checkpoint; never falls
+     pending  : Seq(PendingType),       \* ascending by id
+     queue    : Seq(RequestType),       \* requests that wait, head first
+     pause    : 0 .. MinPause,          \* time left of the pause after a completion
+     failures : FailuresType,
+     store    : Seq(EntryType),         \* completed checkpoints, in the order of adding
+     fault    : Faults,                 \* how the next addition to the store fails
+     unseen   : SUBSET EntryType]       \* durable, although the addition failed
 
 NewCoordinator ==
-    [running |-> TRUE, up |-> Tasks, next |-> 1, pending |-> <<>>, queue |-> <<>>, store |-> EmptyStore]
+    [running |-> TRUE, up |-> Tasks, next |-> 1, pending |-> <<>>, queue |-> <<>>, pause |-> 0,
+     failures |-> NoFailures, store |-> EmptyStore, fault |-> "none", unseen |-> {}]
 
 CoordinatorStep(k, said) == [coordinator |-> k, out |-> said]
 
@@ -53,9 +62,12 @@ InTaskOrder(tasks, Effect(_)) ==
 (* The questions a coordinator asks. Operators of their own, so that a      *)
 (* model can replace them.                                                  *)
 
-CanStart(k) == k.running /\ k.up = Tasks                            \* COORD-01
+CanStart(k) ==                                                      \* COORD-01
+    k.running /\ IF CoordinatorHas("awaits_running") THEN k.up = Tasks ELSE Sources \subseteq k.up
 
 HasRoom(k) == Len(k.pending) < MaxConcurrent                        \* COORD-03
+
+IsPaused(k, r) == KeepsPause(r) /\ k.pause > 0                      \* COORD-14
 
 IsPendingId(k, n) == \E i \in DOMAIN k.pending : k.pending[i].id = n  \* COORD-06
 
@@ -69,7 +81,11 @@ IsSubsumedBy(p, n) == p.id < n /\ p.type # "savepoint"              \* SUB-02, S
 
 IsExpired(p) == p.age >= Timeout                                    \* COORD-10
 
-GoesToStore(p) == p.type = "checkpoint"                             \* SUB-05
+Replaces(p) == p.type = "checkpoint" \/ CoordinatorHas("stores_savepoints")  \* SUB-05, SUB-11
+
+GoesToStore(p) == Replaces(p)                                       \* SUB-05, SUB-11
+
+IsPossiblyStored(fault) == fault = "maybe" /\ CoordinatorHas("doubts_the_store")  \* COORD-21
 
 ------------------------------------------------------------------------------
 (* Requests. *)
@@ -78,65 +94,99 @@ Begun(k, type) ==
     [k EXCEPT !.next = @ + 1,
               !.pending = Append(@, [id |-> k.next, type |-> type, missing |-> Tasks, age |-> 0])]
 
-(* COORD-03, COORD-11: from the head on, as far as the limit allows.        *)
+Rejected(r, reason) == <<"rejected", r.type, reason>>
+
+(* A periodic request is none while nobody is there to repeat it.            *)
+WhyNot(k, r) ==
+    IF r.periodic /\ ~k.running THEN "PERIODIC_SCHEDULER_SHUTDOWN" ELSE "NOT_ALL_REQUIRED_TASKS_RUNNING"
+
+(* COORD-03, COORD-11: from the head on, as far as the limit allows; the     *)
+(* turn ends with a request that has come too early.                         *)
 RECURSIVE Serve(_, _)
 Serve(k, said) ==
-    IF k.queue = <<>> \/ (Head(k.queue) = "checkpoint" /\ ~HasRoom(k))
-    THEN CoordinatorStep(k, said)
-    ELSE LET type == Head(k.queue)
+    IF k.queue = <<>> \/ (~Head(k.queue).forced /\ ~HasRoom(k)) THEN CoordinatorStep(k, said)
+    ELSE LET r == Head(k.queue)
              rest == [k EXCEPT !.queue = Tail(@)]
-             Trigger(t) == <<"trigger_task", t, k.next, type>>
-         IN  IF CanStart(k)             \* COORD-02, COORD-04
-             THEN Serve(Begun(rest, type), said \o InTaskOrder(Sources, Trigger))
-             ELSE Serve(rest, Append(said, <<"rejected", type, "NOT_ALL_REQUIRED_TASKS_RUNNING">>))
+             Trigger(t) == <<"trigger_task", t, k.next, r.type>>
+         IN  IF IsPaused(k, r)
+             THEN CoordinatorStep(rest, Append(said, Rejected(r, "MINIMUM_TIME_BETWEEN_CHECKPOINTS")))
+             ELSE IF CanStart(k)             \* COORD-02, COORD-04
+             THEN Serve(Begun(rest, r.type), said \o InTaskOrder(Sources, Trigger))
+             ELSE Serve(rest, Append(said, Rejected(r, WhyNot(k, r))))
 
-Enqueued(queue, type) ==
-    IF type = "checkpoint" THEN Append(queue, type)
-    ELSE SelectSeq(queue, LAMBDA q : q = "savepoint") \o <<type>>
-         \o SelectSeq(queue, LAMBDA q : q # "savepoint")
-
-OnRequest(k, type) ==
-    IF CanStart(k) THEN Serve([k EXCEPT !.queue = Enqueued(@, type)], <<>>)
-    ELSE CoordinatorStep(k, <<<<"rejected", type, "NOT_ALL_REQUIRED_TASKS_RUNNING">>>>)
+(* Up to 1.10 nothing waits: a request for which there is no room is sent    *)
+(* away. (The scheduler then makes up for it; here it is asked for again.)   *)
+OnRequest(k, r) ==
+    IF CoordinatorHas("queues") \/ r.forced \/ HasRoom(k)
+    THEN Serve([k EXCEPT !.queue = Enqueued(@, r)], <<>>)
+    ELSE CoordinatorStep(k, <<Rejected(r, "TOO_MANY_CONCURRENT_CHECKPOINTS")>>)
 
 ------------------------------------------------------------------------------
 (* The end of a pending checkpoint. *)
 
 Without(k, n) == [k EXCEPT !.pending = SelectSeq(@, LAMBDA p : p.id # n)]
 
-(* COORD-09: what was collected goes, and every task is told.               *)
+(* COORD-09: every task is told; up to 1.10 none (COORD-19).                 *)
+NotifyAbort(p) ==
+    LET Notify(t) == <<"notify_abort", t, p.id>>
+    IN  IF CoordinatorHas("tells_of_aborts") THEN InTaskOrder(Tasks, Notify) ELSE <<>>
+
+(* COORD-09: what was collected goes. *)
 AbortEffects(p, reason) ==
     LET Discard(t) == <<"discard_state", t, p.id>>
-        Notify(t) == <<"notify_abort", t, p.id>>
     IN  <<<<"abort", p.id, reason>>>> \o InTaskOrder(Tasks \ p.missing, Discard)
-        \o InTaskOrder(Tasks, Notify)
 
-Abort(k, p, reason, said) ==
-    CoordinatorStep(Without(k, p.id), said \o AbortEffects(p, reason))
+Abort(k, p, reason, byTask, said) ==
+    LET counted == OnFailure(k.failures, p.id, p.type, reason, byTask)
+    IN  CoordinatorStep([Without(k, p.id) EXCEPT !.failures = counted.failures],
+                        said \o AbortEffects(p, reason) \o counted.out \o NotifyAbort(p))
 
 (* The pending ones that Which picks are aborted, oldest first.             *)
 RECURSIVE AbortAll(_, _, _, _)
 AbortAll(k, Which(_), reason, said) ==
     LET ended == SelectSeq(k.pending, LAMBDA p : Which(p))
     IN  IF ended = <<>> THEN CoordinatorStep(k, said)
-        ELSE LET step == Abort(k, Head(ended), reason, said)
+        ELSE LET step == Abort(k, Head(ended), reason, FALSE, said)
              IN  AbortAll(step.coordinator, Which, reason, step.out)
 
-(* COORD-08: store, then end the older ones, then notify; SUB-05.           *)
-Complete(k, p, said) ==
-    IF ~GoesToStore(p) THEN Serve(Without(k, p.id), Append(said, <<"complete", p.id>>))
-    ELSE LET added == OnAdd(k.store, p.id, p.type)
-             stored == [Without(k, p.id) EXCEPT !.store = added.store]
-             Gone(e) == e[1] = "discard"
-             subsumed == SelectSeq(added.out, LAMBDA e : e[1] = "subsumed")
-             ended == AbortAll(stored, LAMBDA q : IsSubsumedBy(q, p.id), "CHECKPOINT_SUBSUMED",
-                               said \o Those(added.out, Gone) \o <<<<"complete", p.id>>>>)
-             Notify(t) == <<<<"notify_complete", t, p.id>>>>
-                          \o [i \in DOMAIN subsumed |-> <<"notify_subsumed", t, subsumed[i][2]>>]
-             all == InTaskOrder(Tasks, Notify)
-             RECURSIVE Flat(_)
-             Flat(i) == IF i > Len(all) THEN <<>> ELSE all[i] \o Flat(i + 1)
-         IN  Serve(ended.coordinator, ended.out \o Flat(1))
+(* It is called complete, and counts as a success. *)
+Succeed(step, p) ==
+    CoordinatorStep([step.coordinator EXCEPT !.failures = OnSuccess(@, p.id)],
+                    Append(step.out, <<"complete", p.id>>))
+
+(* COORD-20: the store has thrown, and nothing of a completion happens.      *)
+FailToStore(step, p) ==
+    LET k == step.coordinator
+        entry == [id |-> p.id, type |-> p.type]
+        abort == IF CoordinatorHas("completes_first") THEN <<>>
+                 ELSE <<<<"abort", p.id, "FINALIZE_CHECKPOINT_FAILURE">>>>
+        discard == IF IsPossiblyStored(k.fault) THEN <<>> ELSE <<<<"discard", p.id>>>>
+        counted == IF CoordinatorHas("counts_failed_store")
+                   THEN OnFailure(k.failures, p.id, p.type, "FINALIZE_CHECKPOINT_FAILURE", FALSE)
+                   ELSE FailuresStep(k.failures, <<>>)
+    IN  CoordinatorStep([k EXCEPT !.failures = counted.failures, !.fault = "none",
+                                  !.unseen = IF k.fault = "before" THEN @ ELSE @ \cup {entry}],
+                        step.out \o abort \o discard \o counted.out \o NotifyAbort(p)
+                        \o <<<<"fail", "CheckpointException">>>>)
+
+Complete(k, p, said) ==                                             \* COORD-08
+    LET first == CoordinatorHas("completes_first")
+        gone == CoordinatorStep(Without(k, p.id), said)
+        called == IF first THEN Succeed(gone, p) ELSE gone
+        added == IF GoesToStore(p) THEN OnAdd(k.store, p.id, p.type) ELSE [store |-> k.store, out |-> <<>>]
+        Kind(kind) == SelectSeq(added.out, LAMBDA e : e[1] = kind)
+        kept == CoordinatorStep([called.coordinator EXCEPT !.store = added.store, !.pause = MinPause],
+                                called.out \o Kind("discard"))
+        done == IF first THEN kept ELSE Succeed(kept, p)
+        ended == AbortAll(done.coordinator, LAMBDA q : IsSubsumedBy(q, p.id), "CHECKPOINT_SUBSUMED", done.out)
+        Notify(t) == <<<<"notify_complete", t, p.id>>>>
+                     \o [i \in DOMAIN Kind("subsumed") |-> <<"notify_subsumed", t, Kind("subsumed")[i][2]>>]
+        all == InTaskOrder(Tasks, Notify)
+        RECURSIVE Flat(_)
+        Flat(i) == IF i > Len(all) THEN <<>> ELSE all[i] \o Flat(i + 1)
+    IN  IF GoesToStore(p) /\ k.fault # "none" THEN FailToStore(called, p)
+        ELSE IF Replaces(p) THEN CoordinatorStep(ended.coordinator, ended.out \o Flat(1))
+        ELSE done
 
 ------------------------------------------------------------------------------
 (* Messages of tasks; a task outside Tasks is a stranger to the plan.       *)
@@ -147,17 +197,18 @@ OnAcknowledge(k, t, n) ==
     LET p == PendingOf(k, n)
         heard == [p EXCEPT !.missing = @ \ {t}]
         after == [k EXCEPT !.pending = [i \in DOMAIN @ |-> IF @[i].id = n THEN heard ELSE @[i]]]
+        success == <<<<"acknowledged", t, n, "SUCCESS">>>>
     IN  IF t \notin Tasks
         THEN CoordinatorStep(k, <<<<"acknowledged", t, n, "UNKNOWN">>, <<"discard_state", t, n>>>>)
         ELSE IF ~IsFirstAcknowledgement(p, t)
         THEN CoordinatorStep(k, <<<<"acknowledged", t, n, "DUPLICATE">>>>)
         ELSE IF IsFullyAcknowledged(heard)
-        THEN Complete(after, heard, <<<<"acknowledged", t, n, "SUCCESS">>>>)
-        ELSE CoordinatorStep(after, <<<<"acknowledged", t, n, "SUCCESS">>>>)
+        THEN LET done == Complete(after, heard, success) IN Serve(done.coordinator, done.out)
+        ELSE CoordinatorStep(after, success)
 
 OnDecline(k, n, reason) ==
     IF ~IsPendingId(k, n) THEN CoordinatorStep(k, <<>>)
-    ELSE LET step == Abort(k, PendingOf(k, n), reason, <<>>) IN Serve(step.coordinator, step.out)
+    ELSE LET step == Abort(k, PendingOf(k, n), reason, TRUE, <<>>) IN Serve(step.coordinator, step.out)
 
 ------------------------------------------------------------------------------
 (* Time and statuses. *)
@@ -167,15 +218,17 @@ RECURSIVE Expire(_, _)
 Expire(k, said) ==
     LET due == SelectSeq(k.pending, LAMBDA p : IsExpired(p))
     IN  IF due = <<>> THEN CoordinatorStep(k, said)
-        ELSE LET gone == Abort(k, Head(due), "CHECKPOINT_EXPIRED", said)
+        ELSE LET gone == Abort(k, Head(due), "CHECKPOINT_EXPIRED", FALSE, said)
                  served == Serve(gone.coordinator, gone.out)
              IN  Expire(served.coordinator, served.out)
 
-OnTick(k) == Expire([k EXCEPT !.pending = [i \in DOMAIN @ |-> [@[i] EXCEPT !.age = @ + 1]]], <<>>)
+OnTick(k) ==
+    Expire([k EXCEPT !.pending = [i \in DOMAIN @ |-> [@[i] EXCEPT !.age = @ + 1]],
+                     !.pause = IF @ > 0 THEN @ - 1 ELSE 0], <<>>)
 
 (* COORD-12 *)
 Suspend(k) ==
-    LET reject == [i \in DOMAIN k.queue |-> <<"rejected", k.queue[i], "COORDINATOR_SUSPEND">>]
+    LET reject == [i \in DOMAIN k.queue |-> Rejected(k.queue[i], "COORDINATOR_SUSPEND")]
     IN  AbortAll([k EXCEPT !.queue = <<>>], LAMBDA p : TRUE, "COORDINATOR_SUSPEND", reject)
 
 OnJobStatus(k, running) ==
@@ -189,4 +242,20 @@ OnTaskStatus(k, t, running) ==
 
 (* ONCE-04: the newest retained one, 0 for the beginning.                   *)
 OnRestoreRequest(k) == CoordinatorStep(k, <<<<"restored", LatestId(k.store)>>>>)
+
+------------------------------------------------------------------------------
+(* The store fails, and a new coordinator takes over. *)
+
+OnStoreFails(k, when) == CoordinatorStep([k EXCEPT !.fault = when], <<>>)
+
+Durable(k) == Range(k.store) \cup k.unseen
+
+(* COORD-22: durable are the completed checkpoints and the counter of ids.   *)
+Recovered(k) ==
+    LET ids == InOrder({e.id : e \in Durable(k)})
+    IN  [i \in DOMAIN ids |-> CHOOSE e \in Durable(k) : e.id = ids[i]]
+
+OnCoordinatorRestart(k) ==
+    CoordinatorStep([NewCoordinator EXCEPT !.running = FALSE, !.up = {}, !.next = k.next, !.fault = k.fault,
+                                           !.store = Recovered(k)], <<>>)
 ==============================================================================

@@ -238,7 +238,7 @@ DropStale ==
 
 Request ==
     /\ coordinator.next <= MaxCheckpoint /\ coordinator.queue = <<>> /\ HasRoom(coordinator)
-    /\ LET step == OnRequest(coordinator, "checkpoint")
+    /\ LET step == OnRequest(coordinator, ByHand("checkpoint"))
        IN  coordinator' = step.coordinator /\ net' = net \cup Sent(step.out)
     /\ UNCHANGED <<attempt, declined, offset, channel, gate, sinkGate, tasks, counted, received, sink,
                    contents, snapshots>>

@@ -42,6 +42,20 @@ def parse_step(text: str) -> TraceStep:
     return TraceStep(int(header[1]), header[3] or "", arguments, state)
 
 
+_ENDING = re.compile(r"(\d+): (?:Back to state|(Stuttering))")
+
+
+def parse_ending(text: str, last: TraceStep) -> TraceStep:
+    """How a counterexample that never ends goes on behind its last state: in a circle, or not at all."""
+    ending = _ENDING.match(text)
+    if ending is None:
+        raise TraceSyntaxError(
+            f"expected '<number>: Back to state' or ': Stuttering', got {text[:80]!r}; is this TLC 2.15?"
+        )
+    goes_on = "and no further" if ending[2] else f"and again from {ending[1]}"
+    return TraceStep(last.number + 1, goes_on, (), last.state)
+
+
 _SHORT = 40
 """Letters up to which a variable of the initial state is told in its line."""
 

@@ -5,7 +5,7 @@ import tomllib
 from importlib import resources
 from typing import Any, NamedTuple
 
-_ID = re.compile(r"(ALIGN|TRACK|UNAL|TASK|COORD|SUB|SINK|ONCE)-\d\d")
+_ID = re.compile(r"(ALIGN|TRACK|UNAL|TASK|COORD|SUB|SINK|ONCE|LIVE)-\d\d")
 _REQUIRED = ("id", "title", "must", "source", "holds")
 
 
@@ -27,6 +27,9 @@ class Rule(NamedTuple):
     """The function of `model.properties` that states it; empty if none is given."""
     mutants: tuple[str, ...]
     """The catalogue's mutants that break it."""
+    checked_by: str = ""
+    """Who alone checks it, where not everybody can: `TLC` for what comes true at last, of which no state and
+    no step can tell; empty for all others."""
 
     def definition(self) -> str:
         """The name of its TLA+ definition: the ID with an underscore."""
@@ -81,4 +84,5 @@ def _rule(position: int, entry: dict[str, Any]) -> Rule:
         operator=entry.get("operator", ""),
         property=entry.get("property", ""),
         mutants=tuple(mutants),
+        checked_by=entry.get("checked_by", ""),
     )

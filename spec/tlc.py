@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from spec.counterexample import Trace, render
 from spec.java import class_archive, find_jar, find_java
-from spec.tool_output import Location, Outcome, TlcError, read_outcome
+from spec.tool_output import Location, Outcome, SomeTemporalProperty, TlcError, read_outcome
 
 TIMEOUT = 300.0
 """Seconds that one run of TLC may take."""
@@ -174,6 +174,7 @@ def run(model: Model, folder: Path, options: tuple[str, ...] = (), timeout: floa
             "tlc2.TLC",
         ),
         *("-tool", "-deadlock", "-workers", "1", "-metadir", str(folder / "states")),
+        *("-lncheck", "final"),  # in between it would depend on the time how many states are met
         *(*options, "-config", model.cfg, f"{model.module}.tla"),
     ]
     try:
@@ -234,11 +235,15 @@ def module_text(module: str) -> str:
 
 def checked(model: Model) -> tuple[str, ...]:
     """The invariants and properties that a model's configuration lists, in their order."""
+    return _listed_under(model, "INV", "PROP")
+
+
+def _listed_under(model: Model, *headings: str) -> tuple[str, ...]:
     text = (resources.files("spec") / "models" / model.cfg).read_text("utf-8")
     parts = _SECTION.split(text)
     named: list[str] = []
     for heading, body in zip(parts[1::2], parts[2::2], strict=True):
-        if heading.startswith(("INV", "PROP")):
+        if heading.startswith(headings):
             named.extend(body.split())
     return tuple(named)
 
@@ -251,6 +256,8 @@ def replaced(model: Model) -> tuple[tuple[str, str], ...]:
 
 def _name(outcome: Outcome, folder: Path, model: Model) -> str | None:
     """The name of what is violated: TLC gives the place only if the formula stands behind a name."""
+    if isinstance(outcome.violated, SomeTemporalProperty):
+        return _temporal(model)
     if not isinstance(outcome.violated, Location):
         return outcome.violated
     place = outcome.violated
@@ -261,6 +268,13 @@ def _name(outcome: Outcome, folder: Path, model: Model) -> str | None:
             if before:
                 return _listed(before[max(before)], place.module, model)
     raise TlcError(f"expected a definition at line {place.line} of {place.module}, got none; run TLC by hand")
+
+
+def _temporal(model: Model) -> str:
+    """TLC does not tell which temporal property is violated: it is the one that the configuration lists."""
+    text = module_text(model.module)
+    over_steps = re.compile(r"^(\w+) == \[\]\[", re.MULTILINE)  # TLC names these
+    return " or ".join(name for name in _listed_under(model, "PROP") if name not in over_steps.findall(text))
 
 
 def _listed(name: str, module: str, model: Model) -> str:

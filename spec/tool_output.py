@@ -6,7 +6,7 @@ The exit code and the messages tell the same story or neither is believed.
 import re
 from typing import NamedTuple
 
-from spec.counterexample import Trace, parse_step
+from spec.counterexample import Trace, parse_ending, parse_step
 
 _MESSAGE = re.compile(r"@!@!@STARTMSG (\d+):(\d+) @!@!@\n(.*?)\n?@!@!@ENDMSG \1 @!@!@", re.DOTALL)
 
@@ -15,11 +15,21 @@ INVARIANT_INITIALLY = 2107
 INVARIANT = 2110
 PROPERTY = 2112
 PROPERTY_INITIALLY = 2108
+TEMPORAL = 2116
 STATE = 2217
+BACK = 2122
+STUTTERING = 2218
 COUNTS = 2199
 DEPTH = 2194
 _ERROR_SEVERITY = "1"
-_EXPECTED = {SUCCESS: 0, INVARIANT_INITIALLY: 12, INVARIANT: 12, PROPERTY_INITIALLY: 13, PROPERTY: 13}
+_EXPECTED = {
+    SUCCESS: 0,
+    INVARIANT_INITIALLY: 12,
+    INVARIANT: 12,
+    PROPERTY_INITIALLY: 13,
+    PROPERTY: 13,
+    TEMPORAL: 13,
+}
 
 _NAMED = re.compile(r"(?:Invariant|Action property|Property) ([\w!]+) is violated")
 _LOCATED = re.compile(r"line (\d+), col \d+ to line \d+, col \d+ of module (\w+)")
@@ -40,6 +50,10 @@ class Location(NamedTuple):
     line: int
 
 
+class SomeTemporalProperty(NamedTuple):
+    """TLC says that a temporal property is violated, and not which."""
+
+
 class Outcome(NamedTuple):
     """What one run of TLC found."""
 
@@ -47,10 +61,11 @@ class Outcome(NamedTuple):
     """Distinct states."""
     depth: int
     """States on the longest shortest run; of a violation, on the counterexample."""
-    violated: str | Location | None
+    violated: str | Location | SomeTemporalProperty | None
     """The violated definition, or where it stands if TLC does not name it; None if everything holds."""
     trace: Trace
-    """The counterexample; empty if everything holds."""
+    """The counterexample; empty if everything holds. One of a temporal property has a last step that tells
+    how it goes on for ever."""
 
 
 class Message(NamedTuple):
@@ -87,15 +102,21 @@ def read_outcome(text: str, exit_code: int) -> Outcome:
             "neither can be trusted, run TLC by hand"
         )
     verdict = verdicts[0]
-    trace = tuple(parse_step(message.text) for message in said if message.code == STATE)
+    states = tuple(parse_step(message.text) for message in said if message.code == STATE)
+    trace = states + tuple(
+        parse_ending(message.text, states[-1]) for message in said if message.code in (BACK, STUTTERING)
+    )
     if verdict.code == SUCCESS:
         return Outcome(_count(said, COUNTS, r"([\d,]+) distinct"), _count(said, DEPTH, r"is (\d+)"), None, ())
     if not trace:  # an initial state; TLC prints it with the verdict
         trace = (parse_step("1: <Initial predicate>\n" + verdict.text.partition(":\n")[2]),)
-    return Outcome(_count(said, COUNTS, r"([\d,]+) distinct", 1), len(trace), _violated(verdict), trace)
+    seen = _count(said, COUNTS, r"([\d,]+) distinct", 1)
+    return Outcome(seen, len(states) or len(trace), _violated(verdict), trace)
 
 
-def _violated(verdict: Message) -> str | Location:
+def _violated(verdict: Message) -> str | Location | SomeTemporalProperty:
+    if verdict.code == TEMPORAL:
+        return SomeTemporalProperty()
     named = _NAMED.search(verdict.text)
     if named is not None:
         return named[1]

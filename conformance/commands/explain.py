@@ -22,7 +22,12 @@ def command(rule_id: str) -> int:
     for line in textwrap.wrap(rule.must, 76):
         click.echo(f"  {line}")
     click.echo(f"\n  source    {rule.source}\n  holds     Flink {rule.holds}")
-    named = {"operator": rule.operator, "property": rule.property, "mutants": ", ".join(rule.mutants)}
+    named = {
+        "operator": rule.operator,
+        "property": rule.property,
+        "only by": rule.checked_by,
+        "mutants": ", ".join(rule.mutants),
+    }
     for field, value in named.items():
         if value:
             click.echo(f"  {field:<9} {value}")

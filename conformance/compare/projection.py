@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from conformance.compare import projection_coordinator
 from model.alignment import Gate
 from model.barriers import Announce, Inject, OptionedBarrier, Options
 from model.buffering import UNLIMITED
@@ -18,6 +19,7 @@ from model.closed_overtaking import PLAIN, RARE, Bounds, unaligned_world
 from model.closed_tracking import tracker_world
 from model.components.overtaking import ALIGNMENTS
 from model.components.store import TYPES
+from model.coordinator_profiles import CoordinatorProfile
 from model.engines.prove import Case
 from model.events import Add, Barrier, Cancel, Effect, EndOfPartition, Event, Record
 from model.network import Item
@@ -25,7 +27,7 @@ from model.profiles import NEWEST, PROFILES, Profile
 from model.store import Entry, Store
 from model.tracking import Tracked, Tracker
 from model.unaligned import new_gate
-from spec.tlc import Model
+from spec.tlc import Model, replaced
 from spec.values import State
 
 Said = tuple[tuple[Any, ...], ...]
@@ -62,7 +64,11 @@ def projection_of(model: Model) -> Projection:
     if model.module == "TrackerModel":
         return _tracker(constants, profile_of(model))
     if model.module == "StoreModel":
-        return _store(constants)
+        return _store(constants, configuration_of(model).profile)
+    if model.module == "CoordinatorModel":
+        return _coordinator(configuration_of(model))
+    if model.module == "FailuresModel":
+        return _failures(configuration_of(model))
     raise ProjectionError(f"{model.name}: no projection is declared for the module {model.module}")
 
 
@@ -76,6 +82,13 @@ def profile_of(model: Model) -> Profile:
     """The generation that the model's configuration picks (`Switches <- Flink_1_9`), else the newest."""
     found = re.search(r"^\s*Switches <- Flink_(\w+)\s*$", _configuration(model), flags=re.MULTILINE)
     return NEWEST if found is None else PROFILES["flink-" + found[1].replace("_", ".")]
+
+
+def configuration_of(model: Model) -> projection_coordinator.Configuration:
+    """The configuration of a model of the coordinator, of its store or of its failures."""
+    found = re.findall(r"^\s*(\w+) = \{([\d, ]*)\}\s*$", _configuration(model), flags=re.MULTILINE)
+    sets = {name: tuple(int(member) for member in re.findall(r"\d+", members)) for name, members in found}
+    return projection_coordinator.Configuration(constants_of(model), sets, dict(replaced(model)))
 
 
 def _configuration(model: Model) -> str:
@@ -258,7 +271,38 @@ _ITEMS: Mapping[str, Callable[..., Item]] = {
 _STORE_WORDS = {"discard_checkpoint": "discard"}
 
 
-def _store(constants: Mapping[str, int | bool]) -> Projection:
+def _coordinator(configuration: projection_coordinator.Configuration) -> Projection:
+    retain = int(configuration.numbers["Retain"])
+    world = projection_coordinator.relative_world(configuration.plan(), retain, configuration.scope())
+
+    def node(state: State) -> Node:
+        return projection_coordinator.coordinator_of(world.state, state["coordinator"]), (), state["out"]
+
+    return Projection(world, node, projection_coordinator.said, None)
+
+
+def _failures(configuration: projection_coordinator.Configuration) -> Projection:
+    ids = int(configuration.numbers["M"])
+    reasons = (
+        "CHECKPOINT_DECLINED",
+        "ASYNC_EXCEPTION",
+        "CHECKPOINT_EXPIRED",
+        "IO_EXCEPTION",
+        "FINALIZE_CHECKPOINT_FAILURE",
+        "CHECKPOINT_SUBSUMED",
+    )
+    world = projection_coordinator.failures_world(
+        configuration.profile, configuration.tolerable, ids, reasons
+    )
+
+    def node(state: State) -> Node:
+        succeeded = tuple(int(checkpoint in state["succeeded"]) for checkpoint in range(1, ids + 1))
+        return projection_coordinator.failures_of(state["failures"]), succeeded, state["out"]
+
+    return Projection(world, node, projection_coordinator.said, None)
+
+
+def _store(constants: Mapping[str, int | bool], profile: CoordinatorProfile) -> Projection:
     from model.cases import store_cases
 
     retain, ids = int(constants["Retain"]), int(constants["M"])
@@ -266,7 +310,7 @@ def _store(constants: Mapping[str, int | bool]) -> Projection:
     def node(state: State) -> Node:
         entries = tuple(Entry(entry["id"], TYPES.index(entry["type"])) for entry in state["store"])
         added = tuple(int(checkpoint in state["added"]) for checkpoint in range(1, ids + 1))
-        return Store(retain, entries, True), added, state["out"]
+        return Store(retain, entries, True, profile), added, state["out"]
 
     def said(event: Event, effects: tuple[Effect, ...]) -> Said:
         assert type(event) is Add
@@ -274,6 +318,8 @@ def _store(constants: Mapping[str, int | bool]) -> Projection:
         return (("add", event.checkpoint, TYPES[event.type]), *words)
 
     def cases() -> list[Case]:
-        return [case for entries in range(max(retain, 2) + 1) for case in store_cases(retain, entries)]
+        return [
+            case for entries in range(max(retain, 2) + 1) for case in store_cases(retain, entries, profile)
+        ]
 
-    return Projection(store_world(retain, ids), node, said, cases)
+    return Projection(store_world(retain, ids, profile), node, said, cases)

@@ -9,19 +9,15 @@ from typing import Any, NamedTuple
 
 from model.barriers import Announce, Inject, OptionedBarrier
 from model.closed import World
+from model.components.coordinator_script import (
+    coordinator_config,
+    coordinator_event,
+    coordinator_opening,
+    task_name,
+)
 from model.components.overtaking import ALIGNMENTS as CODES
 from model.components.store import TYPES
-from model.events import (
-    NONE,
-    AcknowledgeMessage,
-    Add,
-    Event,
-    FailTasks,
-    Restore,
-    RestoreRequest,
-    TaskStatus,
-    TriggerRequest,
-)
+from model.events import NONE, Add, Event, Restore, TaskStatus
 from model.unaligned import UnalignedGate
 
 ALIGNMENTS = {code: name for name, code in CODES.items()}
@@ -59,7 +55,8 @@ def script(world: World, run: Iterable[Event]) -> Script:
     """The run in the words of the wire."""
     component = component_on_wire(world.component)
     opening, config = _opening(world)
-    events = tuple(wire_event(component, event, f"state-{place}") for place, event in enumerate(run))
+    tasks = len(world.state.plan.sources) if component == "coordinator" else 1
+    events = tuple(wire_event(component, event, f"state-{place}", tasks) for place, event in enumerate(run))
     return Script(component, config, opening, events)
 
 
@@ -100,20 +97,10 @@ def _opening(world: World) -> tuple[tuple[WireObject, ...], WireObject]:
     if world.component == "subtask":
         return (), {"profile": state.profile.name, "max_concurrent": state.remembered_at_most}
     if world.component == "store":
-        return (), {"retain": state.retain}
+        return (), {"retain": state.retain, "profile": state.profile.name}
     if world.component == "sink":
         return (), {}
-    names = [task_name(task) for task in range(len(state.plan.sources))]
-    running = [{"kind": "task_status", "task": name, "status": "RUNNING"} for name in names]
-    config = {
-        "tasks": [
-            {"id": name, "source": source} for name, source in zip(names, state.plan.sources, strict=True)
-        ],
-        "timeout_ms": state.plan.timeout,
-        "max_concurrent": state.plan.max_concurrent,
-        "retain": state.store.retain,
-    }
-    return (*running, {"kind": "job_status", "status": "RUNNING"}), config
+    return coordinator_opening(state), coordinator_config(state)
 
 
 def unaligned_config(gate: UnalignedGate, component: str) -> WireObject:
@@ -128,24 +115,16 @@ def unaligned_config(gate: UnalignedGate, component: str) -> WireObject:
     }
 
 
-def task_name(task: int) -> str:
-    """The wire's name of a task that the model knows by its position."""
-    return f"task-{task}"
-
-
-def wire_event(component: str, event: Event, handle: str) -> WireObject:
-    """One event; an acknowledgement with a state gets `handle` for it."""
+def wire_event(component: str, event: Event, handle: str, tasks: int = 1) -> WireObject:
+    """One event, of a job of so many tasks; an acknowledgement with a state gets `handle` for it."""
+    if component == "coordinator":
+        own = coordinator_event(event, handle, tasks)
+        if own is not None:
+            return own
     kind = str(event[-1])
     if component == "sink":
         kind = _SINK_KINDS.get(kind, kind)
     wire: WireObject = {"kind": _KINDS.get(kind, kind)}
-    if type(event) is TriggerRequest:
-        flags = {"forced": event.forced, "periodic": event.periodic}
-        raised = {name: True for name, is_up in flags.items() if is_up}
-        return {"kind": "trigger", "type": TYPES[event.type], **raised}
-    if type(event) is FailTasks:
-        failed = [task_name(task) for task, fails in enumerate(event.failed) if fails]
-        return {"kind": "fail_tasks", "tasks": failed}
     if type(event) is OptionedBarrier or type(event) is Announce or type(event) is Inject:
         return {"kind": kind, **event._asdict(), "alignment": ALIGNMENTS[event.alignment]}
     if type(event) is Add:
@@ -158,13 +137,6 @@ def wire_event(component: str, event: Event, handle: str) -> WireObject:
     fields.pop("kind")
     if "task" in fields:
         fields["task"] = task_name(fields["task"])
-    if type(event) is RestoreRequest:
-        return {"kind": "restore"}
-    if type(event) is AcknowledgeMessage:
-        fields.pop("shared")
-        number = fields.pop("handle")
-        if number:
-            fields["state"] = handle
     if component == "sink":
         fields.pop("completed", None)
     return wire | fields

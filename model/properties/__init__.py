@@ -7,6 +7,7 @@ rule a wrong step breaks.
 
 from model.properties.buffer import BUFFER
 from model.properties.coordinator import COORDINATOR
+from model.properties.coordinator_generations import COORDINATOR_GENERATIONS
 from model.properties.dataflow import DATAFLOW
 from model.properties.gate import GATE, NETWORK
 from model.properties.registry import Property
@@ -32,6 +33,7 @@ PROPERTIES: tuple[Property, ...] = tuple(
         SUBTASK,
         SUBTASK_GENERATIONS,
         COORDINATOR,
+        COORDINATOR_GENERATIONS,
         STORE,
         SINK,
         DATAFLOW,

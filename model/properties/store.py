@@ -21,7 +21,7 @@ def sub_06(before: Store, event: Event, effects: Effects, after: Store) -> bool:
 @STORE.step("SUB-07")
 def sub_07(before: Store, event: Event, effects: Effects, after: Store) -> bool:
     """More than the retained number stay only if none of the rest may go; nothing goes needlessly."""
-    if type(event) is not Add:
+    if type(event) is not Add or not before.profile.protects_the_last:
         return True
     entries = (*before.entries, Entry(event.checkpoint, event.type))
     free = tuple(place for place in range(len(entries)) if not _is_protected(entries, place))
@@ -36,7 +36,7 @@ def sub_07(before: Store, event: Event, effects: Effects, after: Store) -> bool:
 @STORE.step("SUB-08")
 def sub_08(before: Store, event: Event, effects: Effects, after: Store) -> bool:
     """The newest checkpoint survives every addition but that of a stop-with-savepoint."""
-    if type(event) is not Add or event.type == STOP:
+    if type(event) is not Add or not before.profile.protects_the_last or event.type == STOP:
         return True
     newest = _newest_checkpoint((*before.entries, Entry(event.checkpoint, event.type)))
     return newest is None or any(entry == newest for entry in after.entries)
@@ -54,9 +54,20 @@ def sub_09(before: Store, event: Event, effects: Effects, after: Store) -> bool:
         if entry.type == CHECKPOINT and not any(kept.checkpoint == entry.checkpoint for kept in after.entries)
     )
     deleted = tuple(DiscardCheckpoint(checkpoint) for checkpoint in dropped)
+    if not before.profile.tells_of_subsumed:
+        return effects == deleted
     if not dropped:
         return not effects
     return effects[:-1] == deleted and effects[-1] == Subsumed(max(dropped))
+
+
+@STORE.step("SUB-10")
+def sub_10(before: Store, event: Event, effects: Effects, after: Store) -> bool:
+    """Older stores keep the ones added last, whatever they are (FLINK-21351)."""
+    if type(event) is not Add or before.profile.protects_the_last:
+        return True
+    entries = (*before.entries, Entry(event.checkpoint, event.type))
+    return after.entries == entries[-before.retain :]
 
 
 @STORE.state("SUB-07")

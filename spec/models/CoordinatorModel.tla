@@ -2,11 +2,15 @@
 (***************************************************************************)
 (* The coordinator in its environment: requests, acknowledgements that may *)
 (* be repeated, late, or of a stranger, declines, time that passes, tasks  *)
-(* that fail, and a job that restarts.                                     *)
+(* that fail, a job that restarts, a store that fails and a coordinator    *)
+(* that is replaced.                                                       *)
 (*                                                                         *)
-(* Rules COORD-01 to COORD-12 and SUB-02 to SUB-05 are stated here over    *)
-(* one step: `coordinator` before and after, the event and the effects in  *)
-(* out'. OnlyOlderAreSubsumed is the coordinator's half of SUB-01.         *)
+(* Rules COORD-01 to COORD-14, COORD-19 to COORD-22, SUB-02 to SUB-05 and  *)
+(* SUB-11 are stated here over one step: `coordinator` before and after,   *)
+(* the event and the effects in out'. What is asked of a generation is     *)
+(* written out here once more, so that the rules do not ask the switches   *)
+(* by the operators that they judge. OnlyOlderAreSubsumed is the           *)
+(* coordinator's half of SUB-01.                                           *)
 (***************************************************************************)
 EXTENDS Coordinator
 
@@ -22,9 +26,19 @@ vars == <<coordinator, out>>
 k == coordinator
 Ids == 1 .. M
 Stranger == Greatest(Tasks) + 1
-Asked == IF Savepoints THEN RequestTypes ELSE {"checkpoint"}
 
-EventKinds == {"request", "acknowledge", "decline", "tick", "job_status", "fail_tasks", "task_status", "restore"}
+(* What the environment may do; a model puts something else in the place of  *)
+(* these.                                                                    *)
+Asked == {ByHand(type) : type \in IF Savepoints THEN RequestTypes ELSE {"checkpoint"}}
+Reasons == {"ASYNC_EXCEPTION"}      \* of declines
+StoreFaults == {}                   \* how the store may fail
+Restarts == FALSE                   \* whether the coordinator is replaced
+Failing == Sources                  \* the tasks that may fail
+JobRestarts == TRUE                 \* whether the job leaves RUNNING by itself
+
+EventKinds ==
+    {"request", "acknowledge", "decline", "tick", "job_status", "fail_tasks", "task_status", "restore",
+     "store_fails", "coordinator_restart"}
 
 TypeOK ==
     /\ coordinator \in CoordinatorType
@@ -40,24 +54,24 @@ Take(event, step) == coordinator' = step.coordinator /\ out' = <<event>> \o step
 
 (* Environment. *)
 
-Request(type) ==
+Request(r) ==
     /\ k.next + Len(k.queue) <= M
-    /\ Take(<<"request", type>>, OnRequest(k, type))
+    /\ Take(<<"request", r.type, r.forced, r.periodic>>, OnRequest(k, r))
 
 Acknowledge(t, n) ==
     /\ n < k.next
     /\ Take(<<"acknowledge", t, n>>, OnAcknowledge(k, t, n))
 
-Decline(n) ==
+Decline(n, reason) ==
     /\ n < k.next
-    /\ Take(<<"decline", n>>, OnDecline(k, n, "ASYNC_EXCEPTION"))
+    /\ Take(<<"decline", n, reason>>, OnDecline(k, n, reason))
 
 Tick ==
-    /\ k.pending # <<>>
+    /\ k.pending # <<>> \/ k.pause > 0
     /\ Take(<<"tick">>, OnTick(k))
 
 LeaveRunning ==
-    /\ k.running
+    /\ k.running /\ JobRestarts
     /\ Take(<<"job_status", FALSE>>, OnJobStatus(k, FALSE))
 
 EnterRunning ==
@@ -76,11 +90,23 @@ Restore ==
     /\ ~k.running
     /\ Take(<<"restore">>, OnRestoreRequest(k))
 
+StoreFails(when) ==
+    /\ k.fault = "none"
+    /\ Take(<<"store_fails", when>>, OnStoreFails(k, when))
+
+CoordinatorRestart ==
+    /\ Restarts
+    /\ Take(<<"coordinator_restart">>, OnCoordinatorRestart(k))
+
 Next ==
-    \/ \E type \in Asked : Request(type)
-    \/ \E n \in Ids : Decline(n) \/ \E t \in Tasks \cup {Stranger} : Acknowledge(t, n)
+    \/ \E r \in Asked : Request(r)
+    \/ \E n \in Ids :
+        \/ \E reason \in Reasons : Decline(n, reason)
+        \/ \E t \in Tasks \cup {Stranger} : Acknowledge(t, n)
     \/ Tick \/ LeaveRunning \/ EnterRunning \/ Restore
-    \/ \E t \in Sources : FailTasks(t) \/ TaskStatus(t)
+    \/ \E t \in Failing : FailTasks(t) \/ TaskStatus(t)
+    \/ \E when \in StoreFaults : StoreFails(when)
+    \/ CoordinatorRestart
 
 Spec == Init /\ [][Next]_vars
 
@@ -94,14 +120,33 @@ PendingIds(c) == {c.pending[i].id : i \in DOMAIN c.pending}
 Started == PendingIds(k') \ PendingIds(k)
 Aborted(reason) == {n \in Ids : \E i \in DOMAIN Said : Said[i] = <<"abort", n, reason>>}
 Completed == {n \in Ids : \E i \in DOMAIN Said : Said[i] = <<"complete", n>>}
-Unfit == ~k.running \/ k.up # Tasks
+Unfit ==
+    \/ ~k.running
+    \/ IF CoordinatorHas("awaits_running") THEN k.up # Tasks ELSE ~(Sources \subseteq k.up)
 Task == out'[1][2]
 Acked == out'[1][3]
 AckedPending == Comes("acknowledge") /\ Acked \in PendingIds(k)
+IsComplete == AckedPending /\ PendingOf(k, Acked).missing = {Task}
+IsStored(p) == p.type = "checkpoint" \/ CoordinatorHas("stores_savepoints")
+StoreThrows == IsComplete /\ k.fault # "none" /\ IsStored(PendingOf(k, Acked))
+
+(* The request that has come; how urgent it is; the queue when it has joined *)
+(* it, and what has left that in this step.                                  *)
+Request1 == [type |-> out'[1][2], forced |-> out'[1][3], periodic |-> out'[1][4]]
+Urgency(r) ==
+    (IF r.type = "savepoint" THEN 4 ELSE 0) + (IF r.forced THEN 2 ELSE 0) + (IF r.periodic THEN 0 ELSE 1)
+Whole ==
+    IF ~Comes("request") \/ Said = <<Rejected(Request1, "TOO_MANY_CONCURRENT_CHECKPOINTS")>> THEN k.queue
+    ELSE SelectSeq(k.queue, LAMBDA q : Urgency(q) >= Urgency(Request1)) \o <<Request1>>
+         \o SelectSeq(k.queue, LAMBDA q : Urgency(q) < Urgency(Request1))
+Left == SubSeq(Whole, 1, Len(Whole) - Len(k'.queue))
+IsEarly(r) == k'.pause > 0 /\ ~r.forced /\ (r.periodic \/ ~CoordinatorHas("pauses_periodic"))
+Ends == Comes("coordinator_restart") \/ ((Comes("job_status") \/ Comes("fail_tasks")) /\ ~k'.running)
 
 COORD_01 == [][
     /\ (Comes("request") /\ Unfit) =>
-        Said = <<<<"rejected", out'[1][2], "NOT_ALL_REQUIRED_TASKS_RUNNING">>>> /\ k' = k
+        /\ Len(Said) = 1 /\ Said[1][1] = "rejected" /\ Said[1][2] = Request1.type /\ k' = k
+        /\ Said[1][3] = "NOT_ALL_REQUIRED_TASKS_RUNNING" \/ Request1.periodic \/ IsEarly(Request1)
     /\ Unfit => Started = {} /\ k'.next = k.next]_vars
 
 COORD_02 == [][
@@ -109,7 +154,8 @@ COORD_02 == [][
     /\ \A n \in Started : n \in k.next .. k'.next - 1]_vars
 
 COORD_03 == [][\A i \in DOMAIN Said :
-    (Said[i][1] = "trigger_task" /\ Said[i][4] = "checkpoint") =>
+    (/\ Said[i][1] = "trigger_task" /\ Said[i][4] = "checkpoint"
+     /\ \A q \in Range(Whole) : q.type = "checkpoint" => ~q.forced) =>
         Cardinality({n \in PendingIds(k') : n <= Said[i][3]}) <= MaxConcurrent \/ Said[i][3] \notin PendingIds(k')]_vars
 
 COORD_04 == [][\A n \in Started :
@@ -128,19 +174,18 @@ COORD_05 == [][AckedPending =>
 COORD_06 == [][(Comes("acknowledge") /\ ~AckedPending) =>
     Said = <<<<"discard_state", Task, Acked>>>> /\ k' = k]_vars
 
-COORD_07 == [][Completed =
-    IF AckedPending /\ PendingOf(k, Acked).missing = {Task} THEN {Acked} ELSE {}]_vars
+COORD_07 == [][StoreThrows \/ Completed = IF IsComplete THEN {Acked} ELSE {}]_vars
 
 (* The kinds of effects, in the order of their ranks. *)
 Rank(e) ==
     CASE e[1] = "acknowledged" -> 1
-      [] e[1] = "discard" -> 2
-      [] e[1] = "complete" -> 3
+      [] e[1] = "discard" -> IF CoordinatorHas("completes_first") THEN 3 ELSE 2
+      [] e[1] = "complete" -> IF CoordinatorHas("completes_first") THEN 2 ELSE 3
       [] e[1] \in {"abort", "discard_state", "notify_abort"} -> 4
       [] e[1] \in {"notify_complete", "notify_subsumed"} -> 5
       [] OTHER -> 6
 
-COORD_08 == [][\A n \in Completed : PendingOf(k, n).type = "checkpoint" =>
+COORD_08 == [][\A n \in Completed : (PendingOf(k, n).type = "checkpoint" /\ ~StoreThrows) =>
     LET Notify(t) == <<"notify_complete", t, n>>
     IN  /\ \A i, j \in DOMAIN Said : i < j => Rank(Said[i]) <= Rank(Said[j])
         /\ Saying("notify_complete") = InTaskOrder(Tasks, Notify)
@@ -148,18 +193,27 @@ COORD_08 == [][\A n \in Completed : PendingOf(k, n).type = "checkpoint" =>
 
 COORD_09 == [][Comes("decline") =>
     LET n == out'[1][2]
+        Discard(t) == <<"discard_state", t, n>>
+        Notify(t) == <<"notify_abort", t, n>>
     IN  IF n \in PendingIds(k)
-        THEN /\ IsPrefixOf(AbortEffects(PendingOf(k, n), "ASYNC_EXCEPTION"), Said)
-             /\ n \notin PendingIds(k')
+        THEN /\ n \notin PendingIds(k')
+             /\ IsPrefixOf(<<<<"abort", n, out'[1][3]>>>>
+                           \o InTaskOrder(Tasks \ PendingOf(k, n).missing, Discard), Said)
+             /\ CoordinatorHas("tells_of_aborts") =>
+                    SelectSeq(Saying("notify_abort"), LAMBDA e : e[3] = n) = InTaskOrder(Tasks, Notify)
         ELSE Said = <<>> /\ k' = k]_vars
 
 COORD_10 == [][Comes("tick") =>
     /\ Aborted("CHECKPOINT_EXPIRED") = {n \in PendingIds(k) : PendingOf(k, n).age + 1 = Timeout}
     /\ \A n \in PendingIds(k) \cap PendingIds(k') : PendingOf(k', n).age = PendingOf(k, n).age + 1]_vars
 
-(* Nothing waits while there is room; what starts was first in the queue.    *)
+(* Nothing waits while there is room, but for what the min pause is meant    *)
+(* for; what starts was first in the queue.                                  *)
 COORD_11 ==
-    k.queue # <<>> => Head(k.queue) = "checkpoint" /\ Len(k.pending) >= MaxConcurrent /\ ~Unfit
+    k.queue # <<>> =>
+        /\ ~Unfit /\ CoordinatorHas("queues")
+        /\ \/ ~Head(k.queue).forced /\ Len(k.pending) >= MaxConcurrent
+           \/ MinPause > 0 /\ \A q \in Range(k.queue) : q.periodic /\ ~q.forced
 
 COORD_12 == [][((Comes("job_status") \/ Comes("fail_tasks")) /\ ~k'.running) =>
     /\ k'.pending = <<>> /\ k'.queue = <<>>
@@ -168,7 +222,38 @@ COORD_12 == [][((Comes("job_status") \/ Comes("fail_tasks")) /\ ~k'.running) =>
     /\ \A n \in PendingIds(k) : \A t \in Tasks \ PendingOf(k, n).missing :
         \E i \in DOMAIN Said : Said[i] = <<"discard_state", t, n>>]_vars
 
-SUB_02 == [][\A n \in Completed : PendingOf(k, n).type = "checkpoint" =>
+COORD_13 == [][
+    /\ Len(k'.queue) <= Len(Whole) /\ k'.queue = SubSeq(Whole, Len(Left) + 1, Len(Whole))
+    /\ \A i, j \in DOMAIN k'.queue : i < j => Urgency(k'.queue[i]) >= Urgency(k'.queue[j])]_vars
+
+COORD_14 == [][~Ends =>
+    LET early == {i \in DOMAIN Left : IsEarly(Left[i])}
+    IN  /\ Cardinality(early) = Len(SelectSeq(Said, LAMBDA e :
+                e[1] = "rejected" /\ e[3] = "MINIMUM_TIME_BETWEEN_CHECKPOINTS"))
+        /\ ~Unfit => k'.next - k.next = Len(Left) - Cardinality(early)]_vars
+
+COORD_19 == [][~CoordinatorHas("tells_of_aborts") => Saying("notify_abort") = <<>>]_vars
+
+COORD_20 == [][StoreThrows =>
+    /\ k'.store = k.store /\ Acked \notin PendingIds(k') /\ k'.pause = k.pause
+    /\ \A p \in Range(k.pending) : p.id # Acked => p \in Range(k'.pending)
+    /\ Saying("notify_complete") = <<>> /\ Range(Saying("discard")) \subseteq {<<"discard", Acked>>}
+    /\ CoordinatorHas("completes_first") \/
+        (Acked \in Aborted("FINALIZE_CHECKPOINT_FAILURE") /\ Completed = {})
+    /\ <<"fail", "CheckpointException">> \in Range(Said)]_vars
+
+COORD_21 == [][StoreThrows =>
+    IF CoordinatorHas("doubts_the_store") /\ k.fault = "maybe"
+    THEN <<"discard", Acked>> \notin Range(Said) /\ \E e \in Durable(k') : e.id = Acked
+    ELSE <<"discard", Acked>> \in Range(Said)]_vars
+
+COORD_22 == [][Comes("coordinator_restart") =>
+    /\ Said = <<>> /\ k'.next = k.next /\ k'.pending = <<>> /\ k'.queue = <<>> /\ k'.up = {}
+    /\ k'.failures = NoFailures /\ k'.pause = 0
+    /\ Range(k'.store) = Range(k.store) \cup k.unseen
+    /\ \A i, j \in DOMAIN k'.store : i < j => k'.store[i].id < k'.store[j].id]_vars
+
+SUB_02 == [][\A n \in Completed : (PendingOf(k, n).type = "checkpoint" /\ ~StoreThrows) =>
     \A i \in DOMAIN k.pending : LET p == k.pending[i] IN
         (p.id < n /\ p.type = "checkpoint") =>
             /\ p.id \in Aborted("CHECKPOINT_SUBSUMED") /\ p.id \notin PendingIds(k')
@@ -180,8 +265,17 @@ SUB_03 == [][\A n \in Completed : \A i \in DOMAIN k.pending :
 SUB_04 == [][\A n \in Completed : \A i \in DOMAIN k.pending :
     (k.pending[i].type = "savepoint" /\ k.pending[i].id # n) => k.pending[i] \in Range(k'.pending)]_vars
 
-SUB_05 == [][\A n \in Completed : PendingOf(k, n).type = "savepoint" =>
-    k'.store = k.store /\ Saying("abort") = <<>> /\ Saying("notify_complete") = <<>>]_vars
+SUB_05 == [][\A n \in Completed :
+    (PendingOf(k, n).type = "savepoint" /\ ~CoordinatorHas("stores_savepoints")) =>
+        k'.store = k.store /\ Saying("abort") = <<>> /\ Saying("notify_complete") = <<>>]_vars
+
+SUB_11 == [][\A n \in Completed :
+    LET Notify(t) == <<"notify_complete", t, n>>
+    IN  (PendingOf(k, n).type = "savepoint" /\ CoordinatorHas("stores_savepoints") /\ ~StoreThrows) =>
+        /\ LatestId(k'.store) = n
+        /\ \A p \in Range(k.pending) :
+            (p.id < n /\ p.type = "checkpoint") => p.id \in Aborted("CHECKPOINT_SUBSUMED")
+        /\ Saying("notify_complete") = InTaskOrder(Tasks, Notify)]_vars
 
 OnlyOlderAreSubsumed == [][\A n \in Aborted("CHECKPOINT_SUBSUMED") :
     /\ \E m \in Completed : n < m
@@ -200,6 +294,29 @@ StoresSavepoints(p) == TRUE                                 \* GoesToStore
 StartsAnyway(c) == c.running                                \* CanStart
 AlwaysRoom(c) == TRUE                                       \* HasRoom
 NeverExpires(p) == FALSE                                    \* IsExpired
-TellsNobody(p, reason) == <<<<"abort", p.id, reason>>>>     \* AbortEffects
+KeepsState(p, reason) == <<<<"abort", p.id, reason>>>>      \* AbortEffects
 ForgetsPending(c) == CoordinatorStep([c EXCEPT !.queue = <<>>], <<>>)   \* Suspend
+TellsNobody(p) == <<>>                                      \* NotifyAbort
+TellsTheFirst(p) == <<<<"notify_abort", Least(Tasks), p.id>>>>  \* NotifyAbort
+PeriodicFirst(r, other) == r.periodic /\ ~other.periodic    \* GoesBefore
+EverybodyPauses(r) == TRUE                                  \* KeepsPause
+NobodyPauses(c, r) == FALSE                                 \* IsPaused
+NeverInDoubt(fault) == FALSE                                \* IsPossiblyStored
+OnlyCheckpoints(p) == p.type = "checkpoint"                 \* GoesToStore
+OnlyWhatIsListed(c) == Range(c.store)                       \* Durable
+StoreNeverThrows(step, p) ==                                \* FailToStore
+    Succeed(CoordinatorStep([step.coordinator EXCEPT !.fault = "none"], step.out), p)
+
+------------------------------------------------------------------------------
+(* Constants of models. *)
+
+One == 1
+Yes == TRUE
+No == FALSE
+Nobody == {}
+Others == Tasks \ Sources
+AllFaults == {"before", "after", "maybe"}
+OfAllKinds ==
+    {Periodic, ByHand("checkpoint"), [ByHand("checkpoint") EXCEPT !.forced = TRUE],
+     [ByHand("savepoint") EXCEPT !.forced = FALSE]}
 ==============================================================================

@@ -6,7 +6,7 @@
 (* reference model describes the same closed system; both graphs are       *)
 (* compared state for state and edge for edge.                             *)
 (*                                                                         *)
-(* Rules SUB-06 to SUB-09 are stated here over one addition: `store`       *)
+(* Rules SUB-06 to SUB-10 are stated here over one addition: `store`       *)
 (* before and after, the event and the effects in out'.                    *)
 (***************************************************************************)
 EXTENDS CheckpointStore
@@ -64,10 +64,10 @@ IsInOrderOfAdding ==
 SUB_06 == [][IsInOrderOfAdding /\ store' # <<>> /\ LatestId(store') = Which]_vars
 
 (* The newest checkpoint, as long as the job goes on; none is protected when *)
-(* the job was stopped.                                                      *)
+(* the job was stopped, and none up to 1.11.                                 *)
 Protected ==
     {New} \cup
-    IF Type = "stop" THEN {}
+    IF Type = "stop" \/ ~CoordinatorHas("protects_newest") THEN {}
     ELSE {Grown[i] : i \in {i \in DOMAIN Grown : IsNewestCheckpoint(Grown, i)}}
 
 OldestFirst ==
@@ -80,17 +80,19 @@ SUB_07 == [][
     /\ Len(store') < Len(Grown) => Len(store') >= Retain
     /\ OldestFirst]_vars
 
-SUB_08 == [][Type # "stop" =>
+SUB_08 == [][(Type # "stop" /\ CoordinatorHas("protects_newest")) =>
     \A i \in DOMAIN Grown :
         (/\ Grown[i].type = "checkpoint"
          /\ \A j \in i + 1 .. Len(Grown) : Grown[j].type # "checkpoint") => Grown[i] \in Kept]_vars
 
 SUB_09 == [][
-    IF Deleted = {} THEN Said = <<>>
-    ELSE /\ Said[Len(Said)] = <<"subsumed", Greatest(Deleted)>>
-         /\ SubSeq(Said, 1, Len(Said) - 1) =
-                LET order == SelectSeq(Grown, LAMBDA e : e \in Dropped /\ e.type = "checkpoint")
-                IN  [i \in DOMAIN order |-> <<"discard", order[i].id>>]]_vars
+    LET order == SelectSeq(Grown, LAMBDA e : e \in Dropped /\ e.type = "checkpoint")
+        discards == [i \in DOMAIN order |-> <<"discard", order[i].id>>]
+    IN  Said = IF Deleted # {} /\ CoordinatorHas("tells_of_subsumed")
+               THEN Append(discards, <<"subsumed", Greatest(Deleted)>>) ELSE discards]_vars
+
+SUB_10 == [][~CoordinatorHas("protects_newest") =>
+    store' = SubSeq(Grown, IF Len(Grown) > Retain THEN Len(Grown) - Retain + 1 ELSE 1, Len(Grown))]_vars
 
 ------------------------------------------------------------------------------
 (* Replacements: each is put in the place of the operator in its comment by  *)
@@ -100,4 +102,5 @@ HighestIsLast(s, i) == s[i].id = Greatest({s[j].id : j \in DOMAIN s})     \* IsL
 NothingIsNewest(s, i) == FALSE                                          \* IsNewestCheckpoint
 OneMore(s) == Len(s) - Retain - 1                                       \* Surplus
 DeletesEverything(entry) == TRUE                                        \* IsDeleted
+ProtectsAnyway(s, i) == ~IsLast(s, i) /\ ~IsNewestCheckpoint(s, i)      \* MayGo
 ==============================================================================

@@ -22,7 +22,7 @@ def test_every_rule_of_the_store_holds_for_every_id_and_type():
     report = prove(store_cases(1, 2), PROPERTIES)
 
     assert report.refutations == ()
-    assert report.proved == {"SUB-06", "SUB-07", "SUB-08", "SUB-09"}
+    assert report.proved == {"SUB-06", "SUB-07", "SUB-08", "SUB-09", "SUB-10"}
 
 
 def test_subsumption_holds_for_every_id_with_two_pending_checkpoints():
