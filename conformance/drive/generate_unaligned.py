@@ -76,6 +76,9 @@ class _Source:
         if luck < 0.46 and self._injects:
             return {"kind": "inject", "checkpoint": checkpoint, **self._options()}
         kind = "announce" if luck < 0.6 and not self._typed else "barrier"
+        if self._typed and kind == "barrier" and self._draw() < 0.8:
+            next_one = observed["current"] + (not observed["pending"])
+            checkpoint = max(checkpoint, next_one)  # late ones end runs early: see the known divergences
         options = self._options_of_type(checkpoint) if self._typed else self._options()
         return {"kind": kind, "channel": channel, "checkpoint": checkpoint, **options}
 
