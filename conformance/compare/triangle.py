@@ -90,7 +90,8 @@ def _first_difference(tlc: set[Edge], explored: dict[Edge, Rules]) -> Difference
     only_explorer = explored.keys() - tlc
     if not only_tlc and not only_explorer:
         return None
-    first = min((*only_tlc, *only_explorer), key=_order)
+    met = {edge[0] for edge in tlc} & {edge[0] for edge in explored}  # what both reach tells most
+    first = min((*only_tlc, *only_explorer), key=lambda edge: (edge[0] not in met, _order(edge)))
     source, action, target = first
     if first in explored:
         rules, has, has_not = explored[first], "the explorer and z3", "TLC"

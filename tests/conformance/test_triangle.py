@@ -5,6 +5,9 @@ import pytest
 from conformance.compare.projection import ProjectionError, projection_of
 from conformance.compare.triangle import INSIDE, OUTSIDE, compare
 from model.alignment import Gate
+from model.closed_relative import relative
+from model.coordinator_events import CoordinatorRestart
+from model.coordinator_state import Coordinator
 from model.events import Barrier, Event, Step
 from model.steps import step_of
 from spec.stategraph import state_graph, unchecked
@@ -67,6 +70,30 @@ def test_a_changed_guard_in_the_relation_is_named(dumped):
     assert difference.sides == INSIDE
     assert "ALIGN-02" in difference.rules
     assert "pending=True" in difference.story
+
+
+def forgetful(state: Coordinator, event: Event) -> Step[Coordinator]:
+    """The coordinator's step, and a new coordinator sees only what the old one listed."""
+    if type(event) is CoordinatorRestart:
+        state = state._replace(unseen=())
+    return step_of("coordinator")(state, event)
+
+
+def test_a_coordinator_that_forgets_what_is_durable_is_named():
+    model = MODELS["coordinator_restarts"]
+    sound = projection_of(model)
+    graph = state_graph(model)
+    assert compare(model.name, graph, sound).difference is None
+
+    def step(state: Coordinator, event: Event) -> Step[Coordinator]:
+        taken = forgetful(state, event)
+        return taken._replace(state=relative(taken.state))
+
+    difference = compare(model.name, graph, sound._replace(world=sound.world._replace(step=step))).difference
+    assert difference is not None
+    assert difference.sides == OUTSIDE
+    assert "CoordinatorRestart" in difference.story
+    assert "COORD-22" in difference.rules
 
 
 def test_a_graph_that_lacks_one_edge_is_seen(dumped):

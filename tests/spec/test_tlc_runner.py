@@ -32,6 +32,13 @@ def test_a_violated_refinement_is_named_by_the_property_that_states_it():
     assert result.violated == "Refines"
 
 
+def test_a_violated_temporal_property_is_the_one_that_is_listed():
+    result = check(MANIFEST["broken_liveness_nothing_expires"])
+    assert result.violated == "LIVE_01"
+    assert result.differences == ()
+    assert "again from" in result.story
+
+
 def test_a_count_that_differs_is_told():
     model = MANIFEST["broken_gate_no_abort"]._replace(states=7, violates="ALIGN_05")
     told = check(model).differences

@@ -2,8 +2,8 @@
 
 import pytest
 
-from spec.counterexample import TraceSyntaxError, parse_step, render
-from spec.tool_output import DisagreementError, Location, TlcError, read_outcome
+from spec.counterexample import TraceSyntaxError, parse_ending, parse_step, render
+from spec.tool_output import DisagreementError, Location, SomeTemporalProperty, TlcError, read_outcome
 
 
 def message(code, text, severity=0):
@@ -36,6 +36,29 @@ def test_a_violation_has_its_name_and_its_counterexample():
 def test_a_violated_formula_without_a_name_has_a_place():
     text = VIOLATION.replace("ALIGN_03", "line 89, col 17 to line 89, col 29 of module ConsistentCut")
     assert read_outcome(text, 13).violated == Location("ConsistentCut", 89)
+
+
+@pytest.mark.parametrize(
+    ("ending", "told"),
+    [
+        (message(2122, "1: Back to state: <Barrier line 5, col 1 to line 6, col 2 of module M>\n", 4), "1"),
+        (message(2218, "3: Stuttering", 4), "no further"),
+    ],
+    ids=["in a circle", "not at all"],
+)
+def test_a_run_that_never_ends_tells_how_it_goes_on(ending, told):
+    outcome = read_outcome(
+        message(2116, "Temporal properties were violated.\n", 1) + TRACE + ending + COUNTS, 13
+    )
+    assert outcome.violated == SomeTemporalProperty()
+    assert outcome.depth == 2
+    assert outcome.trace[-1].state == outcome.trace[-2].state
+    assert told in render(outcome.trace).splitlines()[-1]
+
+
+def test_an_ending_of_another_form_is_refused():
+    with pytest.raises(TraceSyntaxError, match="Back to state"):
+        parse_ending("for ever", read_outcome(VIOLATION, 13).trace[-1])
 
 
 def test_an_initial_state_is_a_counterexample_of_one_step():
