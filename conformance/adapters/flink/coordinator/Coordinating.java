@@ -53,7 +53,7 @@ final class Coordinating implements Component {
             told.tell("fail", "error", thrown.getClass().getSimpleName());
             loop.settle();
         }
-        states.look(seat.registry());
+        states.look();
         told.end(out);
     }
 
@@ -145,7 +145,8 @@ final class Coordinating implements Component {
         Long checkpoint = seat.restore(tasks, region);
         for (String task : tasks) {
             job.become(task, job.status(task));
-            seat.taskStatus(job.attempt(task, null), ExecutionState.CREATED, job.status(task));
+            ExecutionState next = job.status(task) == ExecutionState.CREATED ? ExecutionState.SCHEDULED : job.status(task);
+            seat.taskStatus(job.attempt(task, null), ExecutionState.CREATED, next);
         }
         told.tell("restored", "checkpoint", checkpoint);
     }

@@ -1,7 +1,6 @@
 package barrierspec.flink;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -152,12 +151,10 @@ final class Job {
     ExecutionAttemptID attempt(String task, Long number) {
         List<ExecutionAttemptID> known = attempts.get(task);
         if (known == null) {
-            List<ExecutionAttemptID> of = attempts.get(settings.tasks.get(0));
-            known = Collections.singletonList(Vertices.strange(of.get(0)));
-            attempts.put(task, known);
+            return Vertices.strange(attempts.get(settings.tasks.get(0)).get(0));
         }
-        int at = number == null ? known.size() - 1 : (int) Math.min(number, known.size() - 1);
-        return known.get(at);
+        int at = number == null ? known.size() - 1 : number.intValue();
+        return at < known.size() ? known.get(at) : Vertices.strange(known.get(0));
     }
 
     String name(ExecutionAttemptID attempt) {

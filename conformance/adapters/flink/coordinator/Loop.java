@@ -36,6 +36,8 @@ final class Loop {
         }
     }
 
+    private static final long BEGUN = 1_000_000_000;
+
     private final ArrayDeque<Runnable> ready = new ArrayDeque<>();
     private final PriorityQueue<Timer> timers =
             new PriorityQueue<>(Comparator.<Timer>comparingLong(t -> t.due)
@@ -85,6 +87,11 @@ final class Loop {
 
     long now() {
         return now;
+    }
+
+    /** Flink's relative time, which begins nowhere near 0: for Flink that is when the last checkpoint completed. */
+    long relative() {
+        return now + BEGUN;
     }
 
     /** The delay of the next periodic timer, in place of the random one that Flink draws. */
@@ -150,12 +157,12 @@ final class Loop {
 
             @Override
             public long relativeTimeMillis() {
-                return now;
+                return relative();
             }
 
             @Override
             public long relativeTimeNanos() {
-                return now * 1_000_000;
+                return relative() * 1_000_000;
             }
         };
     }

@@ -15,6 +15,11 @@ final class Reasons {
                 : root.getClass().getSimpleName();
     }
 
+    /** The reason that an exception carries; null if it carries none. */
+    static String within(Throwable thrown) {
+        return root(thrown) instanceof CheckpointException ? of(thrown) : null;
+    }
+
     /** Why a pending checkpoint ended; what is no reason of Flink's came while it was completed. */
     static String ofEnd(Throwable thrown) {
         Throwable root = root(thrown);

@@ -21,7 +21,7 @@ final class Requests {
 
     CompletableFuture<CompletedCheckpoint> ask(String type, boolean forced, boolean periodic, boolean drain)
             throws Exception {
-        if (forced || periodic && !type.equals("checkpoint")) {
+        if (type.equals("checkpoint") ? forced : periodic || forced && !savepointsAreForced()) {
             return special(type, forced, periodic, drain);
         }
         switch (type) {
@@ -75,16 +75,40 @@ final class Requests {
         @SuppressWarnings("unchecked")
         CompletableFuture<CompletedCheckpoint> asked = (CompletableFuture<CompletedCheckpoint>)
                 Reflect.call(flink, "triggerCheckpoint", properties, where, periodic);
+//# end
+//# from 1.11 before 1.15
+        if (type.equals("stop")) { // as Flink does where it is asked for a stop
+            asked.whenComplete((done, failure) -> {
+                if (failure != null) {
+                    failed(failure);
+                }
+            });
+        }
+//# end
+//# from 1.11
         return asked;
 //# end
     }
+
+//# from 1.11 before 1.15
+    private void failed(Throwable failure) {
+        try {
+            Reflect.call(Fields.get(flink, "failureManager"), "handleSynchronousSavepointFailure", failure);
+        } catch (Exception thrown) {
+            throw new IllegalStateException(thrown);
+        }
+    }
+//# end
 
     private CheckpointProperties properties(String type, boolean drain) {
         if (type.equals("checkpoint")) {
             return (CheckpointProperties) Fields.get(flink, "checkpointProperties");
         }
-        boolean forced = !Fields.has(flink, "unalignedCheckpointsEnabled")
+        return Kinds.savepoint(type, savepointsAreForced(), drain);
+    }
+
+    private boolean savepointsAreForced() {
+        return !Fields.has(flink, "unalignedCheckpointsEnabled")
                 || !(Boolean) Fields.get(flink, "unalignedCheckpointsEnabled");
-        return Kinds.savepoint(type, forced, drain);
     }
 }

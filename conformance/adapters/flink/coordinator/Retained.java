@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.runtime.checkpoint.CompletedCheckpoint;
 import org.apache.flink.runtime.checkpoint.StandaloneCompletedCheckpointStore;
 //# from 1.12
@@ -67,6 +68,13 @@ final class Retained extends StandaloneCompletedCheckpointStore {
         return org.apache.flink.core.execution.RecoveryClaimMode.DEFAULT;
     }
 //# end
+
+    /** The job has ended so, or is given up: only what is suspended is kept for another coordinator. */
+    void shut(JobStatus last) {
+        if (last != JobStatus.SUSPENDED) {
+            durable.clear();
+        }
+    }
 
     private void failing(CompletedCheckpoint checkpoint) throws Exception {
         String when = failing;

@@ -26,6 +26,7 @@ import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 import org.apache.flink.runtime.executiongraph.ExecutionJobVertex;
 import org.apache.flink.runtime.executiongraph.JobStatusListener;
 import org.apache.flink.runtime.jobgraph.tasks.CheckpointCoordinatorConfiguration;
+import org.apache.flink.util.FlinkException;
 //# before 1.13
 import org.apache.flink.runtime.state.StateBackend;
 //# end
@@ -67,7 +68,7 @@ final class Seat {
     private final Job job;
     private final Map<Long, PendingCheckpoint> pending;
     private final Set<Object> ends = Collections.newSetFromMap(new IdentityHashMap<>());
-    private final List<CompletableFuture<?>> open = new ArrayList<>();
+    private final Map<CompletableFuture<?>, Long> open = new LinkedHashMap<>();
     private final JobStatusListener listener;
 //# from 1.12
     private final CheckpointsCleaner cleaner = new CheckpointsCleaner();
@@ -94,7 +95,8 @@ final class Seat {
                         ? CheckpointFailureManager.UNLIMITED_TOLERABLE_FAILURE_NUMBER
                         : settings.tolerableFailures,
                 Fakes.of(CheckpointFailureManager.FailJobCallback.class, (proxy, method, arguments) -> {
-                    told.tell("fail_job", "reason", Reasons.of((Throwable) arguments[0]));
+                    tellEnds();
+                    told.failJob(Reasons.within((Throwable) arguments[0]));
                     return null;
                 }));
         CheckpointCoordinatorConfiguration configuration = configuration();
@@ -144,7 +146,6 @@ final class Seat {
 //# before 1.14
         flink.setCheckpointStatsTracker(stats);
 //# end
-        register();
         requests = new Requests(flink);
         Reflect.set(flink, "masterHooks", new LinkedHashMap<>()); // hooks are asked in the order of the configuration
         for (MasterTriggerRestoreHook<?> hook : masters.hooks()) {
@@ -164,6 +165,13 @@ final class Seat {
         listener = (JobStatusListener) (Reflect.has(CheckpointCoordinator.class, "createActivatorDeactivator", 1)
                 ? Reflect.call(flink, "createActivatorDeactivator", true)
                 : Reflect.call(flink, "createActivatorDeactivator"));
+        states.use(registry());
+        register();
+//# from 2.3
+        for (String task : settings.tasks) { // the scheduler has them all before the job runs
+            taskStatus(job.attempt(task, null), ExecutionState.CREATED, ExecutionState.SCHEDULED);
+        }
+//# end
     }
 //# from 1.14
 
@@ -206,16 +214,8 @@ final class Seat {
         @Override
         public PendingCheckpoint put(Long checkpoint, PendingCheckpoint fresh) {
             CompletableFuture<CompletedCheckpoint> end = fresh.getCompletionFuture();
-            open.add(end);
-            end.whenComplete((done, failure) -> {
-                open.remove(end);
-                if (failure == null) {
-                    told.tell("complete", "checkpoint", checkpoint);
-                } else {
-                    ends.add(Reasons.root(failure));
-                    told.tell("abort", "checkpoint", checkpoint, "reason", Reasons.ofEnd(failure));
-                }
-            });
+            open.put(end, checkpoint);
+            end.whenComplete((done, failure) -> ended(checkpoint, end, failure));
             return super.put(checkpoint, fresh);
         }
     }
@@ -243,11 +243,11 @@ final class Seat {
         boolean starts = next == JobStatus.RUNNING;
         loop.firstDelay(starts ? settings.initialDelay : -1); // Flink draws one at random
 //# end
-        Reflect.callFilled(listener, "jobStatusChanges", job.id, next, loop.now());
+        Reflect.callFilled(listener, "jobStatusChanges", job.id, next, loop.now(), new FlinkException("a change of status"));
         loop.firstDelay(-1);
 //# from 1.18 before 2.3
         if (starts) {
-            Reflect.set(flink, "nextCheckpointTriggeringRelativeTime", loop.now() + settings.initialDelay);
+            Reflect.set(flink, "nextCheckpointTriggeringRelativeTime", loop.relative() + settings.initialDelay);
         }
 //# end
     }
@@ -306,6 +306,9 @@ final class Seat {
     }
 
     void shutdown(JobStatus last) throws Exception {
+        if (!flink.isShutdown()) {
+            store.shut(last);
+        }
 //# before 1.13
         flink.shutdown(last);
 //# end
@@ -317,19 +320,32 @@ final class Seat {
 //# end
     }
 
-    /** Whether it is what a pending checkpoint ended with; else a request failed that started nothing. */
-    boolean ended(Throwable failure) {
-        Throwable root = Reasons.root(failure);
-        if (ends.contains(root)) {
-            return true;
+    private void ended(long checkpoint, CompletableFuture<?> end, Throwable failure) {
+        if (open.remove(end) == null) {
+            return;
         }
-        for (CompletableFuture<?> end : open) { // who waits for an end may hear of it before we do
-            Object same = end.handle((done, why) -> why != null && Reasons.root(why) == root).getNow(false);
-            if (Boolean.TRUE.equals(same)) {
-                return true;
+        if (failure == null) {
+            told.tell("complete", "checkpoint", checkpoint);
+        } else {
+            ends.add(Reasons.root(failure));
+            told.abort(checkpoint, Reasons.ofEnd(failure));
+        }
+    }
+
+    /** Tell of ends of which others hear before us: whoever asks a future last is answered first. */
+    private void tellEnds() {
+        for (Map.Entry<CompletableFuture<?>, Long> entry : new ArrayList<>(open.entrySet())) {
+            CompletableFuture<?> end = entry.getKey();
+            if (end.isDone()) {
+                end.whenComplete((done, failure) -> ended(entry.getValue(), end, failure));
             }
         }
-        return false;
+    }
+
+    /** Whether it is what a pending checkpoint ended with; else a request failed that started nothing. */
+    boolean ended(Throwable failure) {
+        tellEnds();
+        return ends.contains(Reasons.root(failure));
     }
 
     List<Long> retained() {

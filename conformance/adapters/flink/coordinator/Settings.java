@@ -43,10 +43,11 @@ final class Settings {
                 external.add(id);
             }
         }
-        interval = optional(wire, "interval_ms", -1);
-        initialDelay = optional(wire, "initial_delay_ms", interval);
         timeout = Config.number(wire, "timeout_ms", 600_000);
         minPause = Config.number(wire, "min_pause_ms", 0);
+        long asked = optional(wire, "interval_ms", -1);
+        interval = asked < 0 ? asked : Math.max(asked, minPause);
+        initialDelay = optional(wire, "initial_delay_ms", interval);
         maxConcurrent = (int) Config.number(wire, "max_concurrent", 1);
         tolerableFailures = (int) Config.number(wire, "tolerable_failures", -1);
         retain = (int) Config.number(wire, "retain", 1);
@@ -60,6 +61,9 @@ final class Settings {
         }
         if (unaligned && !release.isAtLeast(1, 11)) {
             throw new Unsupported("unaligned; it came with 1.11");
+        }
+        if (unaligned && maxConcurrent > 1) {
+            throw new Unsupported("unaligned with max_concurrent > 1; Flink refuses that");
         }
         if (!operatorCoordinators.isEmpty() && !release.isAtLeast(1, 11)) {
             throw new Unsupported("operator_coordinators; they came with 1.11");

@@ -1,6 +1,5 @@
 package barrierspec.flink;
 
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -32,6 +31,8 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 final class States {
     private static final int KEY_GROUPS = Vertices.MAX_PARALLELISM;
     private static final long NONE = -1;
+    /** One for all tasks, so that a shared handle is the same whoever names it. */
+    private static final UUID BACKEND = new UUID(0, 1);
 
     private final Told told;
     private final List<String> tasks;
@@ -39,14 +40,19 @@ final class States {
     private final Map<String, Long> registered = new HashMap<>();
     private List<?> mentioned = Collections.emptyList();
     private long registrations;
+    private Object registry;
 
     States(Told told, List<String> tasks) {
         this.told = told;
         this.tasks = tasks;
     }
 
-    /** See which shared handles the registry has now; those that are new follow those that it had. */
-    void look(Object registry) {
+    /** A coordinator has this registry now. */
+    void use(Object fresh) {
+        registry = fresh;
+    }
+
+    private Set<String> held() {
         Set<String> held = new HashSet<>();
         for (Object entry : ((Map<?, ?>) Fields.get(registry, "registeredStates")).values()) {
             Object handle = Fields.get(entry, "stateHandle");
@@ -54,6 +60,12 @@ final class States {
                 held.add(((Handle) handle).name);
             }
         }
+        return held;
+    }
+
+    /** See which shared handles the registry has now; those that are new follow those that it had. */
+    void look() {
+        Set<String> held = held();
         registered.keySet().retainAll(held);
         List<String> fresh = new ArrayList<>(held);
         fresh.removeAll(registered.keySet());
@@ -79,7 +91,7 @@ final class States {
                     new OperatorStreamStateHandle(Collections.emptyMap(), new Handle(own, collected ? checkpoint : NONE, false, order(position, -1))));
         }
         if (!names.isEmpty()) {
-            keyed = StateObjectCollection.singleton(incremental(task, position, checkpoint, names));
+            keyed = StateObjectCollection.singleton(incremental(position, checkpoint, names));
         }
         OperatorSubtaskState state;
 //# before 1.12
@@ -98,9 +110,8 @@ final class States {
         return new TaskStateSnapshot(new HashMap<>(Collections.singletonMap(operator, state)));
     }
 
-    private KeyedStateHandle incremental(String task, int position, long checkpoint, List<?> names) {
+    private KeyedStateHandle incremental(int position, long checkpoint, List<?> names) {
         mentioned = names;
-        UUID backend = UUID.nameUUIDFromBytes(task.getBytes(StandardCharsets.UTF_8));
         Handle meta = new Handle(null, NONE, false, 0);
 //# before 1.20
         Map<StateHandleID, StreamStateHandle> files = new HashMap<>();
@@ -108,7 +119,7 @@ final class States {
             files.put(new StateHandleID((String) name), new Handle((String) name, NONE, true, order(position, names.indexOf(name))));
         }
         return new IncrementalRemoteKeyedStateHandle(
-                backend, KeyGroupRange.of(0, KEY_GROUPS - 1), checkpoint, files, new HashMap<>(), meta);
+                BACKEND, KeyGroupRange.of(0, KEY_GROUPS - 1), checkpoint, files, new HashMap<>(), meta);
 //# end
 //# from 1.20
         List<HandleAndLocalPath> files = new ArrayList<>();
@@ -116,7 +127,7 @@ final class States {
             files.add(HandleAndLocalPath.of(new Handle((String) name, NONE, true, order(position, names.indexOf(name))), (String) name));
         }
         return new IncrementalRemoteKeyedStateHandle(
-                backend, KeyGroupRange.of(0, KEY_GROUPS - 1), checkpoint, files, new ArrayList<>(), meta);
+                BACKEND, KeyGroupRange.of(0, KEY_GROUPS - 1), checkpoint, files, new ArrayList<>(), meta);
 //# end
     }
 
@@ -140,11 +151,13 @@ final class States {
             this.order = order;
         }
 
+        /** Of a file that the registry holds a task sends no more than a reference, so that nothing is deleted. */
         @Override
         public void discardState() {
-            if (name != null && (isShared || !finalized.contains(checkpoint))) {
-                told.discard(name, isShared ? registered.getOrDefault(name, order) : order);
+            if (name == null || isShared && held().contains(name) || finalized.contains(checkpoint)) {
+                return;
             }
+            told.discard(name, isShared ? registered.getOrDefault(name, order) : order);
         }
     }
 }

@@ -21,6 +21,7 @@ final class Told {
     }
 
     private final boolean checkpointsFirst;
+    private String lastReason = "unknown";
     private final List<Effect> effects = new ArrayList<>();
 
     Told(boolean checkpointsFirst) {
@@ -70,6 +71,17 @@ final class Told {
             effect.fields.put((String) fields[i], fields[i + 1]);
         }
         effects.add(effect);
+    }
+
+    /** A pending checkpoint has ended for this reason. */
+    void abort(long checkpoint, String reason) {
+        tell("abort", "checkpoint", checkpoint, "reason", reason);
+        lastReason = reason;
+    }
+
+    /** The job fails for this reason, or where none is known for that of the last abort. */
+    void failJob(String reason) {
+        tell("fail_job", "reason", reason == null ? lastReason : reason);
     }
 
     /** A checkpoint is deleted. */
