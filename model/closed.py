@@ -159,7 +159,7 @@ def coordinator_world(tasks: int, ids: int, *, max_concurrent: int, retain: int)
             for task in range(tasks + 1):
                 yield "Acknowledge", AcknowledgeMessage(task, checkpoint, 1)
             yield "Decline", DeclineMessage(0, checkpoint, "ASYNC_EXCEPTION")
-        if state.now < 3:
+        if state.now < 2:
             yield "Advance", Advance(1)
         if state.status == RUNNING:
             yield "FailTasks", FailTasks((True, *(False,) * (tasks - 1)))
