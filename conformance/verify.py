@@ -103,6 +103,7 @@ class Verification:
     """When it began, in UTC, as ISO 8601 writes it."""
     seconds: float = 0.0
     """How long all of it took; parts that ran beside each other took longer together."""
+    thorough: bool = False
 
     @property
     def verdict(self) -> Verdict:
@@ -113,7 +114,7 @@ class Verification:
     def again(self) -> str:
         """The command that does it again."""
         chosen = [part.name for part in self.parts] if self.not_run else []
-        return command_line(chosen, self.seed, quick=self.quick)
+        return command_line(chosen, self.seed, quick=self.quick, thorough=self.thorough)
 
 
 def verify(
@@ -151,13 +152,14 @@ def verify(
         machine=machine(),
         started=started,
         seconds=round(time.perf_counter() - begun, 3),
+        thorough=context.thorough,
     )
 
 
-def command_line(chosen: Collection[str], seed: int, *, quick: bool) -> str:
+def command_line(chosen: Collection[str], seed: int, *, quick: bool, thorough: bool = False) -> str:
     """The command that verifies these parts, or all if none is named."""
     words = ["barrierspec verify", *(f"--only {name}" for name in chosen), f"--seed {seed}"]
-    return " ".join([*words, *(["--quick"] if quick else [])])
+    return " ".join([*words, *["--quick"] * quick, *["--thorough"] * thorough])
 
 
 @contextmanager
@@ -231,7 +233,7 @@ def _could_not_run(name: str, error: Exception, context: Context) -> PartResult:
     line = f"{name} could not run: {type(error).__name__}: {_first_line(error)}"
     expected = type(error).__module__.split(".")[0] in OURS  # its message says what to do
     story = "" if expected else "".join(traceback.format_exception(error))
-    again = command_line([name], context.seed, quick=context.quick)
+    again = command_line([name], context.seed, quick=context.quick, thorough=context.thorough)
     return PartResult(
         name, Verdict.UNDETERMINED, "could not run", findings=(Finding(None, line, story),), again=again
     )

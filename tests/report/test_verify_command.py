@@ -69,3 +69,15 @@ def test_a_refused_answer_of_a_part_does_not_become_a_traceback(stand_in, tmp_pa
 
     assert cli.run(["verify", "--only", "proofs", "--build", str(tmp_path)]) == 2
     assert "expected a PartResult, got NoneType" in capsys.readouterr().out
+
+
+def test_a_thorough_verification_is_done_again_as_thorough(stand_in, tmp_path, capsys):
+    stand_in(proofs="passes")
+
+    assert cli.run(["verify", "--only", "proofs", "--thorough", "--build", str(tmp_path)]) == 0
+    assert "--seed 20261121 --thorough" in capsys.readouterr().out
+
+
+def test_quick_and_thorough_exclude_each_other(capsys):
+    assert cli.run(["verify", "--quick", "--thorough"]) == 64
+    assert "leave one out" in capsys.readouterr().err
