@@ -4,10 +4,13 @@ Edges are a set of (from, action, to): two actions that lead from one state to t
 two edges, and the reader keeps them apart.
 """
 
+import hashlib
 import re
+from importlib import resources
+from pathlib import Path
 from typing import NamedTuple
 
-from spec.tlc import TIMEOUT, Model, run, specification
+from spec.tlc import DUMP, TIMEOUT, Model, dumping, run, specification
 from spec.tool_output import TlcError
 from spec.values import State, parse_state
 
@@ -29,19 +32,34 @@ class GraphSyntaxError(TlcError):
     """A dump is not in the form in which TLC writes it."""
 
 
-def state_graph(model: Model, timeout: float = TIMEOUT) -> StateGraph:
+def kept_at(model: Model, folder: Path) -> Path:
+    """Where in a folder a model's dump is kept: named after all that it depends on, so never out of date."""
+    package = resources.files("spec")
+    entries = [entry for place in (package, package / "models") for entry in place.iterdir()]
+    texts = {
+        entry.name: entry.read_bytes()
+        for entry in entries
+        if entry.name.endswith(".tla") or entry.name == model.cfg
+    }
+    digest = hashlib.sha256(b"\0".join(texts[name] for name in sorted(texts)))
+    return folder / f"{model.name}-{digest.hexdigest()[:16]}.dot"
+
+
+def state_graph(model: Model, timeout: float = TIMEOUT, kept: Path | None = None) -> StateGraph:
     """The whole state graph of a model, whether its properties hold or not.
+
+    `kept`: a folder where its dump may lie, left there by a check of the same text; else TLC makes it.
 
     Raises:
         TlcError: TLC failed, or its dump does not have as many states as it counted.
     """
+    if kept is not None and (dump := kept_at(model, kept)).is_file():
+        return parse_graph(dump.read_text("utf-8"))
     with specification() as folder:
-        dump = folder / "graph.dot"
-        options = ("-dump", "dot,actionlabels", str(dump))
         cfg = folder / "models" / f"unchecked_{model.cfg}"
         cfg.write_text(unchecked((folder / "models" / model.cfg).read_text("utf-8")), "utf-8")
-        outcome = run(model._replace(cfg=cfg.name), folder, options, timeout)
-        graph = parse_graph(dump.read_text("utf-8"))
+        outcome = run(model._replace(cfg=cfg.name), folder, dumping(folder), timeout)
+        graph = parse_graph((folder / DUMP).read_text("utf-8"))
     if len(graph.nodes) != outcome.states:
         raise GraphSyntaxError(
             f"expected the {outcome.states} states that TLC counted in {model.name}, got {len(graph.nodes)} "

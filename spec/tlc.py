@@ -6,6 +6,7 @@ files in a temporary folder; which Java and which jar, `java` tells.
 """
 
 import re
+import shutil
 import subprocess
 import tempfile
 import time
@@ -22,7 +23,8 @@ from spec.tool_output import Location, Outcome, SomeTemporalProperty, TlcError, 
 
 TIMEOUT = 300.0
 """Seconds that one run of TLC may take."""
-LARGE = 5_000
+DUMP = "graph.dot"
+LARGE = 10_000
 """States from which on the thorough compiler of the JVM pays off."""
 
 _DEFINITION = re.compile(r"^(\w+)(?:\([^)]*\))?\s*==", re.MULTILINE)
@@ -139,10 +141,11 @@ def _model(entry: dict[str, Any]) -> Model:
         ) from error
 
 
-def check(model: Model, timeout: float = TIMEOUT) -> Result:
+def check(model: Model, timeout: float = TIMEOUT, dump: Path | None = None) -> Result:
     """Run TLC on a model; `timeout` in seconds.
 
-    The result is what TLC found, whatever the manifest expects: see `Result.differences`.
+    The result is what TLC found, whatever the manifest expects: see `Result.differences`. `dump`: where the
+    state graph of a model that holds is to be left, for `spec.stategraph`; a violation cuts a graph short.
 
     Raises:
         TlcError: no Java, no jar, a time-out, an error in the model, or an exit code that does not fit
@@ -150,10 +153,19 @@ def check(model: Model, timeout: float = TIMEOUT) -> Result:
     """
     with specification() as folder:
         begun = time.monotonic()
-        outcome = run(model, folder, timeout=timeout)
+        outcome = run(model, folder, dumping(folder) if dump else (), timeout)
         seconds = time.monotonic() - begun
         violated = _name(outcome, folder, model)
+        if dump is not None and violated is None:
+            dump.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(folder / DUMP, dump.with_suffix(".part"))
+            dump.with_suffix(".part").replace(dump)
     return Result(model, outcome.states, outcome.depth, seconds, violated, outcome.trace)
+
+
+def dumping(folder: Path) -> tuple[str, ...]:
+    """The options that leave the state graph in a folder, as DUMP."""
+    return ("-dump", "dot,actionlabels", str(folder / DUMP))
 
 
 def run(model: Model, folder: Path, options: tuple[str, ...] = (), timeout: float = TIMEOUT) -> Outcome:

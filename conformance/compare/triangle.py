@@ -8,6 +8,7 @@ there.
 """
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance.compare.projection import Node, Projection, Said, projection_of
@@ -46,12 +47,12 @@ class Agreement(NamedTuple):
     difference: Difference | None
 
 
-def triangle(model: Model) -> Agreement:
-    """Compare one model of spec/manifest.toml.
+def triangle(model: Model, kept: Path | None = None) -> Agreement:
+    """Compare one model of spec/manifest.toml; `kept` is a folder where its dump may lie already.
 
     Raises TlcError if TLC fails, ProjectionError if no Python twin is declared.
     """
-    return compare(model.name, state_graph(model), projection_of(model))
+    return compare(model.name, state_graph(model, kept=kept), projection_of(model))
 
 
 def compare(name: str, dumped: StateGraph, projection: Projection) -> Agreement:

@@ -35,6 +35,10 @@ class PartResult:
     seconds: float = 0.0
 
 
+DUMPS = "graphs"
+"""Folder in the build folder: the state graphs that TLC has dumped, by the text that they come from."""
+
+
 def silent(what: str) -> None:
     """Tell nobody."""
 

@@ -2,13 +2,16 @@
 
 A model that must hold is refuted, a broken one is not refuted on the invariant it names, or a count
 differs from the pinned one: each is a finding. TLC runs with one worker, so that counterexamples and depths
-are always the same, and on as many models at once as there are cores, the largest first.
+are always the same, and on as many models at once as there are cores, the largest first. The state graphs
+of the models that the triangle compares are left for it in the build folder.
 """
 
+import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from conformance.parts.result import Context, Finding, PartResult, verdict_of
+from conformance.parts.result import DUMPS, Context, Finding, PartResult, verdict_of
+from spec.stategraph import kept_at
 from spec.tlc import Model, Result, check, load_manifest
 
 UNRULED = "none"
@@ -20,11 +23,13 @@ def run(context: Context) -> PartResult:
     known = load_manifest().values()
     asked = [model for model in known if model.violates is None or model.lesson]
     models = [model for model in asked if model.triangle or not context.quick]
+    dumps = context.build / DUMPS
+    shutil.rmtree(dumps, ignore_errors=True)
     models.sort(key=lambda model: model.states, reverse=True)
 
     def checked(model: Model) -> Result:
         context.say(f"TLC: {model.name}, one of {len(models)} models")
-        return check(model)
+        return check(model, dump=kept_at(model, dumps) if model.triangle else None)
 
     with ThreadPoolExecutor(context.processes) as pool:
         results = list(pool.map(checked, models))

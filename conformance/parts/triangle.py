@@ -1,9 +1,10 @@
 """The triangle over every model of the manifest that asks for it."""
 
 from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
 
 from conformance.compare.triangle import Agreement, triangle
-from conformance.parts.result import Context, Finding, PartResult, verdict_of
+from conformance.parts.result import DUMPS, Context, Finding, PartResult, verdict_of
 from spec.tlc import Model, load_manifest
 
 UNRULED = "none"
@@ -16,7 +17,7 @@ def run(context: Context) -> PartResult:
     models.sort(key=lambda model: model.states, reverse=True)  # so that no process waits for the last one
     context.say(f"triangle: {len(models)} models in TLA+, Python and z3")
     with ProcessPoolExecutor(context.processes) as pool:
-        agreements = list(pool.map(triangle, models))
+        agreements = list(pool.map(triangle, models, repeat(context.build / DUMPS)))
     findings = tuple(
         finding
         for model, agreement in zip(models, agreements, strict=True)

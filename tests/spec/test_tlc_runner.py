@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from spec import java, tlc
-from spec.stategraph import GraphSyntaxError, parse_graph, state_graph
+from spec.stategraph import GraphSyntaxError, kept_at, parse_graph, state_graph
 from spec.tlc import ManifestError, check, checked, load_manifest, parse_manifest, replaced
 
 SPEC = Path(tlc.__file__).parent
@@ -135,3 +135,29 @@ def test_an_archive_that_is_none_changes_nothing(monkeypatch, tmp_path):
     archive.path.parent.mkdir()
     archive.path.write_bytes(b"torn")
     assert check(MANIFEST["broken_gate_cancel_ignored"]).differences == ()
+
+
+def test_a_kept_dump_is_the_graph_and_one_of_another_text_is_not_used(tmp_path):
+    model = MANIFEST["gate_polled_2_ends_abort"]
+    check(model, dump=kept_at(model, tmp_path))
+    assert [path.suffix for path in tmp_path.iterdir()] == [".dot"]
+    whole = _said(state_graph(model))
+    assert _said(state_graph(model, kept=tmp_path)) == whole
+    other = MANIFEST["gate_polled_2"]
+    assert kept_at(other, tmp_path).name != kept_at(model, tmp_path).name
+    kept_at(model, tmp_path).write_text('1 [label="x = 0",style = filled]\n')
+    assert len(state_graph(model, kept=tmp_path).nodes) == 1
+    kept_at(model, tmp_path).rename(tmp_path / f"{model.name}-0.dot")
+    assert _said(state_graph(model, kept=tmp_path)) == whole
+
+
+def _said(graph):
+    """The edges with their states; each run of TLC has fingerprints of its own."""
+    states = {node: repr(sorted(state.items(), key=str)) for node, state in graph.nodes.items()}
+    return sorted((states[source], action, states[target]) for source, action, target in graph.edges)
+
+
+def test_a_refuted_model_leaves_no_dump(tmp_path):
+    model = MANIFEST["broken_gate_no_abort"]
+    check(model, dump=kept_at(model, tmp_path))
+    assert list(tmp_path.iterdir()) == []
