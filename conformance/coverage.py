@@ -61,6 +61,7 @@ _NEEDS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
     "COORD-17": {"profile": _FROM_1_12},
     "COORD-18": {"profile": ("1.9", "1.11")},
     "COORD-19": {"profile": ("1.9",)},
+    "COORD-23": {"profile": _ORDERED},
     "SUB-07": {"profile": _FROM_1_12},
     "SUB-08": {"profile": _FROM_1_12},
     "SUB-10": {"profile": ("1.9", "1.11")},

@@ -29,7 +29,7 @@ from model.events import (
     Subsumed,
 )
 from model.pending import Pending, can_be_subsumed
-from model.store import CHECKPOINT, SAVEPOINT, Entry, on_add
+from model.store import CHECKPOINT, SAVEPOINT, STOP, Entry, on_add
 
 
 def complete(coordinator: Coordinator, done: Pending, effects: Effects) -> Step[Coordinator]:
@@ -99,7 +99,8 @@ def add_to_store(coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
         durable = (*retained, *(entry.checkpoint for entry in coordinator.unseen))
         shared, released = shared_state.forget_older(shared, retained, durable)
         effects = (*effects, *released)
-    return Step(coordinator._replace(store=added.state, shared=shared), effects, added.rules)
+    rules = (*added.rules, "SUB-12") if shared.completed else added.rules
+    return Step(coordinator._replace(store=added.state, shared=shared), effects, rules)
 
 
 def fail_to_store(
@@ -191,6 +192,8 @@ def count_failure(
     effects: Effects = ()
     if too_many:
         effects = (FailJob(reason),)
+        if failed.type == STOP:
+            rules = ("COORD-28", *rules)
     return Step(coordinator._replace(failures=counted), effects, rules)
 
 

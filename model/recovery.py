@@ -19,7 +19,7 @@ SUSPENDED = "SUSPENDED"
 def on_restore(coordinator: Coordinator, region: bool = False) -> Step[Coordinator]:
     """The restarting job, or a region of it, gets the newest retained checkpoint (ONCE-04)."""
     if not coordinator.open:
-        return Step(coordinator, (Fail("IllegalStateException"),), ())
+        return Step(coordinator, (Fail("IllegalStateException"),), ("COORD-25",))
     effects: Effects = ()
     rules: Rules = ("ONCE-04", "SUB-06")
     if region:
@@ -75,8 +75,9 @@ def on_job_end(coordinator: Coordinator, status: str) -> Step[Coordinator]:
     A suspended job is taken over by another coordinator, which finds what is durable.
     """
     if not coordinator.open:
-        return Step(coordinator, (), ())
+        return Step(coordinator, (), ("COORD-25",))
     coordinator, effects, rules = suspend(coordinator, COORDINATOR_SHUTDOWN)
+    rules = ("COORD-25", *rules)
     entries = coordinator.store.entries
     unseen = (*coordinator.unseen, *entries) if status == SUSPENDED else ()
     coordinator = coordinator._replace(

@@ -41,7 +41,7 @@ def run_until(coordinator: Coordinator, target: int, effects: Effects, rules: Ru
             coordinator, effects, rules = follow(coordinator, effects, rules)
         elif asks:
             coordinator, said, fired = ask(coordinator._replace(now=due))
-            effects, rules = (*effects, *said), (*rules, *fired)
+            effects, rules = (*effects, *said), (*rules, "COORD-26", *fired)
         else:
             return Step(coordinator, effects, rules)
 
@@ -88,11 +88,11 @@ def on_trigger_fails(coordinator: Coordinator, task: int, checkpoint: int) -> St
     """A source could not be told to begin."""
     pending = find(coordinator.pending, checkpoint)
     if pending is None or not coordinator.plan.profile.hears_lost_triggers:
-        return Step(coordinator, (), ())
+        return Step(coordinator, (), ("COORD-24",))
     if coordinator.master == checkpoint or task not in to_trigger(coordinator, pending):
-        return Step(coordinator, (), ())
+        return Step(coordinator, (), ("COORD-24",))
     coordinator, effects, rules = abort(coordinator, pending, TRIGGER_CHECKPOINT_FAILURE)
-    return follow(coordinator, effects, ("COORD-11", *rules))
+    return follow(coordinator, effects, ("COORD-24", "COORD-11", *rules))
 
 
 def suspend(coordinator: Coordinator, reason: str = COORDINATOR_SUSPEND) -> Step[Coordinator]:
@@ -112,13 +112,13 @@ def suspend(coordinator: Coordinator, reason: str = COORDINATOR_SUSPEND) -> Step
 def start_scheduler(coordinator: Coordinator) -> Step[Coordinator]:
     """It will ask, for the first time after a delay."""
     if not coordinator.open:
-        return Step(coordinator, (Fail("IllegalArgumentException"),), ())
+        return Step(coordinator, (Fail("IllegalArgumentException"),), ("COORD-25", "COORD-26"))
     plan = coordinator.plan
     delay = coordinator.scheduler.delay
     scheduler = coordinator.scheduler._replace(runs=True, due=coordinator.now + delay)
     if plan.profile.restarts_after_pause:
         scheduler = scheduler._replace(delay=plan.min_pause)
-    return settle(coordinator._replace(scheduler=scheduler), (), ("COORD-12",))
+    return settle(coordinator._replace(scheduler=scheduler), (), ("COORD-26",))
 
 
 def on_statuses(coordinator: Coordinator) -> Step[Coordinator]:
@@ -132,4 +132,7 @@ def on_statuses(coordinator: Coordinator) -> Step[Coordinator]:
     if wanted == coordinator.scheduler.follows:
         return Step(coordinator, (), ())
     coordinator = coordinator._replace(scheduler=coordinator.scheduler._replace(follows=wanted))
-    return start_scheduler(coordinator) if wanted else suspend(coordinator)
+    if wanted:
+        return start_scheduler(coordinator)
+    stopped = suspend(coordinator)
+    return stopped._replace(rules=("COORD-26", *stopped.rules))

@@ -124,7 +124,7 @@ def start(coordinator: Coordinator, wanted: Request, effects: Effects, rules: Ru
     tasks = taking_part(coordinator)
     if not any(tasks):  # the id is drawn, and burned
         effects = (*effects, *rejection(wanted, TRIGGER_CHECKPOINT_FAILURE))
-        return Step(coordinator, effects, (*rules, "COORD-02"))
+        return Step(coordinator, effects, (*rules, "COORD-02", "COORD-27"))
     begun = new_pending(
         checkpoint,
         wanted.type,
@@ -136,18 +136,21 @@ def start(coordinator: Coordinator, wanted: Request, effects: Effects, rules: Ru
     )
     coordinator = coordinator._replace(pending=(*coordinator.pending, begun), master=checkpoint)
     asked = tuple(AskMaster(place, checkpoint, False) for place in range(plan.coordinators))
-    return go_on(coordinator, begun, (*effects, *asked), (*rules, "COORD-02", "COORD-04"))
+    rules = (*rules, "COORD-02", "COORD-04")
+    if any(coordinator.tasks_finished):
+        rules = (*rules, "COORD-27")
+    return go_on(coordinator, begun, (*effects, *asked), rules)
 
 
 def go_on(coordinator: Coordinator, begun: Pending, effects: Effects, rules: Rules) -> Step[Coordinator]:
     """With all operator coordinators done the hooks are asked, with all hooks done the sources."""
+    if begun.coordinators or begun.hooks:
+        rules = (*rules, "COORD-23")
     if not all(begun.coordinators):
         return Step(coordinator, effects, rules)
-    if begun.hooks and not any(begun.hooks):
+    if not all(begun.hooks):  # none was asked before
         asked = tuple(AskMaster(place, begun.checkpoint, True) for place in range(len(begun.hooks)))
         return Step(coordinator, (*effects, *asked), rules)
-    if not all(begun.hooks):
-        return Step(coordinator, effects, rules)
     coordinator = coordinator._replace(master=NONE)
     triggers = tuple(
         TriggerTask(task, begun.checkpoint, begun.type) for task in to_trigger(coordinator, begun)
@@ -165,18 +168,18 @@ def on_master_answer(
     """An operator coordinator or a hook answers; only to what it was asked, and once."""
     pending = find(coordinator.pending, checkpoint)
     if pending is None or coordinator.master != checkpoint:
-        return Step(coordinator, (), ())
+        return Step(coordinator, (), ("COORD-23",))
     answered = pending.hooks if is_hook else pending.coordinators
     if answered[place] or (is_hook and not all(pending.coordinators)):
-        return Step(coordinator, (), ())
+        return Step(coordinator, (), ("COORD-23",))
     if fails:
         coordinator, effects, rules = abort(coordinator, pending, TRIGGER_CHECKPOINT_FAILURE)
-        return take_turns(coordinator, effects, ("COORD-11", *rules))
+        return take_turns(coordinator, effects, ("COORD-23", "COORD-11", *rules))
     answered = (*answered[:place], True, *answered[place + 1 :])
     pending = pending._replace(hooks=answered) if is_hook else pending._replace(coordinators=answered)
     coordinator = replace_pending(coordinator, pending)
     if is_hook and not all(answered):
-        return Step(coordinator, (), ())
+        return Step(coordinator, (), ("COORD-23",))
     coordinator, effects, rules = go_on(coordinator, pending, (), ())
     return take_turns(coordinator, effects, rules)
 

@@ -17,8 +17,8 @@ PROVED_HERE = frozenset(
     [f"ALIGN-{number:02}" for number in range(1, 25)]
     + [f"TRACK-{number:02}" for number in range(1, 19)]
     + [f"UNAL-{number:02}" for number in range(1, 30)]
-    + [f"SUB-{number:02}" for number in range(1, 12)]
-    + [f"COORD-{number:02}" for number in range(1, 23)]
+    + [f"SUB-{number:02}" for number in range(1, 13)]
+    + [f"COORD-{number:02}" for number in range(1, 29)]
     + [f"TASK-{number:02}" for number in range(1, 21)]
 )
 """The rules that have to come out proved; those of the sink and of the dataflow are explored instead."""

@@ -8,6 +8,7 @@ rule a wrong step breaks.
 from model.properties.buffer import BUFFER
 from model.properties.coordinator import COORDINATOR
 from model.properties.coordinator_generations import COORDINATOR_GENERATIONS
+from model.properties.coordinator_life import COORDINATOR_LIFE
 from model.properties.dataflow import DATAFLOW
 from model.properties.gate import GATE, NETWORK
 from model.properties.registry import Property
@@ -34,6 +35,7 @@ PROPERTIES: tuple[Property, ...] = tuple(
         SUBTASK_GENERATIONS,
         COORDINATOR,
         COORDINATOR_GENERATIONS,
+        COORDINATOR_LIFE,
         STORE,
         SINK,
         DATAFLOW,

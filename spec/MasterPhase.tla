@@ -1,0 +1,91 @@
+----------------------------- MODULE MasterPhase -----------------------------
+(***************************************************************************)
+(* Whom a checkpoint is asked of before its sources: the operator          *)
+(* coordinators, when all of them are done the master hooks, and when      *)
+(* these are done the sources. One checkpoint at a time is in that phase.  *)
+(*                                                                         *)
+(* Functions only: models/MasterModel.tla puts them into an environment    *)
+(* and states rules COORD-23 and COORD-24.                                 *)
+(*                                                                         *)
+(* Source: Apache Flink, CheckpointCoordinator.startTriggeringCheckpoint   *)
+(* and triggerCheckpointRequest, 1.11 and later.                           *)
+(***************************************************************************)
+EXTENDS Integers, Sequences, FiniteSets
+
+CONSTANTS
+    Coordinators,   \* the operator coordinators
+    Hooks           \* the master hooks
+
+BegunType ==
+    [id           : Nat,
+     coordinators : SUBSET Coordinators,    \* have answered
+     hooks        : SUBSET Hooks,           \* have answered
+     acknowledged : BOOLEAN]                \* by the one task there is
+
+PhaseType ==
+    [next    : Nat,                         \* id of the next checkpoint
+     waiting : Nat,                         \* requests that wait for their turn
+     pending : Seq(BegunType)]              \* ascending by id
+
+NewPhase == [next |-> 1, waiting |-> 0, pending |-> <<>>]
+
+PhaseStep(m, said) == [phase |-> m, out |-> said]
+
+------------------------------------------------------------------------------
+(* The questions, operators of their own, so that a model can replace them.  *)
+
+HooksMayBeAsked(p) == p.coordinators = Coordinators                 \* COORD-23
+
+IsReady(p) == p.coordinators = Coordinators /\ p.hooks = Hooks      \* COORD-23
+
+IsFree(m) == \A i \in DOMAIN m.pending : IsReady(m.pending[i])      \* COORD-23
+
+IsHeard(p) == IsReady(p)                                            \* COORD-24
+
+------------------------------------------------------------------------------
+IsPendingId(m, n) == \E i \in DOMAIN m.pending : m.pending[i].id = n
+PendingOf(m, n) == m.pending[CHOOSE i \in DOMAIN m.pending : m.pending[i].id = n]
+Changed(m, p) ==
+    [m EXCEPT !.pending = [i \in DOMAIN @ |-> IF @[i].id = p.id THEN p ELSE @[i]]]
+Without(m, n) == [m EXCEPT !.pending = SelectSeq(@, LAMBDA p : p.id # n)]
+
+(* The turn of what waits: it starts when nobody is in that phase.           *)
+Turn(m, said) ==
+    IF m.waiting = 0 \/ ~IsFree(m) THEN PhaseStep(m, said)
+    ELSE PhaseStep(
+        [next |-> m.next + 1, waiting |-> m.waiting - 1,
+         pending |-> Append(m.pending,
+             [id |-> m.next, coordinators |-> {}, hooks |-> {}, acknowledged |-> FALSE])],
+        Append(said, <<"ask_coordinators", m.next>>))
+
+Ended(m, p) == IF p.acknowledged /\ IsReady(p) THEN Without(m, p.id) ELSE Changed(m, p)
+
+OnRequest(m) == Turn([m EXCEPT !.waiting = @ + 1], <<>>)
+
+(* An answer that was not asked for, or comes twice, is none.                *)
+OnAnswer(m, hook, who, n) ==
+    LET p == PendingOf(m, n)
+        q == IF hook THEN [p EXCEPT !.hooks = @ \cup {who}] ELSE [p EXCEPT !.coordinators = @ \cup {who}]
+        asks == IF ~hook /\ HooksMayBeAsked(q) THEN <<<<"ask_hooks", n>>>> ELSE <<>>
+        begins == IF IsReady(q) THEN <<<<"trigger", n>>>> ELSE <<>>
+        ends == IF IsReady(q) /\ q.acknowledged THEN <<<<"complete", n>>>> ELSE <<>>
+    IN  IF ~IsPendingId(m, n) THEN PhaseStep(m, <<>>)
+        ELSE IF q = p \/ (hook /\ ~HooksMayBeAsked(p)) THEN PhaseStep(m, <<>>)
+        ELSE Turn(Ended(m, q), asks \o begins \o ends)
+
+(* An operator coordinator or a hook gives up, or a trigger is lost.         *)
+Abort(m, n) == Turn(Without(m, n), <<<<"abort", n, "TRIGGER_CHECKPOINT_FAILURE">>>>)
+
+OnGivingUp(m, n) ==
+    IF IsPendingId(m, n) /\ ~IsReady(PendingOf(m, n)) THEN Abort(m, n) ELSE PhaseStep(m, <<>>)
+
+OnLostTrigger(m, n) ==
+    IF IsPendingId(m, n) /\ IsHeard(PendingOf(m, n)) THEN Abort(m, n) ELSE PhaseStep(m, <<>>)
+
+(* The task may be faster than its trigger; the last to answer completes.    *)
+OnAcknowledge(m, n) ==
+    LET p == [PendingOf(m, n) EXCEPT !.acknowledged = TRUE]
+    IN  IF ~IsPendingId(m, n) THEN PhaseStep(m, <<>>)
+        ELSE IF IsReady(p) THEN Turn(Without(m, n), <<<<"complete", n>>>>)
+        ELSE PhaseStep(Changed(m, p), <<>>)
+==============================================================================

@@ -1,0 +1,85 @@
+----------------------------- MODULE MasterModel -----------------------------
+(***************************************************************************)
+(* The phase before the sources in its environment: requests, answers in   *)
+(* any order, also unasked and repeated, a task that is faster than its    *)
+(* trigger, and triggers that are lost.                                    *)
+(***************************************************************************)
+EXTENDS MasterPhase
+
+CONSTANT
+    M               \* at most M checkpoints are asked for
+
+VARIABLES
+    phase,          \* see PhaseType
+    out             \* the last event, then the effects that it had
+
+vars == <<phase, out>>
+Ids == 1 .. M
+
+TypeOK == phase \in PhaseType /\ \A i \in DOMAIN out : out[i] # <<>>
+
+Init == phase = NewPhase /\ out = <<>>
+
+------------------------------------------------------------------------------
+(* System: the coordinator takes the event. *)
+
+Take(event, step) == phase' = step.phase /\ out' = <<event>> \o step.out
+
+(* Environment. *)
+
+Request == phase.next + phase.waiting <= M /\ Take(<<"request", 0>>, OnRequest(phase))
+Answer(hook, who, n) == n < phase.next /\ Take(<<"answer", n, hook, who>>, OnAnswer(phase, hook, who, n))
+GivingUp(n) == n < phase.next /\ Take(<<"give_up", n>>, OnGivingUp(phase, n))
+LostTrigger(n) == n < phase.next /\ Take(<<"lost_trigger", n>>, OnLostTrigger(phase, n))
+Acknowledge(n) == n < phase.next /\ Take(<<"acknowledge", n>>, OnAcknowledge(phase, n))
+
+Next ==
+    \/ Request
+    \/ \E n \in Ids :
+        \/ GivingUp(n) \/ LostTrigger(n) \/ Acknowledge(n)
+        \/ \E who \in Coordinators : Answer(FALSE, who, n)
+        \/ \E who \in Hooks : Answer(TRUE, who, n)
+
+Spec == Init /\ [][Next]_vars
+
+------------------------------------------------------------------------------
+(* Words for the rules. *)
+
+Comes(kind) == out'[1][1] = kind
+Which == out'[1][2]
+Said == Tail(out')
+Says(kind, n) == \E i \in DOMAIN Said : Said[i][1] = kind /\ Said[i][2] = n
+AllDone(p) == p.coordinators = Coordinators /\ p.hooks = Hooks
+Busy(m) == {i \in DOMAIN m.pending : ~AllDone(m.pending[i])}
+
+(* Which of the answers are in after this one, as far as it was asked for.   *)
+After(p, hook, who) ==
+    IF ~hook THEN [p EXCEPT !.coordinators = @ \cup {who}]
+    ELSE IF p.coordinators = Coordinators THEN [p EXCEPT !.hooks = @ \cup {who}]
+    ELSE p
+
+COORD_23 == [][
+    /\ Cardinality(Busy(phase')) <= 1
+    /\ \A n \in Ids :
+        /\ Says("trigger", n) => Comes("answer") /\ Which = n
+        /\ Says("ask_hooks", n) => Comes("answer") /\ Which = n /\ ~out'[1][3]
+    /\ (Comes("answer") /\ IsPendingId(phase, Which)) =>
+        LET p == PendingOf(phase, Which)
+            q == After(p, out'[1][3], out'[1][4])
+        IN  /\ Says("trigger", Which) = (q # p /\ AllDone(q))
+            /\ Says("ask_hooks", Which) = (q.coordinators # p.coordinators /\ q.coordinators = Coordinators)
+    ]_vars
+
+COORD_24 == [][Comes("lost_trigger") =>
+    IF IsPendingId(phase, Which) /\ AllDone(PendingOf(phase, Which))
+    THEN Said # <<>> /\ Head(Said) = <<"abort", Which, "TRIGGER_CHECKPOINT_FAILURE">> /\ ~IsPendingId(phase', Which)
+    ELSE Said = <<>> /\ phase' = phase]_vars
+
+------------------------------------------------------------------------------
+(* Replacements: each is put in the place of the operator in its comment by  *)
+(* a model that must fail.                                                   *)
+
+HooksDoNotMatter(p) == p.coordinators = Coordinators                \* IsReady
+EverybodyAtOnce(m) == TRUE                                          \* IsFree
+NobodyHears(p) == FALSE                                             \* IsHeard
+==============================================================================
