@@ -252,11 +252,9 @@ class Coordinator(InspectedCoordinator):
         books.scheduler.stop()
         effects = suspend(books, COORDINATOR_SHUTDOWN)
         books.shut_down = True
-        if status == SUSPENDED:
-            books.retained.close()
-            return tuple(effects)
-        cancelled = status == CANCELED and not books.options.keep_when_cancelled
-        return (*effects, *books.retained.end(delete=status == FINISHED or cancelled))
+        given_up = status in (CANCELED, FAILED) and not books.options.keep_when_cancelled
+        ended = books.retained.end(delete=status == FINISHED or given_up, suspended=status == SUSPENDED)
+        return (*effects, *ended)
 
     # ------------------------------------------------------------ steps
 

@@ -84,16 +84,20 @@ class Retained:
             effects += [DiscardState(handle) for handle in self._shared.swept(self._store.completed)]
         return effects
 
-    def close(self) -> None:
-        """The job is suspended: nothing is retained here, all that is durable stays."""
-        self._store = CompletedCheckpointStore(self._retain, self._generation)
+    def end(self, *, delete: bool, suspended: bool) -> list[Effect]:
+        """The job has ended, and with `delete` its checkpoints go.
 
-    def end(self, delete: bool) -> list[Effect]:
-        """The job has ended for good: no coordinator takes over; with `delete` its checkpoints go."""
-        kept = self._store.elements if delete else ()
+        Only what a `suspended` job has made durable stays for the next coordinator. Shared state goes as
+        soon as no checkpoint that stays may use it.
+        """
+        kept = self._store.elements
         self._store = CompletedCheckpointStore(self._retain, self._generation)
-        self._durable.clear()
-        return self.deletions([one for one in kept if one.type is CheckpointType.CHECKPOINT])
+        if not suspended:
+            self._durable.clear()
+        deleted = [one for one in kept if delete and one.type is CheckpointType.CHECKPOINT]
+        effects = [effect for one in deleted for effect in self._deletion(one)]
+        stay = [one.checkpoint for one in kept if one not in deleted]
+        return effects + [DiscardState(handle) for handle in self._shared.swept(stay)]
 
     def _deletion(self, completed: Completed) -> list[Effect]:
         released = self._shared.released(completed.checkpoint, completed.shared)

@@ -417,7 +417,8 @@ def test_a_lost_trigger_aborts_from_1_14_on(job, check, profile, aborts):
         ("FINISHED", "retain", True),
         ("CANCELED", "delete", True),
         ("CANCELED", "retain", False),
-        ("FAILED", "delete", False),
+        ("FAILED", "delete", True),
+        ("FAILED", "retain", False),
         ("SUSPENDED", "delete", False),
     ],
 )
