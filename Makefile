@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format test verify proofs bench mutants flink flink-matrix flink-logs generations doctor clean
+.PHONY: help setup lint format test verify proofs models bench mutants flink flink-matrix flink-logs generations doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -34,6 +34,9 @@ verify: $(READY)  ## The main job: spec, triangle, proofs, lock-step, pipeline, 
 
 proofs: $(READY)  ## The proofs alone, with those that take minutes: unaligned gates in every generation
 	$(BIN)/barrierspec verify --only proofs --thorough
+
+models: $(READY)  ## TLC on every model that must hold, with those that take minutes
+	$(BIN)/barrierspec verify --only specification --thorough
 
 bench: $(READY)  ## Print the measured rates
 	$(BIN)/barrierspec bench

@@ -22,6 +22,7 @@ from model.dataflow import (
 )
 from model.events import NONE, Record, Restored, Step
 from model.messages import ACKNOWLEDGE, COMPLETE, TO_TASKS, TRIGGER, Message, Messages, arrived
+from model.store import CHECKPOINT
 from model.subtask import Subtask
 
 # ---------------------------------------------------------------- what may happen
@@ -48,9 +49,17 @@ class ReceiveAtSink(NamedTuple):
 
 
 class StartCheckpoint(NamedTuple):
-    """A checkpoint is due."""
+    """A checkpoint is due, or a savepoint is asked for."""
 
+    type: int = CHECKPOINT
     kind: str = "start_checkpoint"
+
+
+class StoreWillFail(NamedTuple):
+    """The next addition to the store fails: BEFORE, AFTER or MAYBE."""
+
+    when: int
+    kind: str = "store_will_fail"
 
 
 class TimeOut(NamedTuple):
@@ -77,6 +86,8 @@ class Fail(NamedTuple):
     """Every task fails; of the messages in flight only `late` will ever arrive."""
 
     late: Messages
+    takes_coordinator: bool = False
+    """The coordinator ends with them, and a new one finds what is durable."""
     kind: str = "fail"
 
 
@@ -135,9 +146,17 @@ def on_receive_at_sink(dataflow: Dataflow) -> Step[Dataflow]:
 # ---------------------------------------------------------------- the coordinator, messages, failures
 
 
-def on_start_checkpoint(dataflow: Dataflow) -> Step[Dataflow]:
-    """A checkpoint is due."""
-    return obey_coordinator(dataflow, coordinator.on_trigger(dataflow.coordinator))
+def on_start_checkpoint(
+    dataflow: Dataflow,
+    type: int = CHECKPOINT,  # noqa: A002 - the protocol's word
+) -> Step[Dataflow]:
+    """A checkpoint is due, or a savepoint is asked for."""
+    return obey_coordinator(dataflow, coordinator.on_trigger(dataflow.coordinator, type))
+
+
+def on_store_will_fail(dataflow: Dataflow, when: int) -> Step[Dataflow]:
+    """The next addition to the store fails."""
+    return obey_coordinator(dataflow, recovery.on_store_fails(dataflow.coordinator, when))
 
 
 def on_time_out(dataflow: Dataflow) -> Step[Dataflow]:
@@ -180,8 +199,8 @@ def on_lose(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
     return Step(dataflow._replace(messages=arrived(dataflow.messages, message)), (), ())
 
 
-def on_fail(dataflow: Dataflow, late: Messages) -> Step[Dataflow]:
-    """Every task fails; of the messages in flight only `late` will ever arrive."""
+def on_fail(dataflow: Dataflow, late: Messages, takes_coordinator: bool = False) -> Step[Dataflow]:
+    """Every task fails, maybe with the coordinator; only `late` of the messages will ever arrive."""
     plan = dataflow.coordinator.plan
     nothing = beginning(len(dataflow.committed), len(dataflow.committed[0]))
     dataflow = dataflow._replace(
@@ -190,6 +209,8 @@ def on_fail(dataflow: Dataflow, late: Messages) -> Step[Dataflow]:
         tasks=deployed(nothing, plan.max_concurrent),
         sink=transactions.on_crash(dataflow.sink).state,
     )
+    if takes_coordinator:
+        return obey_coordinator(dataflow, recovery.on_coordinator_restart(dataflow.coordinator))
     return obey_coordinator(
         dataflow, coordinator.on_fail_tasks(dataflow.coordinator, (True,) * len(plan.sources))
     )
@@ -222,6 +243,7 @@ ACTIONS: Mapping[type, Callable[..., Step[Dataflow]]] = {
     Receive: on_receive,
     ReceiveAtSink: on_receive_at_sink,
     StartCheckpoint: on_start_checkpoint,
+    StoreWillFail: on_store_will_fail,
     TimeOut: on_time_out,
     Deliver: on_deliver,
     Lose: on_lose,

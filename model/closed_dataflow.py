@@ -17,14 +17,18 @@ from model.actions import (
     ReceiveAtSink,
     Restart,
     StartCheckpoint,
+    StoreWillFail,
     TimeOut,
     act,
     is_readable,
 )
 from model.closed import Environment, World
+from model.coordinator_events import BEFORE, MAYBE
+from model.coordinator_profiles import NEWEST_COORDINATOR, CoordinatorProfile
 from model.dataflow import Channel, Dataflow, new_dataflow
 from model.events import Event, Record
 from model.messages import NOTIFICATIONS
+from model.store import CHECKPOINT, SAVEPOINT
 
 
 class Scope(NamedTuple):
@@ -44,6 +48,13 @@ class Scope(NamedTuple):
     in_flight: int
     """Messages; with so many under way only they move, so there may be as many more as one step sends."""
     sources: int = 2
+    types: tuple[int, ...] = (CHECKPOINT,)
+    """Of what is asked for; a savepoint starts whatever is pending."""
+    faults: tuple[int, ...] = ()
+    """How the store may fail, once."""
+    takes_coordinator: bool = False
+    """A failure takes the coordinator with it."""
+    profile: CoordinatorProfile = NEWEST_COORDINATOR
 
 
 def dataflow_world(scope: Scope) -> World:
@@ -57,7 +68,7 @@ def dataflow_world(scope: Scope) -> World:
             if dataflow.attempt <= scope.failures:
                 for kept in range(scope.late + 1):
                     for late in combinations(dataflow.messages, kept):
-                        yield "Fail", Fail(late)
+                        yield "Fail", Fail(late, scope.takes_coordinator)
         else:
             yield "Restart", Restart()
         for message in dataflow.messages:
@@ -68,9 +79,15 @@ def dataflow_world(scope: Scope) -> World:
     return World(
         f"dataflow of {scope.sources} sources, {scope.records} records each, ids to {scope.checkpoints}, "
         f"{scope.max_concurrent} at once, {scope.failures} failures, {scope.time_outs} time-outs, "
-        f"{scope.late} late, room for {scope.room}, {scope.in_flight} in flight",
+        f"{scope.late} late, room for {scope.room}, {scope.in_flight} in flight{_more(scope)}",
         "dataflow",
-        new_dataflow(scope.sources, scope.records, max_concurrent=scope.max_concurrent, retain=1),
+        new_dataflow(
+            scope.sources,
+            scope.records,
+            max_concurrent=scope.max_concurrent,
+            retain=1,
+            profile=scope.profile,
+        ),
         (),
         offers,
         _anything,
@@ -101,10 +118,23 @@ def time_passes(scope: Scope, dataflow: Dataflow) -> Iterator[tuple[str, Event]]
     """A checkpoint is due, or those that are pending expire."""
     coordinator = dataflow.coordinator
     pending = len(coordinator.pending)
-    if coordinator.next_id <= scope.checkpoints and pending < scope.max_concurrent:
-        yield "StartCheckpoint", StartCheckpoint()
+    for kind in scope.types if coordinator.next_id <= scope.checkpoints else ():
+        if kind != CHECKPOINT or pending < scope.max_concurrent:
+            yield "StartCheckpoint", StartCheckpoint(kind)
+    if not coordinator.fault and not coordinator.unseen:
+        for when in scope.faults:
+            yield "StoreWillFail", StoreWillFail(when)
     if pending and coordinator.now < scope.time_outs * coordinator.plan.timeout:
         yield "TimeOut", TimeOut()
+
+
+def _more(scope: Scope) -> str:
+    """What a scope has beside its numbers."""
+    savepoints = ", savepoints" if len(scope.types) > 1 else ""
+    faults = ", a store that fails" if scope.faults else ""
+    replaced = ", a coordinator that is replaced" if scope.takes_coordinator else ""
+    older = "" if scope.profile is NEWEST_COORDINATOR else f", {scope.profile.name}"
+    return savepoints + faults + replaced + older
 
 
 def _anything(environment: Environment, event: Event) -> Environment:
@@ -127,5 +157,30 @@ EXPIRY = Scope(
     records=1, checkpoints=1, max_concurrent=1, failures=1, time_outs=1, late=1, room=1, in_flight=2
 )
 """A checkpoint expires while its barriers are under way."""
-SCOPES = (REPLAY, TWICE, OVERTAKING, EXPIRY)
+BESIDE = Scope(
+    records=1,
+    checkpoints=2,
+    max_concurrent=1,
+    failures=0,
+    time_outs=0,
+    late=0,
+    room=1,
+    in_flight=2,
+    types=(CHECKPOINT, SAVEPOINT),
+)
+"""Savepoints beside checkpoints: they complete in any order."""
+REPLACED = Scope(
+    records=1,
+    checkpoints=1,
+    max_concurrent=1,
+    failures=1,
+    time_outs=0,
+    late=0,
+    room=1,
+    in_flight=2,
+    faults=(BEFORE, MAYBE),
+    takes_coordinator=True,
+)
+"""The store fails, and a failure takes the coordinator with it."""
+SCOPES = (REPLAY, TWICE, OVERTAKING, EXPIRY, BESIDE, REPLACED)
 """What is published as explored, each in well under a minute."""

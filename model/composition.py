@@ -29,10 +29,11 @@ from model.events import (
     BroadcastCancel,
     Cancel,
     Commit,
-    Complete,
     Decline,
+    DiscardCheckpoint,
     Effect,
     Effects,
+    Fail,
     NotifyAbort,
     NotifyComplete,
     Rules,
@@ -43,6 +44,7 @@ from model.events import (
     Write,
 )
 from model.messages import ABORT, ACKNOWLEDGE, COMPLETE, DECLINE, TRIGGER, Message, sent
+from model.store import latest
 from model.subtask import Subtask
 from model.transactions import Sink
 
@@ -148,11 +150,13 @@ def obey_sink(dataflow: Dataflow, step: Step[Sink]) -> Step[Dataflow]:
 
 def obey_coordinator(dataflow: Dataflow, step: Step[Coordinator]) -> Step[Dataflow]:
     """What the coordinator says to tasks is in flight, if there are tasks to be told."""
-    dataflow = dataflow._replace(coordinator=step.state)
+    dataflow = dataflow._replace(coordinator=step.state, completed=latest(step.state.store))
     attempt, sink = dataflow.attempt, operator_of(dataflow) + 1
+    untaken = any(type(effect) is Fail for effect in step.effects)
     for effect in step.effects:
-        if type(effect) is Complete:
-            dataflow = dataflow._replace(completed=max(dataflow.completed, effect.checkpoint))
+        if type(effect) is DiscardCheckpoint and untaken:  # the store has not taken it
+            kept = tuple(cut for cut in dataflow.cuts if cut.checkpoint != effect.checkpoint)
+            dataflow = dataflow._replace(cuts=kept)
         elif not dataflow.runs:
             continue
         elif type(effect) is TriggerTask:

@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeVar
 
 from model import alignment, coordinator, coordinator_state, subtask, transactions
 from model.alignment import Gate
+from model.coordinator_profiles import NEWEST_COORDINATOR, CoordinatorProfile
 from model.coordinator_state import RUNNING, Coordinator, Plan
 from model.events import NONE, Barrier, Cancel, Record
 from model.messages import Messages
@@ -89,14 +90,27 @@ class Dataflow(NamedTuple):
     cuts: tuple[Cut, ...]
     """Ascending by checkpoint."""
     completed: int
-    """The newest checkpoint that the coordinator has called complete; -1 before the first."""
+    """The checkpoint that the coordinator would restore; -1 before the first."""
     restored: int
     """The checkpoint that this attempt was restored from, -1 for the beginning."""
 
 
-def new_dataflow(sources: int, records: int, *, max_concurrent: int, retain: int) -> Dataflow:
+def new_dataflow(
+    sources: int,
+    records: int,
+    *,
+    max_concurrent: int,
+    retain: int,
+    profile: CoordinatorProfile = NEWEST_COORDINATOR,
+) -> Dataflow:
     """A job that runs, before its first record; each source has `records` of them."""
-    plan = Plan((True,) * sources + (False, False), timeout=1, max_concurrent=max_concurrent)
+    plan = Plan(
+        (True,) * sources + (False, False),
+        timeout=1,
+        max_concurrent=max_concurrent,
+        profile=profile,
+        finished_tasks=profile.goes_on_after_finished_tasks,
+    )
     start = beginning(sources, records)
     return Dataflow(
         attempt=1,

@@ -2,7 +2,8 @@
 (***************************************************************************)
 (* The whole: two replayable sources, one operator that counts, and one    *)
 (* transactional sink, joined by FIFO channels, with a coordinator, a      *)
-(* store, and failures that restart the job.                               *)
+(* store that may fail, and failures that restart the job, with the same   *)
+(* coordinator or with a new one.                                          *)
 (*                                                                         *)
 (*     source 0 --channel 0--> operator --channel 2--> sink                *)
 (*     source 1 --channel 1-->                                             *)
@@ -35,6 +36,12 @@ Operator == 2
 SinkTask == 3
 ToSink == 2         \* the channel between them
 Ids == 1 .. MaxCheckpoint
+
+(* What else the environment may do; a model puts something else in the      *)
+(* place of these.                                                           *)
+AskedFor == {"checkpoint"}          \* types of what is asked for
+WaysToFail == {}                    \* of the store, once
+IsReplaced == FALSE                 \* a failure takes the coordinator with it
 
 ASSUME N = 2 /\ Sources = {0, 1} /\ Tasks = {0, 1, 2, 3}
 
@@ -106,6 +113,12 @@ Filed(said, t, state) ==
         IF <<"snapshot", n>> \in Range(said)
         THEN (t :> state) @@ snapshots[n] ELSE snapshots[n]]
 
+(* A checkpoint that the store did not take is gone, if it was discarded.    *)
+Kept(states, said) ==
+    [n \in DOMAIN states |->
+        IF {<<"fail", "CheckpointException">>, <<"discard", n>>} \subseteq Range(said)
+        THEN <<>> ELSE states[n]]
+
 (* What the coordinator sends: triggers, and notifications to who listens.   *)
 Sent(said) ==
     {<<attempt, e[1], e[2], e[3]>> :
@@ -122,12 +135,15 @@ HearAll(k, messages, said) ==
     ELSE LET step == Hear(k, Head(messages))
          IN  HearAll(step.coordinator, Tail(messages), said \o step.out)
 
-(* Task t answers the coordinator; the messages in `taken` were read.        *)
-Report(t, said, taken) ==
+(* Task t answers the coordinator; the messages in `taken` were read, and    *)
+(* `states` are the snapshots with its own.                                  *)
+Report(t, said, taken, states) ==
     IF t \in Slow
-    THEN coordinator' = coordinator /\ net' = (net \ taken) \cup Range(Answers(t, said))
+    THEN /\ coordinator' = coordinator /\ net' = (net \ taken) \cup Range(Answers(t, said))
+         /\ snapshots' = states
     ELSE LET step == HearAll(coordinator, Answers(t, said), <<>>)
-         IN  coordinator' = step.coordinator /\ net' = (net \ taken) \cup Sent(step.out)
+         IN  /\ coordinator' = step.coordinator /\ net' = (net \ taken) \cup Sent(step.out)
+             /\ snapshots' = Kept(states, step.out)
 
 ------------------------------------------------------------------------------
 (* System: the sources. *)
@@ -145,8 +161,7 @@ SourceTriggered(s) ==
         /\ LET step == Obey(tasks[s], <<<<"trigger", m[4]>>>>, <<>>)
            IN  /\ tasks' = [tasks EXCEPT ![s] = step.task]
                /\ channel' = [channel EXCEPT ![s] = @ \o Items(step.out)]
-               /\ snapshots' = Filed(step.out, s, offset[s])
-               /\ Report(s, step.out, {m})
+               /\ Report(s, step.out, {m}, Filed(step.out, s, offset[s]))
     /\ UNCHANGED <<attempt, declined, offset, gate, sinkGate, counted, received, sink, contents>>
 
 (* System: the operator. *)
@@ -170,8 +185,7 @@ OperatorAligns(c) ==
        IN  /\ gate' = aligned.gate
            /\ tasks' = [tasks EXCEPT ![Operator] = step.task]
            /\ channel' = [channel EXCEPT ![c] = Tail(@), ![ToSink] = @ \o Items(step.out)]
-           /\ snapshots' = Filed(step.out, Operator, counted)
-           /\ Report(Operator, step.out, {})
+           /\ Report(Operator, step.out, {}, Filed(step.out, Operator, counted))
     /\ UNCHANGED <<attempt, declined, offset, sinkGate, counted, received, sink, contents>>
 
 (* System: the sink. *)
@@ -196,8 +210,8 @@ SinkSnapshots ==
            /\ tasks' = [tasks EXCEPT ![SinkTask] = step.task]
            /\ sink' = after
            /\ contents' = IF taken THEN Append(contents, Empty) ELSE contents
-           /\ snapshots' = Filed(step.out, SinkTask, [received |-> received, held |-> Held(after)])
-           /\ Report(SinkTask, step.out, {})
+           /\ Report(SinkTask, step.out, {},
+                     Filed(step.out, SinkTask, [received |-> received, held |-> Held(after)]))
     /\ channel' = [channel EXCEPT ![ToSink] = Tail(@)]
     /\ UNCHANGED <<attempt, declined, offset, gate, counted, received>>
 
@@ -219,9 +233,10 @@ CoordinatorHears ==
     \E m \in net :
         /\ m[2] \in {"acknowledge", "decline"} /\ IsCurrent(m[1])
         /\ LET step == Hear(coordinator, m)
-           IN  coordinator' = step.coordinator /\ net' = (net \ {m}) \cup Sent(step.out)
+           IN  /\ coordinator' = step.coordinator /\ net' = (net \ {m}) \cup Sent(step.out)
+               /\ snapshots' = Kept(snapshots, step.out)
     /\ UNCHANGED <<attempt, declined, offset, channel, gate, sinkGate, tasks, counted, received, sink,
-                   contents, snapshots>>
+                   contents>>
 
 (* System: what an ended attempt has sent is thrown away (ONCE-06). *)
 DropStale ==
@@ -234,12 +249,14 @@ DropStale ==
 
 ------------------------------------------------------------------------------
 (* Environment: somebody asks for a checkpoint; a snapshot cannot be         *)
-(* written; the job fails.                                                   *)
+(* written; the store fails; the job fails.                                  *)
 
 Request ==
-    /\ coordinator.next <= MaxCheckpoint /\ coordinator.queue = <<>> /\ HasRoom(coordinator)
-    /\ LET step == OnRequest(coordinator, ByHand("checkpoint"))
-       IN  coordinator' = step.coordinator /\ net' = net \cup Sent(step.out)
+    /\ coordinator.next <= MaxCheckpoint /\ coordinator.queue = <<>>
+    /\ \E type \in AskedFor :
+        /\ type = "savepoint" \/ HasRoom(coordinator)
+        /\ LET step == OnRequest(coordinator, ByHand(type))
+           IN  coordinator' = step.coordinator /\ net' = net \cup Sent(step.out)
     /\ UNCHANGED <<attempt, declined, offset, channel, gate, sinkGate, tasks, counted, received, sink,
                    contents, snapshots>>
 
@@ -251,13 +268,24 @@ Decline ==
     /\ UNCHANGED <<attempt, offset, channel, gate, sinkGate, tasks, counted, received, sink, contents,
                    snapshots>>
 
+StoreFails ==
+    /\ coordinator.fault = "none" /\ coordinator.unseen = {}
+    /\ \E when \in WaysToFail : coordinator' = OnStoreFails(coordinator, when).coordinator
+    /\ UNCHANGED <<attempt, declined, net, offset, channel, gate, sinkGate, tasks, counted, received, sink,
+                   contents, snapshots>>
+
 (* ONCE-04: the one completed checkpoint that every task reads.              *)
-RestoreFrom(t) == LatestId(coordinator.store)
+RestoreFrom(k, t) == LatestId(k.store)
+
+(* The coordinator that is there after a failure.                            *)
+Survivor ==
+    IF IsReplaced THEN OnCoordinatorRestart(coordinator).coordinator
+    ELSE OnFailTasks(coordinator, Tasks).coordinator
 
 Fail ==
     /\ attempt < MaxFailures
     /\ attempt' = attempt + 1 /\ declined' = declined
-    /\ LET state == [t \in Tasks |-> snapshots[RestoreFrom(t)][t]]
+    /\ LET state == [t \in Tasks |-> snapshots[RestoreFrom(Survivor, t)][t]]
            restored == OnRestore(OnCrash(sink).sink, state[SinkTask].held).sink
        IN  /\ offset' = [s \in Sources |-> state[s]]
            /\ counted' = state[Operator]
@@ -265,9 +293,9 @@ Fail ==
            /\ sink' = restored
            /\ contents' = [x \in 1 .. restored.next - 1 |->
                               IF x \in restored.committed THEN contents[x] ELSE Empty]
-    /\ coordinator' = [OnFailTasks(coordinator, Tasks).coordinator EXCEPT !.running = TRUE, !.up = Tasks]
+    /\ coordinator' = [Survivor EXCEPT !.running = TRUE, !.up = Tasks]
     /\ snapshots' = [n \in DOMAIN snapshots |->
-                        IF n = 0 \/ Holds(coordinator.store, n) THEN snapshots[n] ELSE <<>>]
+                        IF n = 0 \/ n \in {e.id : e \in Durable(coordinator)} THEN snapshots[n] ELSE <<>>]
     /\ gate' = NewGate({0, 1}) /\ sinkGate' = NewGate({0})
     /\ tasks' = [t \in Tasks |-> NewSubtask]
     /\ net' = IF Zombies THEN net ELSE {}
@@ -276,7 +304,7 @@ Fail ==
 Next ==
     \/ \E s \in Sources : Emit(s) \/ SourceTriggered(s) \/ OperatorCounts(s) \/ OperatorAligns(s)
     \/ SinkWrites \/ SinkSnapshots \/ TaskHears \/ CoordinatorHears \/ DropStale
-    \/ Request \/ Decline \/ Fail
+    \/ Request \/ Decline \/ StoreFails \/ Fail
 
 Spec == Init /\ [][Next]_vars
 
@@ -289,7 +317,10 @@ Joined(s, transactions) ==
 
 Output == [s \in Sources |-> Joined(s, InOrder(sink.committed))]
 
-Latest == LatestId(coordinator.store)
+(* What the next failure restores; a new coordinator finds all that is durable. *)
+Latest ==
+    IF IsReplaced THEN Greatest({0} \cup {e.id : e \in Durable(coordinator)})
+    ELSE LatestId(coordinator.store)
 
 Cut == INSTANCE ConsistentCut WITH
     Inputs <- Sources, From <- Start, Upto <- [s \in Sources |-> Start[s] + MaxRecords],

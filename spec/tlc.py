@@ -61,6 +61,8 @@ class Model(NamedTuple):
     """Its state graph is compared with that of the Python reference model."""
     lesson: bool
     """A broken model that every verification runs; the others are run as mutants."""
+    thorough: bool = False
+    """A model that takes so long that only a thorough verification runs it."""
 
 
 class Result(NamedTuple):
@@ -133,6 +135,7 @@ def _model(entry: dict[str, Any]) -> Model:
             rules=tuple(entry["rules"]),
             triangle=entry.get("triangle", False),
             lesson=entry.get("lesson", False),
+            thorough=entry.get("thorough", False),
         )
     except (KeyError, TypeError) as error:
         named = entry.get("name", "without a name")
@@ -186,7 +189,9 @@ def run(model: Model, folder: Path, options: tuple[str, ...] = (), timeout: floa
             "tlc2.TLC",
         ),
         *("-tool", "-deadlock", "-workers", "1", "-metadir", str(folder / "states")),
-        *("-lncheck", "final"),  # in between it would depend on the time how many states are met
+        # in between it would depend on the time how many states are met, and with fingerprints that are
+        # chosen anew for each run, which of several endless counterexamples is found
+        *("-lncheck", "final", "-fp", "0"),
         *(*options, "-config", model.cfg, f"{model.module}.tla"),
     ]
     try:

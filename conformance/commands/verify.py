@@ -15,7 +15,7 @@ from conformance.verify import PARTS, SEED
 @click.option("--seed", default=SEED, show_default=True, type=int, help="Decides every random choice.")
 @click.option("--quick", is_flag=True, help="Smaller bounds, for tries at the desk.")
 @click.option("--thorough", is_flag=True,
-              help="More proofs, which take minutes: every generation of unaligned gates.")  # fmt: skip
+              help="Models and proofs that take minutes, too.")  # fmt: skip
 @click.option("--build", default=Path("build"), show_default=True,
               type=click.Path(file_okay=False, path_type=Path), help="Folder of the reports.")  # fmt: skip
 def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, build: Path) -> int:

@@ -57,7 +57,7 @@ class Context:
     quick: bool = False
     """A smaller bound, stated as such: for tries at the desk, not for a verdict to rely on."""
     thorough: bool = False
-    """Proofs that take minutes, too: two channels of an unaligned gate in every generation."""
+    """Models and proofs that take minutes, too: two channels of an unaligned gate in every generation."""
 
 
 def verdict_of(findings: tuple[Finding, ...]) -> Verdict:

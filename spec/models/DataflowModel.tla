@@ -32,7 +32,8 @@ TypeOK ==
 ------------------------------------------------------------------------------
 (* Words for the rules. *)
 
-CompletedIds == {coordinator.store[i].id : i \in DOMAIN coordinator.store} \cup {0}
+(* What a restore may read now or, by a new coordinator, later. *)
+CompletedIds == {e.id : e \in Durable(coordinator)} \cup {0}
 
 (* The records of source s between source and operator, sent in this attempt. *)
 InFlight(s) == SelectSeq(channel[s], LAMBDA item : item[1] = attempt /\ item[2] = "record")
@@ -67,8 +68,9 @@ ONCE_03 == \A s \in Sources :
     /\ Told \in CompletedIds => Start[s] + Len(Output[s]) >= snapshots[Told][s]
 
 ONCE_04 == [][attempt' # attempt =>
-    LET n == LatestId(coordinator.store)
-    IN  /\ DOMAIN snapshots[n] = Tasks
+    LET n == LatestId(coordinator'.store)
+    IN  /\ n = IF IsReplaced THEN Greatest(CompletedIds) ELSE LatestId(coordinator.store)
+        /\ DOMAIN snapshots[n] = Tasks
         /\ \A s \in Sources : offset'[s] = snapshots[n][s]
         /\ counted' = snapshots[n][Operator]
         /\ received' = snapshots[n][SinkTask].received
@@ -92,10 +94,20 @@ Refines == Cut!Spec
 
 NeverWaits(g, c) == TRUE                                        \* Readable
 AnyAttempt(sent) == TRUE                                        \* IsCurrent
-NewestSnapshot(t) == Greatest({n \in DOMAIN snapshots : t \in DOMAIN snapshots[n]})    \* RestoreFrom
-FromTheBeginning(t) == IF t \in Sources THEN 0 ELSE Latest      \* RestoreFrom
+NewestSnapshot(k, t) == Greatest({n \in DOMAIN snapshots : t \in DOMAIN snapshots[n]})    \* RestoreFrom
+FromTheBeginning(k, t) == IF t \in Sources THEN 0 ELSE Latest      \* RestoreFrom
 CommitsAtOnce(s, n) ==                                          \* PreCommit
     SinkStep([s EXCEPT !.committed = @ \cup {s.open}, !.open = 0], <<<<"commit", s.open>>>>)
 CommitsNothing(filed) == {}                                     \* Transactions
 OneMayBeMissing(p) == Cardinality(p.missing) <= 1               \* IsFullyAcknowledged
+OnlyCheckpoints(p) == p.type = "checkpoint"                     \* GoesToStore
+NeverInDoubt(fault) == FALSE                                    \* IsPossiblyStored
+
+(* Constants of models. *)
+BothTypes == {"checkpoint", "savepoint"}
+OnlySavepoints == {"savepoint"}
+SavepointFirst == IF coordinator.next = 1 THEN {"savepoint"} ELSE {"checkpoint"}
+BeforeAndMaybe == {"before", "maybe"}
+Maybe == {"maybe"}
+Yes == TRUE
 ==============================================================================

@@ -7,7 +7,8 @@ import pytest
 
 from model import actions, closed_dataflow, coordinator_state, messages, recovery, transactions
 from model.actions import Deliver, Lose, Produce, Receive, Restart
-from model.closed_dataflow import EXPIRY, OVERTAKING, REPLAY, TWICE, Scope, dataflow_world
+from model.closed_dataflow import EXPIRY, OVERTAKING, REPLACED, REPLAY, TWICE, Scope, dataflow_world
+from model.coordinator_profiles import COORDINATOR_PROFILES
 from model.dataflow import Dataflow
 from model.engines.explore import Graph, explore
 from model.events import (
@@ -45,6 +46,7 @@ def test_every_rule_is_stated() -> None:
         pytest.param(ONE_CHECKPOINT, 7_520, 25, id="one-checkpoint"),
         pytest.param(TWICE, 31_131, 32, id="two-failures"),
         pytest.param(EXPIRY_IN_TESTS, 22_023, 21, id="expiry"),
+        pytest.param(REPLACED, 6_333, 24, id="replaced"),
     ],
 )
 def test_exactly_once_holds_in_every_reachable_state(scope: Scope, states: int, depth: int) -> None:
@@ -177,6 +179,18 @@ def test_without_blocking_a_record_is_counted_twice() -> None:
     assert restored.tasks.counted[0][0] == 1
     again = actions.on_receive(actions.on_produce(restored, 0).state, 0).state
     assert again.tasks.counted[0][0] == 2
+
+
+@pytest.mark.rule("ONCE-01")
+def test_without_doubt_a_new_coordinator_finds_a_checkpoint_without_its_state() -> None:
+    older = REPLACED._replace(profile=COORDINATOR_PROFILES["1.11"])
+    graph = explored(older, only("ONCE-01"))
+    assert story(graph).startswith("start_checkpoint")
+    assert "store_will_fail" in story(graph)
+    assert story(graph).endswith("fail")
+    found = run_of(graph)
+    assert found.completed == 1  # durable, although its addition failed and its state was discarded
+    assert not found.cuts
 
 
 @pytest.mark.rule("ONCE-05")

@@ -1,0 +1,43 @@
+"""The part that runs the specification: which models it asks TLC for, and when."""
+
+from pathlib import Path
+
+import pytest
+
+from conformance.parts import specification
+from conformance.parts.result import Context
+from spec.tlc import Model, Result, load_manifest
+
+MODELS = load_manifest()
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The names of the models that TLC is asked for; it finds what the manifest says."""
+    names: list[str] = []
+
+    def found(model: Model, dump: Path | None = None) -> Result:
+        names.append(model.name)
+        return Result(model, model.states, model.depth, 0.0, model.violates, ())
+
+    monkeypatch.setattr(specification, "check", found)
+    return names
+
+
+@pytest.mark.parametrize("thorough", [False, True])
+def test_models_that_take_minutes_wait_for_a_thorough_verification(asked, tmp_path, thorough):
+    result = specification.run(Context(1, tmp_path, thorough=thorough))
+
+    long = {model.name for model in MODELS.values() if model.thorough}
+    assert long
+    assert (long & set(asked)) == (long if thorough else set())
+    assert {model.name for model in MODELS.values() if model.lesson} <= set(asked)
+    assert ("--thorough" in result.again) == thorough
+
+
+def test_every_rule_is_checked_without_them():
+    """No rule waits for a thorough verification."""
+    shortly = {
+        rule for model in MODELS.values() if not (model.violates or model.thorough) for rule in model.rules
+    }
+    assert shortly == {rule for model in MODELS.values() for rule in model.rules}
