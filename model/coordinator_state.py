@@ -45,7 +45,7 @@ class Plan(NamedTuple):
     finished_tasks: bool = True
     """Checkpoints go on after tasks have finished."""
     retains_on_cancellation: bool = False
-    """A cancelled job leaves its completed checkpoints behind."""
+    """A job that was cancelled or failed leaves its completed checkpoints behind."""
     coordinators: int = 0
     """How many operator coordinators there are."""
     hooks: int = 0

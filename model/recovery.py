@@ -13,6 +13,7 @@ from model.scheduling import follow, suspend
 from model.store import CHECKPOINT, Entry, latest
 
 CANCELED = "CANCELED"
+FAILED = "FAILED"
 SUSPENDED = "SUSPENDED"
 
 
@@ -83,24 +84,25 @@ def on_job_end(coordinator: Coordinator, status: str) -> Step[Coordinator]:
     coordinator = coordinator._replace(
         open=False, store=coordinator.store._replace(entries=()), unseen=unseen
     )
-    if not deletes(coordinator, status):
-        return Step(coordinator, effects, rules)
+    ends = deletes(coordinator, status)
     for entry in entries:
-        if entry.type == CHECKPOINT:
+        if ends and entry.type == CHECKPOINT:
             effects = (*effects, DiscardCheckpoint(entry.checkpoint))
             if not coordinator.plan.profile.registers_early:
                 shared, released = shared_state.release(coordinator.shared, entry.checkpoint)
                 coordinator = coordinator._replace(shared=shared)
                 effects = (*effects, *released)
-    if coordinator.plan.profile.registers_early and entries:
-        shared, released = shared_state.forget_older(coordinator.shared, (), ())
+    if coordinator.plan.profile.registers_early:
+        stays = () if ends else tuple(entry.checkpoint for entry in entries)
+        durable = tuple(entry.checkpoint for entry in unseen)
+        shared, released = shared_state.forget_older(coordinator.shared, stays, durable)
         coordinator = coordinator._replace(shared=shared)
         effects = (*effects, *released)
     return Step(coordinator, effects, rules)
 
 
 def deletes(coordinator: Coordinator, status: str) -> bool:
-    """A job that ended well needs its checkpoints no more; a cancelled one may want to keep them."""
-    if status == CANCELED:
+    """A job that ended well needs its checkpoints no more; one that was cancelled or failed may keep them."""
+    if status in (CANCELED, FAILED):
         return not coordinator.plan.retains_on_cancellation
     return status == FINISHED

@@ -15,7 +15,7 @@ EXTENDS Integers, Sequences, FiniteSets, Order
 
 CONSTANTS
     Tasks,          \* all tasks, numbers; the least one is the source
-    Retains         \* whether a cancelled job leaves its checkpoints behind
+    Retains         \* whether a job that was cancelled or failed leaves its checkpoints behind
 
 Types == {"checkpoint", "stop"}
 Ends == {"FINISHED", "CANCELED", "FAILED", "SUSPENDED"}
@@ -46,7 +46,7 @@ FailsTheJob(p, byTask) == p.type = "stop" /\ byTask                 \* COORD-28
 AnyFailure(p, byTask) == p.type = "stop"
 
 Keeps(status) ==                                                    \* COORD-25
-    status \in {"FAILED", "SUSPENDED"} \/ (status = "CANCELED" /\ Retains)
+    status = "SUSPENDED" \/ (status \in {"CANCELED", "FAILED"} /\ Retains)
 
 ------------------------------------------------------------------------------
 Each(tasks, Effect(_)) == LET order == InOrder(tasks) IN [i \in 1 .. Len(order) |-> Effect(order[i])]

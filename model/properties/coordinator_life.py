@@ -87,8 +87,8 @@ def coord_25(before: Coordinator, event: Event, effects: Effects, after: Coordin
         return True
     if not before.open:
         return not effects and after == before
-    keeps = event.status in {"FAILED", "SUSPENDED"} or (
-        event.status == "CANCELED" and before.plan.retains_on_cancellation
+    keeps = event.status == "SUSPENDED" or (
+        event.status != "FINISHED" and before.plan.retains_on_cancellation
     )
     owned = tuple(entry.checkpoint for entry in before.store.entries if entry.type == CHECKPOINT)
     deleted = tuple(effect.checkpoint for effect in effects if type(effect) is DiscardCheckpoint)

@@ -60,7 +60,7 @@ COORD_25 == [][
         /\ Aborted = PendingIds(job)
         /\ Discarded =
             CASE Which = "FINISHED" -> {job.store[i] : i \in DOMAIN job.store}
-              [] Which = "CANCELED" -> IF Retains THEN {} ELSE {job.store[i] : i \in DOMAIN job.store}
+              [] Which \in {"CANCELED", "FAILED"} -> IF Retains THEN {} ELSE {job.store[i] : i \in DOMAIN job.store}
               [] OTHER -> {}
     /\ ~job.open => Aborted = {} /\ Discarded = {} /\ job'.pending = <<>> /\ ~job'.open]_vars
 
