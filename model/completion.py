@@ -167,7 +167,9 @@ def abort(
     coordinator = drop_pending(coordinator, pending)
     if coordinator.master != NONE and coordinator.master == pending.checkpoint:
         coordinator = coordinator._replace(master=NONE)
-    effects: Effects = (Abort(pending.checkpoint, reason), *shared_state.loss_of(coordinator.shared, pending))
+    early = coordinator.plan.profile.registers_early
+    lost = shared_state.loss_of(coordinator.shared, pending, registers_early=early)
+    effects: Effects = (Abort(pending.checkpoint, reason), *lost)
     coordinator, said, rules = count_failure(coordinator, pending, reason, by_task=by_task)
     if not coordinator.plan.profile.tells_of_aborts:
         rules = (*rules, "COORD-19")

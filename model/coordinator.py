@@ -44,10 +44,11 @@ def on_acknowledge(
     if not coordinator.open:
         return Step(coordinator, (), ())
     pending = find(coordinator.pending, checkpoint)
-    if coordinator.plan.profile.registers_early and (pending is None or pending.type == CHECKPOINT):
+    early = coordinator.plan.profile.registers_early
+    if early and (pending is None or pending.type == CHECKPOINT):
         registered = shared_state.register(coordinator.shared, checkpoint, shared)
         coordinator = coordinator._replace(shared=registered)
-    unused = shared_state.loss(coordinator.shared, handle, shared)
+    unused = shared_state.loss(coordinator.shared, handle, shared, registers_early=early)
     if pending is None:
         return Step(coordinator, unused, ("COORD-06",))
     changed, result = acknowledge(pending, task, handle, shared)

@@ -62,24 +62,25 @@ def register(shared: SharedState, checkpoint: int, handles: tuple[int, ...]) -> 
     return shared._replace(registered=registered)
 
 
-def is_known(shared: SharedState, handle: int) -> bool:
+def is_known(shared: SharedState, handle: int, *, registers_early: bool) -> bool:
     """The file belongs to the registry."""
-    if any(use.handle == handle for use in shared.registered):
-        return True
+    if registers_early:
+        return any(use.handle == handle for use in shared.registered)
     return any(use.handle == handle for use in shared.completed)
 
 
-def loss(shared: SharedState, handle: int, files: tuple[int, ...]) -> Effects:
+def loss(shared: SharedState, handle: int, files: tuple[int, ...], *, registers_early: bool) -> Effects:
     """What one acknowledgement brought is deleted: its state, and the files that nobody else knows."""
     own: Effects = () if handle == NO_STATE else (DiscardState(handle),)
-    return (*own, *(DiscardState(file) for file in files if not is_known(shared, file)))
+    unknown = tuple(file for file in files if not is_known(shared, file, registers_early=registers_early))
+    return (*own, *(DiscardState(file) for file in unknown))
 
 
-def loss_of(shared: SharedState, pending: Pending) -> Effects:
+def loss_of(shared: SharedState, pending: Pending, *, registers_early: bool) -> Effects:
     """All that was collected is deleted, in the order of the tasks."""
     lost: Effects = ()
     for handle, files in zip(pending.states, pending.shared, strict=True):
-        lost = (*lost, *loss(shared, handle, files))
+        lost = (*lost, *loss(shared, handle, files, registers_early=registers_early))
     return lost
 
 

@@ -408,10 +408,9 @@ def essence(effects: Effects) -> Effects:
 
 def abort_effects(before: Coordinator, pending: Pending, reason: str) -> Effects:
     """What an abort says: the end, what is deleted, and to each task that it is over."""
-    known = (
-        *(use.handle for use in before.shared.registered),
-        *(use.handle for use in before.shared.completed),
-    )
+    known = tuple(use.handle for use in before.shared.registered)
+    if not before.plan.profile.registers_early:
+        known = tuple(use.handle for use in before.shared.completed)
     lost: Effects = ()
     for handle, files in zip(pending.states, pending.shared, strict=True):
         own: Effects = (DiscardState(handle),) if handle != 0 else ()
