@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from conformance.drive.released import Conformed
     from conformance.parts.released import Order
     from conformance.verdict import Verdict
@@ -15,6 +17,9 @@ LEVELS = ("handler", "polled")
 SEQUENCES = 2_000
 QUICK = 500
 FULL = 20_000
+COMPONENTS = ("gate", "coordinator", "store")
+HISTORIES = 10_000
+"""Random histories of each coordinator and store in the matrix."""
 
 
 @click.group()
@@ -62,14 +67,17 @@ def serve(version: str) -> int:
 @click.argument("versions", nargs=-1, required=True, metavar="VERSION...")
 @click.option("--mode", "modes", multiple=True, type=click.Choice(MODES), help="Only this; may be repeated.")
 @click.option("--level", "levels", multiple=True, type=click.Choice(LEVELS), help="Only this.")
+@click.option("--component", "components", multiple=True, type=click.Choice(COMPONENTS), default=("gate",),
+              show_default=True, help="What of the release; may be repeated.")  # fmt: skip
 @click.option("--sequences", default=SEQUENCES, show_default=True, type=click.IntRange(1),
-              help="Random sequences of each mode at each level.")  # fmt: skip
+              help="Random sequences of each mode at each level, and of each other component.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, type=int, help="Decides every sequence.")
 @click.option("--quick", is_flag=True, help="Fewer sequences and smaller tours.")
 def conform(
     versions: tuple[str, ...],
     modes: tuple[str, ...],
     levels: tuple[str, ...],
+    components: tuple[str, ...],
     sequences: int,
     seed: int,
     quick: bool,
@@ -77,25 +85,34 @@ def conform(
     """Drive releases beside the model: tours of the small models, then random sequences."""
     from conformance.parts.released import Order
 
-    order = Order(QUICK, seed, tour_nodes=60, timed_nodes=30) if quick else Order(sequences, seed)
-    _, verdict = _conformed(versions, modes or MODES, levels or LEVELS, order)
+    order = Order(sequences, seed, histories=sequences)
+    if quick:
+        order = Order(QUICK, seed, tour_nodes=60, timed_nodes=30, histories=QUICK)
+    modes = (modes or MODES) if "gate" in components else ()
+    others = [component for component in components if component != "gate"]
+    _, verdict = _conformed(versions, modes, levels or LEVELS, order, others)
     return verdict.exit_code
 
 
 @command.command()
 @click.option("--sequences", default=FULL, show_default=True, type=click.IntRange(1),
               help="Random sequences of each release, mode and level.")  # fmt: skip
+@click.option("--histories", default=HISTORIES, show_default=True, type=click.IntRange(1),
+              help="Random histories of each coordinator and store.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, type=int, help="Decides every sequence.")
 @click.option("--build", default=Path("build"), show_default=True,
               type=click.Path(file_okay=False, path_type=Path), help="Folder of the report.")  # fmt: skip
-def matrix(sequences: int, seed: int, build: Path) -> int:
-    """Every release in every mode at every level; a table of sequences driven / new divergences."""
+def matrix(sequences: int, histories: int, seed: int, build: Path) -> int:
+    """Every release: its gate in every mode at every level, its coordinator, its store.
+
+    Ends with a table of sequences driven / new divergences.
+    """
     from conformance.adapters.flink.releases import releases
     from conformance.parts.released import Order, directed_scripts
     from conformance.report import released
 
-    order = Order(sequences, seed, directed_scripts(), tour_nodes=2_000, timed_nodes=300)
-    all_done, verdict = _conformed(tuple(releases()), MODES, LEVELS, order)
+    order = Order(sequences, seed, directed_scripts(), tour_nodes=2_000, timed_nodes=300, histories=histories)
+    all_done, verdict = _conformed(tuple(releases()), MODES, LEVELS, order, COMPONENTS[1:])
     table = released.matrix(all_done)
     file = build / "report" / "flink-matrix.txt"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -130,7 +147,11 @@ def side_by_side(out: Path) -> int:
 
 
 def _conformed(
-    versions: tuple[str, ...], modes: tuple[str, ...], levels: tuple[str, ...], order: "Order"
+    versions: "Sequence[str]",
+    modes: "Sequence[str]",
+    levels: "Sequence[str]",
+    order: "Order",
+    components: "Sequence[str]",
 ) -> "tuple[list[Conformed], Verdict]":
     """Conform, tell each as it is done, and give the verdict of all that were not skipped."""
     from conformance.adapters.flink.releases import FlinkError
@@ -140,7 +161,7 @@ def _conformed(
 
     all_done = []
     try:
-        for done in conform_releases(versions, modes, levels, order):
+        for done in conform_releases(versions, modes, levels, order, components=components):
             all_done.append(done)
             click.echo(released.line(done))
             if more := released.details(done):

@@ -31,16 +31,19 @@ class Known(NamedTuple):
     name: str
     releases: tuple[str, ...]
     config: Wire
-    """`channels`, `mode`, `profile` and whatever else it needs; without `level` it holds at both."""
+    """`profile` and whatever else it needs; of a gate `channels`, `mode`, and `level` if not at both."""
     events: tuple[Wire, ...]
     """The shortest sequence; its last event shows the divergence."""
     seen: str
     """What a user would see."""
     rule: str
     """The rule that is broken."""
+    component: str = "gate"
 
     def holds_for(self, version: str, mode: str, level: str) -> bool:
         """The entry speaks of this release, mode and level."""
+        if self.component != "gate":
+            return self.component == mode and version in self.releases
         same = self.config["mode"] == mode and self.config.get("level", level) == level
         return same and version in self.releases
 
@@ -68,21 +71,23 @@ def _entry(row: dict[str, Any], name: str) -> Known:
         ("name", str), ("releases", list), ("config", dict), ("events", list), ("seen", str), ("rule", str),
     )  # fmt: skip
     wrong = [field for field, kind in expected if not isinstance(row.get(field), kind)]
-    wrong += [field for field in row if field not in dict(expected)]
-    missing = [field for field in ("channels", "mode", "profile") if field not in row.get("config", {})]
+    wrong += [field for field in row if field not in {**dict(expected), "component": str}]
+    component = row.get("component", "gate")
+    needed = ("channels", "mode", "profile") if component == "gate" else ("profile",)
+    missing = [field for field in needed if field not in row.get("config", {})]
     if wrong or missing or not row["events"] or not row["releases"]:
         what = ", ".join([*wrong, *(f"config.{field}" for field in missing)]) or "events or releases (empty)"
         raise KnownError(
             f"{name}, {row.get('name', 'an entry')}: missing, of a wrong type, or unknown: {what}"
         )
-    return Known(
-        row["name"], tuple(row["releases"]), row["config"], tuple(row["events"]), row["seen"], row["rule"]
-    )
+    events, told = tuple(row["events"]), (row["seen"], row["rule"], component)
+    return Known(row["name"], tuple(row["releases"]), row["config"], events, *told)
 
 
 def shown_by(known: Known, level: str, adapter: Adapter) -> Divergence | None:
     """Play the entry: its divergence, or None if its last event shows none any more."""
-    played = replay(Oracle("gate", {**known.config, "level": level}), adapter, known.events)
+    config = {**known.config, "level": level} if known.component == "gate" else known.config
+    played = replay(Oracle(known.component, config), adapter, known.events)
     divergence = played.divergence
     return divergence if divergence is not None and divergence.step == len(known.events) else None
 

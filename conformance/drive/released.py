@@ -51,6 +51,12 @@ BATCHES = (1, 2, 3, 5, 8, 13, 21)
 NEW_SHOWN = 4
 """After so many different new divergences the search ends."""
 CHANNELS = (2, 3, 1, 4)
+OPENINGS: Mapping[str, Wire] = {
+    "gate": {"kind": "barrier", "channel": 0, "checkpoint": 1},
+    "coordinator": {"kind": "job_status", "status": "RUNNING"},
+    "store": {"kind": "latest"},
+}
+"""A first event, whose answer shows which fields of the state the release has."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,8 @@ class Target:
     level: str
     after_finish: bool
     """Whether the release can count ended channels as aligned."""
+    component: str = "gate"
+    """What of the release; of another than a gate `mode` says the same, and there are no levels."""
 
     @property
     def seed(self) -> str:
@@ -140,11 +148,12 @@ def conform(
     seed: int = 0,
     scripts: Iterable[Sequence[Wire]] = (),
     tour_nodes: int = 400,
+    kind: "type[Search] | None" = None,
 ) -> Conformed:
     """Play tours, `scripts` and so many random sequences; events of a script may be any of the protocol."""
     begun = time.perf_counter()
     done = Conformed(target)
-    search = _Search(adapter, target, done)
+    search = (kind or Search)(adapter, target, done)
     if search.begin():
         rounds: tuple[Callable[[], Iterator[Case]], ...] = (
             lambda: search.tours(tour_nodes),
@@ -159,7 +168,9 @@ def conform(
     return done
 
 
-class _Search:
+class Search:
+    """One target under way: what is known of it, what was seen, and the sequences that it gets."""
+
     def __init__(self, adapter: ProcessAdapter, target: Target, done: Conformed) -> None:
         self._adapter = adapter
         self._target = target
@@ -178,8 +189,8 @@ class _Search:
             older = "not in this release" if self._done.absent else "the model"
             self._done.stopped = Unsupported(f"{older}: {refused}")
             return False
-        made = self._adapter.new("gate", config)
-        first = {"kind": "barrier", "channel": 0, "checkpoint": 1}
+        made = self._adapter.new(self._target.component, config)
+        first = OPENINGS[self._target.component]
         answer = made if isinstance(made, FAILURES) else self._adapter.apply([first])
         if not isinstance(answer, Applied):
             self._done.stopped = answer
@@ -307,7 +318,7 @@ class _Search:
         key = canonical(config)
         oracle = self._oracles.get(key)
         if oracle is None:
-            oracle = self._oracles[key] = Oracle("gate", config)
+            oracle = self._oracles[key] = Oracle(self._target.component, config)
         if sum(known.remembered for known in self._oracles.values()) > NODES_AT_ONCE:
             self.finish()
             for known in self._oracles.values():
@@ -359,14 +370,16 @@ def graph(oracle: Oracle, nodes: int) -> Iterator[tuple[int, Wire, int]]:
     return ((source, event, target) for source, event, target, _ in edges_of(oracle, nodes))
 
 
-def edges_of(oracle: Oracle, nodes: int) -> Iterator[tuple[int, Wire, int, Edge]]:
-    """The same with what the model answers."""
+def edges_of(
+    oracle: Oracle, nodes: int, events: Callable[[Wire, Wire], Iterator[Wire]] | None = None
+) -> Iterator[tuple[int, Wire, int, Edge]]:
+    """The same with what the model answers; `events` in place of a gate's alphabet."""
     numbers: dict[Hashable, int] = {oracle.key(oracle.start): 0}
     queue: deque[Node] = deque([oracle.start])
     while queue:
         node = queue.popleft()
         source = numbers[oracle.key(node)]
-        for event in alphabet(oracle.config, node.observed):
+        for event in (events or alphabet)(oracle.config, node.observed):
             edge = oracle.step(node, event)
             if edge.refused is not None:
                 continue

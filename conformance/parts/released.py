@@ -1,4 +1,4 @@
-"""Released Flinks in every mode at every level, each in a process of its own beside its JVM."""
+"""Released Flinks: gates in every mode at every level, coordinators, stores; each in a process of its own."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -8,13 +8,17 @@ from typing import NamedTuple
 
 from conformance.adapters.flink.adapter import command, flink_adapter
 from conformance.adapters.flink.releases import Release, release
-from conformance.adapters.protocol import Wire
+from conformance.adapters.protocol import Unsupported, Wire
 from conformance.drive.released import Conformed, Target, conform
+from conformance.drive.released_coordinator import MasterSearch
+from conformance.drive.released_coordinator import target as master_target
 from conformance.machine import cores
 from model.profiles import NEWEST
 
 MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
 LEVELS = ("handler", "polled")
+DESCRIBED = (1, 15)
+"""From this release on coordinators are compared with the model; those from 1.10 on can be driven."""
 AFTER_FINISH = (1, 14)
 """From this release on an ended channel can count as aligned."""
 
@@ -30,6 +34,8 @@ class Order(NamedTuple):
     """How many states of each small model are toured, breadth first; 2,000 are all if no time passes."""
     timed_nodes: int = 100
     """How many where time passes: those models have no end."""
+    histories: int = 1_000
+    """Random histories of a coordinator or store."""
 
 
 def conform_releases(
@@ -38,15 +44,24 @@ def conform_releases(
     levels: Sequence[str],
     order: Order,
     processes: int | None = None,
+    components: Sequence[str] = (),
 ) -> Iterator[Conformed]:
     """Conform them all, in this order; raises FlinkError before the first if one cannot be had."""
     chosen = [release(version) for version in versions]
     for known in chosen:
         command(known)  # fetched and compiled once, not by each process
-    targets = [target(known, mode, level) for known in chosen for mode in modes for level in levels]
+    targets = [one for known in chosen for one in targets_of(known, modes, levels, components)]
     fresh = get_context("spawn")  # a process for each, so that its memory goes with it
     with ProcessPoolExecutor(processes or cores(), fresh, max_tasks_per_child=1) as pool:
         yield from pool.map(conform_one, targets, repeat(order))
+
+
+def targets_of(
+    known: Release, modes: Sequence[str], levels: Sequence[str], components: Sequence[str]
+) -> Iterator[Target]:
+    """The gate of a release in all modes at all levels, then the other components."""
+    yield from (target(known, mode, level) for mode in modes for level in levels)
+    yield from (master_target(known.version, known.coordinator, component) for component in components)
 
 
 def target(known: Release, mode: str, level: str) -> Target:
@@ -57,6 +72,8 @@ def target(known: Release, mode: str, level: str) -> Target:
 def conform_one(one: Target, order: Order) -> Conformed:
     """One release in one mode at one level, in a JVM of its own."""
     known = release(one.version)
+    if one.component != "gate":
+        return _conform_master(one, known, order)
     newest = known.profile == NEWEST.name or one.mode == MODES[0]  # else it lacks some events
     scripts = [events for mode, events in order.scripts if newest and mode == one.mode]
     with flink_adapter(known) as adapter:
@@ -67,6 +84,15 @@ def conform_one(one: Target, order: Order) -> Conformed:
             seed=order.seed,
             scripts=scripts,
             tour_nodes=order.timed_nodes if one.mode == "alternating" else order.tour_nodes,
+        )
+
+
+def _conform_master(one: Target, known: Release, order: Order) -> Conformed:
+    if known.minor < DESCRIBED:
+        return Conformed(one, stopped=Unsupported("what differs up to 1.14 is not wholly described yet"))
+    with flink_adapter(known) as adapter:
+        return conform(
+            adapter, one, order.histories, seed=order.seed, tour_nodes=order.timed_nodes, kind=MasterSearch
         )
 
 

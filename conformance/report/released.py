@@ -11,7 +11,7 @@ from conformance.report.story import Telling
 def line(done: Conformed) -> str:
     """Verdict and bound of one release in one mode at one level."""
     target = done.target
-    what = f"Flink {target.version:<7} {target.mode}, {target.level}"
+    what = f"Flink {target.version:<7} {_column(target.mode, target.level, ', ')}"
     if done.skipped and done.stopped is not None:
         return f"  {'absent' if done.absent else 'skipped':<12} {what}: {done.stopped.describe()}"
     rate = done.events / done.seconds if done.seconds else 0
@@ -54,12 +54,17 @@ def matrix(all_done: Sequence[Conformed]) -> str:
     columns = list(dict.fromkeys((done.target.mode, done.target.level) for done in all_done))
     rows = list(dict.fromkeys(done.target.version for done in all_done))
     cells = {(done.target.version, done.target.mode, done.target.level): _cell(done) for done in all_done}
-    head = ["release", *(f"{mode} {level}" for mode, level in columns)]
+    head = ["release", *(_column(mode, level, " ") for mode, level in columns)]
     told = ([version, *(cells.get((version, *column), "") for column in columns)] for version in rows)
     table = [head, *told]
     widths = [max(len(row[at]) for row in table) for at in range(len(head))]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
                      for row in table)  # fmt: skip
+
+
+def _column(mode: str, level: str, between: str) -> str:
+    """Other components than gates have no levels."""
+    return between.join(filter(None, (mode, level)))
 
 
 def _cell(done: Conformed) -> str:

@@ -15,6 +15,7 @@ import org.apache.flink.runtime.executiongraph.ExecutionJobVertex;
 import org.apache.flink.runtime.executiongraph.ExecutionVertex;
 import org.apache.flink.runtime.executiongraph.IntermediateResult;
 import org.apache.flink.runtime.jobgraph.JobVertex;
+import org.apache.flink.runtime.jobgraph.JobVertexID;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.jobmanager.slots.TaskManagerGateway;
 import org.apache.flink.runtime.jobmaster.LogicalSlot;
@@ -48,7 +49,7 @@ final class Job {
                         : Fakes.nothing(method.getReturnType()));
         Map<String, JobVertex> planned = new LinkedHashMap<>();
         for (String task : settings.tasks) {
-            JobVertex vertex = new JobVertex(task);
+            JobVertex vertex = new JobVertex(task, new JobVertexID(1, planned.size())); // the same in every run
             vertex.setInvokableClass(org.apache.flink.runtime.jobgraph.tasks.AbstractInvokable.class);
             vertex.setParallelism(1);
             vertex.setMaxParallelism(Vertices.MAX_PARALLELISM);

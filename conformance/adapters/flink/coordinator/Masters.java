@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.apache.flink.core.io.SimpleVersionedSerializer;
 import org.apache.flink.runtime.checkpoint.MasterTriggerRestoreHook;
+import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.util.FlinkException;
 //# from 1.11
 import org.apache.flink.runtime.checkpoint.OperatorCoordinatorCheckpointContext;
@@ -15,13 +16,11 @@ import org.apache.flink.runtime.checkpoint.OperatorCoordinatorCheckpointContext;
 /** Operator coordinators and hooks on the master: what they are asked is an effect, they answer when told to. */
 final class Masters {
     private final Settings settings;
-    private final Job job;
     private final Told told;
     private final Map<String, CompletableFuture<Object>> asked = new HashMap<>();
 
-    Masters(Settings settings, Job job, Told told) {
+    Masters(Settings settings, Told told) {
         this.settings = settings;
-        this.job = job;
         this.told = told;
     }
 
@@ -64,16 +63,16 @@ final class Masters {
         return hooks;
     }
 
-    /** One context for each operator coordinator, at the operator of a task. */
+    /** One context for each operator coordinator, at an operator of its own. */
     List<Object> coordinators() {
         List<Object> contexts = new ArrayList<>();
 //# from 1.11
         for (String name : settings.operatorCoordinators) {
-            String task = settings.tasks.get(contexts.size() % settings.tasks.size());
+            OperatorID operator = new OperatorID(2, contexts.size());
             contexts.add(Fakes.of(OperatorCoordinatorCheckpointContext.class, (proxy, method, arguments) -> {
                 switch (method.getName()) {
                     case "operatorId":
-                        return job.operator(task);
+                        return operator;
                     case "maxParallelism":
                         return Vertices.MAX_PARALLELISM;
                     case "currentParallelism":

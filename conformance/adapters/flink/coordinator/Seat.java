@@ -83,12 +83,13 @@ final class Seat {
         this.loop = loop;
         this.job = job;
         counter = before == null ? new StandaloneCheckpointIDCounter() : before.counter;
-        masters = new Masters(settings, job, told);
+        masters = new Masters(settings, told);
         store = new Retained(settings.retain);
         if (before != null) {
             store.follow(before.store);
         }
         Storage storage = new Storage(told, states);
+        loop.randomDelay(settings.initialDelay);
         Executor direct = Runnable::run;
         CheckpointFailureManager failures = new CheckpointFailureManager(
                 settings.tolerableFailures < 0
@@ -165,8 +166,8 @@ final class Seat {
         listener = (JobStatusListener) (Reflect.has(CheckpointCoordinator.class, "createActivatorDeactivator", 1)
                 ? Reflect.call(flink, "createActivatorDeactivator", true)
                 : Reflect.call(flink, "createActivatorDeactivator"));
-        states.use(registry());
         register();
+        states.use(this::registry, retained());
 //# from 2.3
         for (String task : settings.tasks) { // the scheduler has them all before the job runs
             taskStatus(job.attempt(task, null), ExecutionState.CREATED, ExecutionState.SCHEDULED);
@@ -241,7 +242,7 @@ final class Seat {
         }
 //# before 2.3
         boolean starts = next == JobStatus.RUNNING;
-        loop.firstDelay(starts ? settings.initialDelay : -1); // Flink draws one at random
+        loop.firstDelay(starts ? settings.initialDelay : -1);
 //# end
         Reflect.callFilled(listener, "jobStatusChanges", job.id, next, loop.now(), new FlinkException("a change of status"));
         loop.firstDelay(-1);

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Supplier;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.checkpoint.StateObjectCollection;
 import org.apache.flink.runtime.checkpoint.TaskStateSnapshot;
@@ -38,23 +39,26 @@ final class States {
     private final List<String> tasks;
     private final Set<Long> finalized = new HashSet<>();
     private final Map<String, Long> registered = new HashMap<>();
-    private List<?> mentioned = Collections.emptyList();
+    private final Map<Long, Map<String, Long>> mentions = new HashMap<>();
+    private long registering = NONE;
     private long registrations;
-    private Object registry;
+    private Supplier<Object> registry;
 
     States(Told told, List<String> tasks) {
         this.told = told;
         this.tasks = tasks;
     }
 
-    /** A coordinator has this registry now. */
-    void use(Object fresh) {
+    /** A coordinator has such a registry now; what the retained checkpoints share follows in their order. */
+    void use(Supplier<Object> fresh, List<Long> retained) {
         registry = fresh;
+        registered.clear();
+        retained.forEach(this::look);
     }
 
     private Set<String> held() {
         Set<String> held = new HashSet<>();
-        for (Object entry : ((Map<?, ?>) Fields.get(registry, "registeredStates")).values()) {
+        for (Object entry : ((Map<?, ?>) Fields.get(registry.get(), "registeredStates")).values()) {
             Object handle = Fields.get(entry, "stateHandle");
             if (handle instanceof Handle) {
                 held.add(((Handle) handle).name);
@@ -63,13 +67,20 @@ final class States {
         return held;
     }
 
-    /** See which shared handles the registry has now; those that are new follow those that it had. */
+    /** See which shared handles the registry has after an event. */
     void look() {
+        look(registering);
+    }
+
+    /** New ones follow those that were there: in the order of tasks and files of the checkpoint that brought them. */
+    private void look(long checkpoint) {
         Set<String> held = held();
         registered.keySet().retainAll(held);
-        List<String> fresh = new ArrayList<>(held);
+        Map<String, Long> order = mentions.getOrDefault(checkpoint, Collections.emptyMap());
+        List<String> fresh = new ArrayList<>(order.keySet());
+        fresh.retainAll(held);
         fresh.removeAll(registered.keySet());
-        fresh.sort(Comparator.comparingInt(mentioned::indexOf));
+        fresh.sort(Comparator.comparing(order::get));
         for (String name : fresh) {
             registered.put(name, registrations++);
         }
@@ -78,12 +89,14 @@ final class States {
     /** From now on what was collected for this checkpoint goes with it, and is not told of for itself. */
     void finalized(long checkpoint) {
         finalized.add(checkpoint);
+        registering = checkpoint;
     }
 
     /** What a task reports: a private handle, shared ones, or both; `collected`: it becomes part of the checkpoint. */
     TaskStateSnapshot snapshot(
             String task, OperatorID operator, long checkpoint, String own, List<?> names, boolean collected) {
         int position = tasks.indexOf(task);
+        registering = checkpoint;
         StateObjectCollection<OperatorStateHandle> private_ = StateObjectCollection.empty();
         StateObjectCollection<KeyedStateHandle> keyed = StateObjectCollection.empty();
         if (own != null) {
@@ -111,7 +124,10 @@ final class States {
     }
 
     private KeyedStateHandle incremental(int position, long checkpoint, List<?> names) {
-        mentioned = names;
+        for (Object name : names) {
+            mentions.computeIfAbsent(checkpoint, any -> new HashMap<>())
+                    .merge((String) name, order(position, names.indexOf(name)), Math::min);
+        }
         Handle meta = new Handle(null, NONE, false, 0);
 //# before 1.20
         Map<StateHandleID, StreamStateHandle> files = new HashMap<>();

@@ -68,7 +68,7 @@ final class Storing implements Component {
                 break;
             case "shutdown":
                 isShut = true;
-                JobStatus last = Settings.flag(event, "discard", false) ? JobStatus.FINISHED : JobStatus.SUSPENDED;
+                JobStatus last = Settings.flag(event, "discard", false) ? JobStatus.FINISHED : JobStatus.CANCELED;
 //# before 1.12
                 store.shutdown(last);
 //# end
@@ -89,7 +89,7 @@ final class Storing implements Component {
             throw new Refused("checkpoint: expected an id that the store does not hold, got " + id);
         }
         CheckpointProperties properties = type.equals("checkpoint")
-                ? CheckpointProperties.forCheckpoint(CheckpointRetentionPolicy.NEVER_RETAIN_AFTER_TERMINATION)
+                ? CheckpointProperties.forCheckpoint(CheckpointRetentionPolicy.RETAIN_ON_CANCELLATION)
                 : Kinds.savepoint(type, true, false);
         CompletedCheckpoint checkpoint = new CompletedCheckpoint(
                 new JobID(0, 1), id, 0, 0, new HashMap<>(), new ArrayList<>(), properties, storage.completed(id)

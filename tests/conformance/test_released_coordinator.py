@@ -1,0 +1,86 @@
+"""How released coordinators and stores are conformed, with our own in place of a release. No JVM."""
+
+import sys
+
+import pytest
+
+from conformance import rule_index
+from conformance.adapters.process import ProcessAdapter
+from conformance.drive import released as driver
+from conformance.drive.known import known_divergences
+from conformance.drive.oracle import Oracle
+from conformance.drive.released import conform
+from conformance.drive.released_coordinator import MasterSearch, is_left_out, is_stored, target
+from conformance.parts.released import Order, conform_one, targets_of
+from conformance.report import released as told
+from conformance.verdict import Verdict
+
+
+@pytest.fixture
+def impl(monkeypatch):
+    monkeypatch.setattr(driver, "known_divergences", list)
+    with ProcessAdapter([sys.executable, "-m", "conformance.cli", "serve", "impl"], 60) as adapter:
+        yield adapter
+
+
+@pytest.mark.parametrize("component", ["coordinator", "store"])
+def test_an_implementation_that_does_as_the_model_conforms(impl, component):
+    done = conform(impl, target("9.9.9", "1.15", component), 30, tour_nodes=25, kind=MasterSearch)
+    assert done.verdict is Verdict.CONFORMS
+    assert done.sequences > 30
+    assert done.transitions > 60
+    assert told.line(done).startswith(f"  CONFORMS     Flink 9.9.9   {component}: ")
+    assert told.matrix([done]).splitlines()[0].split() == ["release", component]
+
+
+class Older(ProcessAdapter):
+    """A store of another generation than the one it is asked for."""
+
+    def new(self, component, config):
+        return super().new(component, {**config, "profile": "1.11"})
+
+
+def test_a_store_of_another_generation_diverges(monkeypatch):
+    monkeypatch.setattr(driver, "known_divergences", list)
+    with Older([sys.executable, "-m", "conformance.cli", "serve", "impl"], 60) as older:
+        search = MasterSearch(older, one := target("9.9.9", "1.13", "store"), done := driver.Conformed(one))
+        assert search.begin()
+        events = [
+            {"kind": "add", "checkpoint": n, "type": t} for n, t in ((1, "checkpoint"), (2, "savepoint"))
+        ]
+        replayed = driver.replay(Oracle("store", done.target.configs()[0]), older, events)
+    assert replayed.divergence is not None
+    assert replayed.divergence.rule in rule_index.rules()
+
+
+def test_what_no_release_is_asked_is_left_out():
+    config = {"tasks": [], "profile": "2.3", "interval_ms": 100}
+    assert is_left_out(config, {"kind": "trigger", "type": "checkpoint", "drain": True})
+    assert not is_left_out(config, {"kind": "trigger", "type": "stop", "drain": True})
+    assert is_left_out(config, {"kind": "restore"})
+    assert not is_left_out({**config, "interval_ms": None}, {"kind": "restore"})
+    add = {"kind": "add", "checkpoint": 2, "type": "savepoint"}
+    assert is_stored({"profile": "1.13"}, {"completed": [1]}, add)
+    assert not is_stored({"profile": "1.15"}, {"completed": [1]}, add)
+    assert not is_stored({"profile": "1.13"}, {"completed": [3]}, add)
+
+
+def test_known_divergences_of_coordinators_are_played_as_the_model_has_them():
+    found = [known for known in known_divergences() if known.component == "coordinator"]
+    assert found
+    for known in found:
+        assert known.rule in rule_index.rules()
+        assert known.holds_for(known.releases[0], "coordinator", "")
+        assert not known.holds_for(known.releases[0], "exactly-once", "handler")
+        edges = Oracle("coordinator", known.config).transcript(known.events)
+        assert all(edge.refused is None for edge in edges)
+        assert edges[-1].effects
+
+
+def test_older_releases_are_skipped():
+    from conformance.adapters.flink.releases import release
+
+    (gone,) = targets_of(release("1.13.6"), (), (), ("coordinator",))
+    done = conform_one(gone, Order(1, 0))
+    assert done.skipped
+    assert "not wholly described" in told.line(done)
