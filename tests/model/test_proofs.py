@@ -2,7 +2,7 @@
 
 from model.alignment import Gate
 from model.cases import store_cases
-from model.cases_coordinator import coordinator_cases
+from model.cases_coordinator import coordinator_cases, request_cases
 from model.cases_gate import gate_cases
 from model.cases_subtask import subtask_cases
 from model.engines.prove import prove
@@ -30,6 +30,13 @@ def test_subsumption_holds_for_every_id_with_two_pending_checkpoints():
 
     assert report.refutations == ()
     assert {"SUB-02", "SUB-03", "SUB-04", "SUB-05", "COORD-08"} <= report.proved
+
+
+def test_requests_of_any_urgency_wait_in_their_order():
+    report = prove([*request_cases(2, 1), *request_cases(3, 1)], PROPERTIES)
+
+    assert report.refutations == ()
+    assert {"COORD-03", "COORD-11", "COORD-13", "COORD-14"} <= report.proved
 
 
 def test_the_steps_of_a_subtask_hold_for_every_id():
