@@ -102,6 +102,7 @@ final class Coordinating implements Component {
                 break;
             case "coordinator_restart":
                 loop.clear();
+                job.forgetCalls();
                 status = JobStatus.CREATED;
                 job.run(false);
                 for (String task : settings.tasks) {

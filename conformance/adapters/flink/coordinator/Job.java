@@ -177,6 +177,11 @@ final class Job {
         }
     }
 
+    /** The coordinator that made the calls is gone. */
+    void forgetCalls() {
+        calls.clear();
+    }
+
     private Object called(String name, Class<?> result, Object[] arguments) {
         if (arguments == null || !(arguments[0] instanceof ExecutionAttemptID)) {
             return Fakes.nothing(result);
