@@ -161,7 +161,7 @@ def _walked(adapter: Adapter, cases: int, *, length: int, batch: int) -> Run:
 
 
 def _exploration(*, channels: int, ids: int) -> Run:
-    from model.closed import gate_world
+    from model.closed.worlds import gate_world
     from model.engines.explore import explore
     from model.properties import of_component
 

@@ -1,7 +1,7 @@
 """What may happen to a dataflow: one record of each action, and the function that carries it out.
 
 Actions follow the job: records move, barriers move, messages arrive late or never, an attempt fails
-and the next one starts. Whether an action may happen now is asked of `model.closed_dataflow`.
+and the next one starts. Whether an action may happen now is asked of `model.closed.dataflow`.
 """
 
 from collections.abc import Callable, Mapping

@@ -10,7 +10,7 @@ to ONCE-06 (`model.properties.dataflow`).
 
 What is left out: the asynchronous part of a snapshot ends at once, its delay is the acknowledgement's;
 partitions do not end; operators that commit nothing are not told of completions, as nothing would come
-of it. When attempts fail and messages arrive is the environment's choice (`model.closed_dataflow`).
+of it. When attempts fail and messages arrive is the environment's choice (`model.closed.dataflow`).
 """
 
 from typing import NamedTuple, TypeVar

@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from model.alignment import Gate
-from model.cases_gate import gate_cases
-from model.closed import World, gate_world
-from model.closed_tracking import tracker_world
+from model.cases.gate import gate_cases
+from model.closed.tracking import tracker_world
+from model.closed.worlds import World, gate_world
 from model.engines.equivalence import Difference, Outcome, Pair, Verdict, alike, told_apart
 from model.engines.prove import Case, assume_invariants
 from model.engines.symbolic import bool_term

@@ -13,10 +13,10 @@ from conformance.compare import projection_coordinator
 from model.alignment import Gate
 from model.barriers import Announce, Inject, OptionedBarrier, Options
 from model.buffering import UNLIMITED
-from model.closed import World, gate_world, store_world
-from model.closed_buffer import OF_RECORDS, buffer_world
-from model.closed_overtaking import PLAIN, RARE, Bounds, unaligned_world
-from model.closed_tracking import tracker_world
+from model.closed.buffer import OF_RECORDS, buffer_world
+from model.closed.overtaking import PLAIN, RARE, Bounds, unaligned_world
+from model.closed.tracking import tracker_world
+from model.closed.worlds import World, gate_world, store_world
 from model.components.overtaking import ALIGNMENTS
 from model.components.store import TYPES
 from model.coordinator_profiles import CoordinatorProfile
@@ -100,7 +100,7 @@ def _plain_words(event: Event, effects: tuple[Effect, ...]) -> Said:
 
 
 def _gate(constants: Mapping[str, int | bool], profile: Profile, configuration: str) -> Projection:
-    from model.cases_gate import gate_cases
+    from model.cases.gate import gate_cases
 
     channels = int(constants["N"])
     counts_as_aligned = bool(constants["AfterFinish"])
@@ -125,7 +125,7 @@ def _gate(constants: Mapping[str, int | bool], profile: Profile, configuration: 
 
 
 def _unaligned(constants: Mapping[str, int | bool]) -> Projection:
-    from model.cases_overtaking import unaligned_cases
+    from model.cases.overtaking import unaligned_cases
 
     channels, timeout = int(constants["N"]), int(constants["Timeout"])
     alternating, counts_as_aligned = bool(constants["Alternating"]), bool(constants["AfterFinish"])
@@ -183,7 +183,7 @@ _ALIGNMENT_NAMES = {code: name for name, code in ALIGNMENTS.items()}
 
 
 def _tracker(constants: Mapping[str, int | bool], profile: Profile) -> Projection:
-    from model.cases_tracking import tracker_cases
+    from model.cases.tracking import tracker_cases
 
     channels, bound = int(constants["N"]), int(constants["Bound"])
     counts_as_aligned = bool(constants["AfterFinish"])
@@ -303,7 +303,7 @@ def _failures(configuration: projection_coordinator.Configuration) -> Projection
 
 
 def _store(constants: Mapping[str, int | bool], profile: CoordinatorProfile) -> Projection:
-    from model.cases import store_cases
+    from model.cases.published import store_cases
 
     retain, ids = int(constants["Retain"]), int(constants["M"])
 

@@ -2,13 +2,13 @@
 
 What a configuration puts in the place of an operator makes the Python world: who is asked for what, who
 fails, which generation it is. There is no z3 relation here: the shapes of a coordinator are too many, and
-the proofs (`model.cases_coordinator`) ask for the same step functions.
+the proofs (`model.cases.coordinator`) ask for the same step functions.
 """
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from model.closed_relative import (
+from model.closed.relative import (
     CheckpointFails,
     CheckpointSucceeds,
     Request,

@@ -86,7 +86,7 @@ def _form(value: Any) -> Any:  # noqa: ANN401 - any part of a record
 
 def graphs_of(component: str) -> Iterator[Graph]:
     """The state graphs of the closed models of a component, all its modes and levels, with transitions."""
-    from model.closed import small_worlds
+    from model.closed.worlds import small_worlds
 
     for world in small_worlds():
         if component_on_wire(world.component) == component and world.toured:

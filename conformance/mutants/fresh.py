@@ -24,7 +24,7 @@ def main(identity: str) -> dict[str, Any]:
 
 def drive_model(mutant: Mutant) -> dict[str, Any]:
     """Explore the closed models of the component; the shortest run to a broken property."""
-    from model.closed import small_worlds
+    from model.closed.worlds import small_worlds
     from model.engines.explore import explore
     from model.properties import of_component
 

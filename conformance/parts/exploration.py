@@ -23,7 +23,7 @@ class Explored(NamedTuple):
 
 def run(context: Context) -> PartResult:
     """Explore every small closed model, and the composition."""
-    from model.closed import small_worlds
+    from model.closed.worlds import small_worlds
 
     composed = 1 if context.quick else 2
     places = [*range(-composed, 0), *range(len(small_worlds()))]  # the long ones first
@@ -48,8 +48,8 @@ def run(context: Context) -> PartResult:
 
 def exhaust(place: int) -> Explored:
     """One closed model by its number; the negative ones are scopes of the composed dataflow."""
-    from model.closed import small_worlds
-    from model.closed_dataflow import EXPIRY, TWICE, dataflow_world
+    from model.closed.dataflow import EXPIRY, TWICE, dataflow_world
+    from model.closed.worlds import small_worlds
     from model.engines.explore import explore
     from model.properties import of_component
 

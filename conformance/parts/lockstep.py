@@ -25,7 +25,7 @@ from conformance.drive.walks import walks
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
 from conformance.report.saved import save
 from conformance.report.story import Telling, tell
-from model import cases, cases_coordinator, cases_gate, cases_overtaking, cases_subtask, cases_tracking
+from model.cases import coordinator, gate, overtaking, published, subtask, tracking
 from model.components.script import Script, script
 from model.engines.explore import Graph
 from model.engines.prove import Case
@@ -122,22 +122,20 @@ def _tours_of(graph: Graph) -> Iterator[Script]:
 def cases_of(component: str) -> Iterable[Case]:
     """The cases whose paths are looked for in the closed models of a component."""
     if component == "gate":
-        aligned = [case for channels in (1, 2, 3) for case in cases_gate.gate_cases(channels)]
-        return [*aligned, *cases_tracking.toured_cases(), *cases_overtaking.toured_cases()]
+        aligned = [case for channels in (1, 2, 3) for case in gate.gate_cases(channels)]
+        return [*aligned, *tracking.toured_cases(), *overtaking.toured_cases()]
     if component == "subtask":
         shapes = [(aborted, running) for aborted in (0, 1, 2) for running in (0, 1, 2)]
-        return [
-            case for aborted, running in shapes for case in cases_subtask.subtask_cases(aborted, running, 2)
-        ]
+        return [case for aborted, running in shapes for case in subtask.subtask_cases(aborted, running, 2)]
     if component == "store":
         sizes = ((1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2))
-        return [case for retain, entries in sizes for case in cases.store_cases(retain, entries)]
+        return [case for retain, entries in sizes for case in published.store_cases(retain, entries)]
     if component == "coordinator":
         shapes3 = ((0, 0, 0), (0, 0, 1), (1, 0, 0), (1, 0, 1), (2, 0, 0), (2, 1, 0))
         return [
             case
             for pending, queue, stored in shapes3
-            for case in cases_coordinator.coordinator_cases(2, pending, queue, stored, 2)
+            for case in coordinator.coordinator_cases(2, pending, queue, stored, 2)
         ]
     return []
 

@@ -39,7 +39,7 @@ def run(context: Context) -> PartResult:
     unasked = sorted(PROVED_HERE - proved - failed)
     findings = tuple(_findings(refutations))
     if unasked:
-        findings += (Finding(None, f"no case asks for {', '.join(unasked)}; add one to model/cases.py"),)
+        findings += (Finding(None, f"no case asks for {', '.join(unasked)}; add one to model/cases/"),)
     findings += tuple(finding for finding in claims if finding is not None)
     alike = claims.count(None)
     paths = sum(report.paths for report in reports)
@@ -66,8 +66,8 @@ def run(context: Context) -> PartResult:
 
 def _share(number: int, of: int, channels: int, thorough: bool) -> Report:
     """Every `of`-th case from `number` on, asked of every property."""
-    from model.cases import all_cases
-    from model.cases_overtaking import thorough_unaligned_cases
+    from model.cases.overtaking import thorough_unaligned_cases
+    from model.cases.published import all_cases
     from model.engines.prove import prove
     from model.properties import PROPERTIES
 
@@ -111,7 +111,7 @@ def _findings(refutations: list[Refutation]) -> Iterator[Finding]:
 
 def _shortest_run(rule: str) -> list[str]:
     """The events from the start of a closed model to the first step that breaks the rule."""
-    from model.closed import small_worlds
+    from model.closed.worlds import small_worlds
     from model.engines.explore import explore
     from model.properties import PROPERTIES
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from model.barriers import Announce, Inject, OptionedBarrier
-from model.closed import World
+from model.closed.worlds import World
 from model.components.coordinator_script import (
     coordinator_config,
     coordinator_event,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import z3
 
-from model.closed import World
+from model.closed.worlds import World
 from model.engines.prove import Case
 from model.engines.symbolic import SymbolicBool, concrete, paths, satisfiable, solver_with
 from model.events import Effects, Event, Step

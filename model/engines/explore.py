@@ -7,7 +7,7 @@ run to a violation.
 
 from typing import Any, NamedTuple
 
-from model.closed import Environment, World
+from model.closed.worlds import Environment, World
 from model.events import Event, Step
 from model.properties import Property
 

@@ -3,7 +3,7 @@
 from conformance.parts import proofs
 from conformance.parts.result import Context
 from conformance.verdict import Verdict
-from model.cases import store_cases
+from model.cases.published import store_cases
 from model.engines.prove import Report, prove
 from model.properties import PROPERTIES
 

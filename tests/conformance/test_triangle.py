@@ -5,7 +5,7 @@ import pytest
 from conformance.compare.projection import ProjectionError, projection_of
 from conformance.compare.triangle import INSIDE, OUTSIDE, compare
 from model.alignment import Gate
-from model.closed_relative import relative
+from model.closed.relative import relative
 from model.coordinator_events import CoordinatorRestart
 from model.coordinator_state import Coordinator
 from model.events import Barrier, Event, Step

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from model import actions, closed_dataflow, coordinator_state, messages, recovery, transactions
+from model import actions, coordinator_state, messages, recovery, transactions
 from model.actions import Deliver, Lose, Produce, Receive, Restart
-from model.closed_dataflow import EXPIRY, OVERTAKING, REPLACED, REPLAY, TWICE, Scope, dataflow_world
+from model.closed import dataflow as closed_dataflow
+from model.closed.dataflow import EXPIRY, OVERTAKING, REPLACED, REPLAY, TWICE, Scope, dataflow_world
 from model.coordinator_profiles import COORDINATOR_PROFILES
 from model.dataflow import Dataflow
 from model.engines.explore import Graph, explore

@@ -3,7 +3,7 @@
 import pytest
 
 from model.alignment import Gate
-from model.closed import gate_world, small_worlds, store_world
+from model.closed.worlds import gate_world, small_worlds, store_world
 from model.engines.explore import TooManyStatesError, explore
 from model.events import Barrier, Trigger
 from model.properties import of_component

@@ -1,10 +1,10 @@
 """What the prover says: rules that hold for every id, and a state and an event where one does not."""
 
 from model.alignment import Gate
-from model.cases import store_cases
-from model.cases_coordinator import coordinator_cases, request_cases
-from model.cases_gate import gate_cases
-from model.cases_subtask import subtask_cases
+from model.cases.coordinator import coordinator_cases, request_cases
+from model.cases.gate import gate_cases
+from model.cases.published import store_cases
+from model.cases.subtask import subtask_cases
 from model.engines.prove import prove
 from model.events import Abort, Barrier
 from model.properties import PROPERTIES, of_component

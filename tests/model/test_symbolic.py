@@ -74,8 +74,8 @@ def test_a_compiled_term_computes_what_z3_computes():
 
 
 def test_a_relation_takes_exactly_one_path_for_each_step_of_the_gate():
-    from model.cases_gate import gate_cases
-    from model.closed import gate_world
+    from model.cases.gate import gate_cases
+    from model.closed.worlds import gate_world
     from model.engines.explore import explore
     from model.events import Injection
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from model.cases_tracking import tracker_cases
-from model.closed_tracking import tracker_worlds
+from model.cases.tracking import tracker_cases
+from model.closed.tracking import tracker_worlds
 from model.components import COMPONENTS, WireError
 from model.engines.explore import explore
 from model.engines.prove import prove

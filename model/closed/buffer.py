@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from model import buffering
 from model.buffering import PAGE_BYTES, UNLIMITED, Buffer
-from model.closed import Environment, World, gate_world
+from model.closed.worlds import Environment, World, gate_world
 from model.events import EndOfPartition, Event, Record
 from model.profiles import PROFILES
 from model.steps import step_of

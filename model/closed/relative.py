@@ -10,8 +10,8 @@ from itertools import product
 from typing import NamedTuple
 
 from model import failures
-from model.closed import Environment, World
-from model.closed_coordinator import running
+from model.closed.coordinator import running
+from model.closed.worlds import Environment, World
 from model.coordinator_events import CoordinatorRestart, FailJob, StoreFails
 from model.coordinator_profiles import CoordinatorProfile
 from model.coordinator_state import RESTARTING, RUNNING, Coordinator, Plan, new_coordinator

@@ -6,7 +6,7 @@ The same environment stands in TLA+ (spec/models/SubtaskModel.tla).
 from collections.abc import Iterator
 
 from model import subtask
-from model.closed import Environment, World
+from model.closed.worlds import Environment, World
 from model.events import (
     ASYNC_EXCEPTION,
     NONE,

@@ -5,7 +5,7 @@ from itertools import product
 
 from model import network
 from model.buffering import PAGE_BYTES, UNLIMITED, Buffer
-from model.cases_gate import arriving, follows_its_end, is_open, symbolic_gate
+from model.cases.gate import arriving, follows_its_end, is_open, symbolic_gate
 from model.engines.prove import Case, assume_invariants
 from model.engines.symbolic import symbolic_like
 from model.events import Barrier, Cancel, EndOfPartition, Record

@@ -8,7 +8,7 @@ from itertools import product
 from typing import NamedTuple
 
 from model import coordinator, coordinator_state
-from model.closed import Environment, World
+from model.closed.worlds import Environment, World
 from model.coordinator_events import (
     AFTER,
     BEFORE,

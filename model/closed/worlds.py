@@ -254,9 +254,9 @@ def network_world(channels: int, ids: int, waiting: int) -> World:
 
 def small_worlds() -> tuple[World, ...]:
     """The closed models that are explored, toured and mutated: every rule of a component fires in one."""
-    from model.closed_coordinator import coordinator_worlds  # they are made of World
-    from model.closed_modes import mode_worlds
-    from model.closed_subtask import subtask_worlds
+    from model.closed.coordinator import coordinator_worlds  # they are made of World
+    from model.closed.modes import mode_worlds
+    from model.closed.subtask import subtask_worlds
 
     gates = tuple(
         gate_world(channels, ids, counts_as_aligned=counts_as_aligned, polled=polled)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from model.cases_buffer import all_buffer_cases
-from model.cases_overtaking import all_unaligned_cases
-from model.cases_tracking import all_tracker_cases
+from model.cases.buffer import all_buffer_cases
+from model.cases.overtaking import all_unaligned_cases
+from model.cases.tracking import all_tracker_cases
 from model.engines.prove import Case
 
 

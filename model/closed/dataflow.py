@@ -22,7 +22,7 @@ from model.actions import (
     act,
     is_readable,
 )
-from model.closed import Environment, World
+from model.closed.worlds import Environment, World
 from model.coordinator_events import BEFORE, MAYBE
 from model.coordinator_profiles import NEWEST_COORDINATOR, CoordinatorProfile
 from model.dataflow import Channel, Dataflow, new_dataflow

@@ -11,10 +11,10 @@ from itertools import product
 import z3
 
 from model import store
-from model.cases_coordinator import all_coordinator_cases
-from model.cases_gate import gate_cases, network_cases
-from model.cases_modes import mode_cases
-from model.cases_subtask import all_subtask_cases
+from model.cases.coordinator import all_coordinator_cases
+from model.cases.gate import gate_cases, network_cases
+from model.cases.modes import mode_cases
+from model.cases.subtask import all_subtask_cases
 from model.coordinator_profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR, CoordinatorProfile
 from model.engines.prove import Case
 from model.engines.symbolic import int_term, symbolic_like

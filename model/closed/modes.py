@@ -1,9 +1,9 @@
 """The closed models of the modes beside exactly-once: each mode has a room of its own."""
 
-from model.closed import World
-from model.closed_buffer import buffer_worlds
-from model.closed_overtaking import overtaking_worlds
-from model.closed_tracking import tracker_worlds
+from model.closed.buffer import buffer_worlds
+from model.closed.overtaking import overtaking_worlds
+from model.closed.tracking import tracker_worlds
+from model.closed.worlds import World
 
 
 def mode_worlds() -> tuple[World, ...]:

@@ -18,7 +18,7 @@ from model.barriers import (
     OptionedBarrier,
     Options,
 )
-from model.closed import Environment, World
+from model.closed.worlds import Environment, World
 from model.events import Advance, Cancel, EndOfPartition, Event, Record
 from model.inflight import Passage, has_ended
 from model.profiles import NEWEST, PROFILES, Profile

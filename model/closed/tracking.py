@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from model.closed import Environment, World
+from model.closed.worlds import Environment, World
 from model.events import Barrier, Cancel, EndOfPartition, Event, Record
 from model.profiles import NEWEST, PROFILES, Profile
 from model.steps import step_of
