@@ -23,8 +23,9 @@ LENGTH = 50
 BATCHES_OF_50 = (*BATCHES[:-1], BATCHES[-1] + LENGTH - sum(BATCHES))
 IDS = 3
 """Checkpoints of the toured models at most."""
-FORGETS_NO_FAILURE = "2.3"
-"""The profile whose scheduler never starts again after an execution has failed (known divergences)."""
+STARTED_BY_TASKS = "2.3"
+"""The profile in which a job's scheduler follows its tasks. After a failure it is the execution graph, which
+the harness does not play, that starts it again when a task runs; the listener alone never does."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def is_left_out(config: Wire, event: Wire) -> bool:
     region = event.get("scope") == "region"
     if kind == "restore" and region and config["profile"] == "1.9":
         return True  # as above: a request that was put off
-    failed = kind == "restore" and config["profile"] == FORGETS_NO_FAILURE
+    failed = kind == "restore" and config["profile"] == STARTED_BY_TASKS
     return failed and config.get("interval_ms") is not None
 
 

@@ -7,7 +7,7 @@ import pytest
 from conformance import rule_index
 from conformance.adapters.process import ProcessAdapter
 from conformance.drive import released as driver
-from conformance.drive.known import known_divergences
+from conformance.drive.known import read, shown_by
 from conformance.drive.oracle import Oracle
 from conformance.drive.released import conform
 from conformance.drive.released_coordinator import MasterSearch, is_left_out, is_stored, target
@@ -34,7 +34,7 @@ def test_an_implementation_that_does_as_the_model_conforms(impl, component):
 
 
 class Older(ProcessAdapter):
-    """A store of another generation than the one it is asked for."""
+    """Something of another generation than the one it is asked for."""
 
     def new(self, component, config):
         return super().new(component, {**config, "profile": "1.11"})
@@ -65,16 +65,30 @@ def test_what_no_release_is_asked_is_left_out():
     assert not is_stored({"profile": "1.13"}, {"completed": [3]}, add)
 
 
-def test_known_divergences_of_coordinators_are_played_as_the_model_has_them():
-    found = [known for known in known_divergences() if known.component == "coordinator"]
-    assert found
-    for known in found:
-        assert known.rule in rule_index.rules()
-        assert known.holds_for(known.releases[0], "coordinator", "")
-        assert not known.holds_for(known.releases[0], "exactly-once", "handler")
-        edges = Oracle("coordinator", known.config).transcript(known.events)
-        assert all(edge.refused is None for edge in edges)
-        assert edges[-1].effects
+ENTRY = """
+[[divergence]]
+component = "coordinator"
+name = "a lost trigger is not noticed"
+releases = ["9.9.9"]
+rule = "COORD-24"
+seen = "The checkpoint waits for its time-out."
+config = { profile = "2.3", tasks = [{ id = "src-0", source = true }] }
+events = [
+    { kind = "job_status", status = "RUNNING" },
+    { kind = "task_status", task = "src-0", status = "RUNNING" },
+    { kind = "trigger", type = "checkpoint" },
+    { kind = "trigger_fails", task = "src-0", checkpoint = 1 },
+]
+"""
+
+
+def test_an_entry_of_a_coordinator_holds_for_it_alone_and_is_gone_if_nothing_diverges(impl):
+    (known,) = read(ENTRY, "coordinator.toml")
+    assert known.holds_for("9.9.9", "coordinator", "")
+    assert not known.holds_for("9.9.9", "exactly-once", "handler")
+    assert shown_by(known, "", impl) is None
+    with Older([sys.executable, "-m", "conformance.cli", "serve", "impl"], 60) as older:
+        assert shown_by(known, "", older) is not None
 
 
 def test_older_releases_are_skipped():
