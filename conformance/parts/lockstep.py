@@ -71,7 +71,7 @@ def run(context: Context) -> PartResult:
 
 
 def _seldom_collect() -> None:
-    """What is remembered of the graphs lives as long as the process; looking through it often is lost time."""
+    """What is remembered of the graphs lives as long as the process: looking through it often is lost."""
     gc.set_threshold(100_000, 50, 1_000)
 
 
