@@ -74,7 +74,8 @@ def test_the_table_and_the_file(tmp_path):
 
 def test_what_is_measured_does_its_work():
     assert bench._exploration(channels=2, ids=3).amount == 564  # as TLC counts, two channels at handler level
-    assert 0 < bench._walks_in_process(cases=20).amount < bench._walks_over_pipes(cases=20).amount
+    in_process = bench._walks_in_process(bench.ALIGNED, cases=20)
+    assert 0 < in_process.amount < bench._walks_over_pipes(cases=20).amount
 
 
 def test_the_explorer_is_measured_on_half_a_million_transitions():
