@@ -5,7 +5,6 @@ a step function and that a closed model reaches; seeded walks go on with larger 
 Hypothesis looks where the others did not.
 """
 
-import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -53,7 +52,7 @@ def run(context: Context) -> PartResult:
     context.say("lock-step: tours, directed cases, walks and Hypothesis")
     components = sorted(generate.COMPONENTS, key=_LONGEST_FIRST.index)
     quiet = replace(context, say=_nobody)
-    with ProcessPoolExecutor(context.processes, initializer=_seldom_collect) as pool:
+    with ProcessPoolExecutor(context.processes) as pool:
         driven = list(pool.map(drive, components, [quiet] * len(components)))
     numbers = sum((one.numbers for one in driven), Counter[str]())
     fired = frozenset[str]().union(*(one.fired for one in driven))
@@ -68,11 +67,6 @@ def run(context: Context) -> PartResult:
         findings=findings,
         again=f"barrierspec verify --only lock-step --seed {context.seed}",
     )
-
-
-def _seldom_collect() -> None:
-    """What is remembered of the graphs lives as long as the process: looking through it often is lost."""
-    gc.set_threshold(100_000, 50, 1_000)
 
 
 def drive(component: str, context: Context) -> Driven:
