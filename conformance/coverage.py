@@ -24,6 +24,7 @@ _ROOMS: Mapping[str, tuple[str, ...]] = {
         "alternating.py",
         "inflight.py",
     ),
+    "channel": ("channel.py",),
     "subtask": ("subtask.py",),
     "coordinator": (
         "coordinator.py",

@@ -7,7 +7,9 @@ from model import (
     alignment,
     alternating,
     buffering,
+    channel,
     coordinator,
+    exchange,
     inflight,
     network,
     recovery,
@@ -19,6 +21,19 @@ from model import (
     transactions,
 )
 from model.barriers import Announce, Inject, OptionedBarrier
+from model.channel_words import (
+    AbortAtSender,
+    BeginPersisting,
+    Emit,
+    EndPersisting,
+    MakeUrgent,
+    RestoreChannel,
+    ResumeSender,
+    SendBarrier,
+    Take,
+    TimeOut,
+    Transfer,
+)
 from model.coordinator_events import CoordinatorRestart, JobEnd, MasterAnswer, StoreFails, TriggerFails
 from model.events import (
     AbortNotification,
@@ -78,6 +93,19 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         EndOfPartition: alternating.on_end_of_partition,
         Advance: alternating.on_advance,
     },
+    "channel": {
+        Emit: channel.on_emit,
+        SendBarrier: channel.on_send_barrier,
+        TimeOut: channel.on_time_out,
+        AbortAtSender: channel.on_abort,
+        Transfer: channel.on_transfer,
+        Take: channel.on_take,
+        ResumeSender: channel.on_resume,
+        BeginPersisting: channel.on_start_persisting,
+        EndPersisting: channel.on_stop_persisting,
+        MakeUrgent: channel.on_prioritise,
+        RestoreChannel: channel.on_restore,
+    },
     "subtask": {
         Checkpoint: subtask.on_checkpoint,
         AbortOnBarrier: subtask.on_abort_on_barrier,
@@ -129,6 +157,8 @@ def step_of(component: str) -> Callable[[Any, Event], Step[Any]]:
         return buffer_step
     if component == "passage":
         return passage_step
+    if component == "exchange":
+        return exchange_step
     handlers = HANDLERS[component]
 
     def step(state: Any, event: Event) -> Step[Any]:  # noqa: ANN401 - any component's state
@@ -154,3 +184,14 @@ def passage_step(passage: inflight.Passage, event: Any) -> Step[Any]:  # noqa: A
     if type(event) is Advance or type(event) is Inject:
         return inflight.on_call(passage, event)
     return inflight.on_arrival(passage, event)
+
+
+def exchange_step(state: exchange.Exchange, event: Event) -> Step[Any]:
+    """The tasks at both ends have a word in some events; the others are the channel's."""
+    if type(event) is exchange.Recover:
+        return exchange.on_recover(state, event.checkpoint)
+    if type(event) is BeginPersisting:
+        return exchange.on_begin(state, event.checkpoint)
+    if type(event) is EndPersisting:
+        return exchange.on_give_up(state)
+    return exchange.on_event(state, event, HANDLERS["channel"][type(event)](state.channel, *event[:-1]))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from conformance.compare import projection_coordinator
+from conformance.compare import projection_channel, projection_coordinator
 from model.alignment import Gate
 from model.barriers import Announce, Inject, OptionedBarrier, Options
 from model.buffering import UNLIMITED
@@ -63,6 +63,8 @@ def projection_of(model: Model) -> Projection:
         return _unaligned(constants)
     if model.module == "TrackerModel":
         return _tracker(constants, profile_of(model))
+    if model.module == "ChannelModel":
+        return _channel(constants)
     if model.module == "StoreModel":
         return _store(constants, configuration_of(model).profile)
     if model.module == "CoordinatorModel":
@@ -267,6 +269,17 @@ _ITEMS: Mapping[str, Callable[..., Item]] = {
     "end_of_partition": EndOfPartition,
     "record": lambda channel: Record(channel, OF_RECORDS),
 }
+
+
+def _channel(constants: Mapping[str, int | bool]) -> Projection:
+    world = projection_channel.channel_world_of(constants)
+
+    def node(state: State) -> Node:
+        profile = world.state.channel.profile
+        return projection_channel.exchange_of(state, profile), (state["failed"],), state["out"]
+
+    return Projection(world, node, projection_channel.said, None)
+
 
 _STORE_WORDS = {"discard_checkpoint": "discard"}
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from random import Random
 
 from conformance.adapters.protocol import Wire
+from conformance.drive.generate_channel import CONFIGS as CHANNEL_CONFIGS
+from conformance.drive.generate_channel import channel_chooser
 from conformance.drive.generate_coordinator import CONFIGS as COORDINATOR_CONFIGS
 from conformance.drive.generate_coordinator import coordinator_chooser
 from conformance.drive.generate_gate import CONFIGS as GATE_CONFIGS
@@ -133,6 +135,7 @@ def _stray_at_sink(luck: float, newest: int, taken_in_run: int) -> Wire:
 
 _CHOOSERS: Mapping[str, Callable[[Wire, Random], Chooser]] = {
     "gate": gate_chooser,
+    "channel": channel_chooser,
     "subtask": subtask_chooser,
     "coordinator": coordinator_chooser,
     "store": store_chooser,
@@ -141,6 +144,7 @@ _CHOOSERS: Mapping[str, Callable[[Wire, Random], Chooser]] = {
 
 _CONFIGS: Mapping[str, list[Wire]] = {
     "gate": GATE_CONFIGS,
+    "channel": CHANNEL_CONFIGS,
     "subtask": SUBTASK_CONFIGS,
     "coordinator": COORDINATOR_CONFIGS,
     "store": [

@@ -24,6 +24,7 @@ from hypothesis.stateful import (
 
 from conformance.adapters.protocol import FAILURES, Adapter, Failure, Unsupported, Wire
 from conformance.drive import generate
+from conformance.drive.generate_channel import CHANNEL_DRAWS
 from conformance.drive.generate_unaligned import MODES as UNALIGNED_MODES
 from conformance.drive.generate_unaligned import drawn_advance, drawn_barrier
 from conformance.drive.lockstep import Divergence, Played, compare
@@ -245,6 +246,7 @@ DRAWS: Mapping[str, Mapping[str, Draw]] = {
         "inject": partial(drawn_barrier, "inject"),
         "advance": drawn_advance,
     },
+    "channel": CHANNEL_DRAWS,
     "subtask": {
         "checkpoint": _trigger,
         "abort_on_barrier": _abort_on_barrier,

@@ -25,14 +25,15 @@ from conformance.drive.walks import walks
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
 from conformance.report.saved import save
 from conformance.report.story import Telling, tell
-from model.cases import coordinator, gate, overtaking, published, subtask, tracking
+from model.cases import channel, coordinator, gate, overtaking, published, subtask, tracking
+from model.channel import NEWEST_CHANNEL
 from model.components.script import Script, script
 from model.engines.explore import Graph
 from model.engines.prove import Case
 
-WALKS = {"gate": 2500, "subtask": 1000, "coordinator": 700, "store": 500, "sink": 500}
+WALKS = {"gate": 2500, "channel": 600, "subtask": 1000, "coordinator": 700, "store": 500, "sink": 500}
 EXAMPLES = 30
-PATHS_HIT = {"gate": 646, "subtask": 190, "coordinator": 214, "store": 17}
+PATHS_HIT = {"gate": 646, "channel": 271, "subtask": 190, "coordinator": 214, "store": 17}
 """How many of the paths that z3 reads the closed models take, at least. The others need more than the
 small bounds, or a state that the invariants allow and no run enters; a number that falls is a finding."""
 NO_RULE = "none"
@@ -84,7 +85,7 @@ def drive(component: str, context: Context) -> Driven:
     return Driven(numbers, frozenset(played.fired), findings)
 
 
-_LONGEST_FIRST = ("coordinator", "gate", "subtask", "sink", "store")
+_LONGEST_FIRST = ("coordinator", "gate", "channel", "subtask", "sink", "store")
 
 
 def _nobody(what: str) -> None:
@@ -124,6 +125,9 @@ def cases_of(component: str) -> Iterable[Case]:
     if component == "gate":
         aligned = [case for channels in (1, 2, 3) for case in gate.gate_cases(channels)]
         return [*aligned, *tracking.toured_cases(), *overtaking.toured_cases()]
+    if component == "channel":
+        ends = (channel.sender_cases, channel.receiver_cases)
+        return [case for cases in ends for length in (0, 1) for case in cases(length, NEWEST_CHANNEL)]
     if component == "subtask":
         shapes = [(aborted, running) for aborted in (0, 1, 2) for running in (0, 1, 2)]
         return [case for aborted, running in shapes for case in subtask.subtask_cases(aborted, running, 2)]

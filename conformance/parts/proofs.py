@@ -66,12 +66,14 @@ def run(context: Context) -> PartResult:
 
 def _share(number: int, of: int, channels: int, thorough: bool) -> Report:
     """Every `of`-th case from `number` on, asked of every property."""
+    from model.cases.channel import thorough_channel_cases
     from model.cases.overtaking import thorough_unaligned_cases
     from model.cases.published import all_cases
     from model.engines.prove import prove
     from model.properties import PROPERTIES
 
-    cases = chain(all_cases(channels=channels), thorough_unaligned_cases() if thorough else ())
+    more = chain(thorough_unaligned_cases(), thorough_channel_cases()) if thorough else ()
+    cases = chain(all_cases(channels=channels), more)
     return prove(islice(cases, number, None, of), PROPERTIES, assumed=_assumed)
 
 

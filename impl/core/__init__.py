@@ -1,7 +1,8 @@
 """The protocol core, sans I/O: what a checkpoint is to each part of a job.
 
 `gate` aligns the barriers of one task's input and `network` plays the channels behind it, `gates` picks
-the mode and `generations` knows how releases differ; `subtask` takes
+the mode and `generations` knows how releases differ; `link` is one channel whose barriers may overtake,
+from its `sending` end to its `receiving` one; `subtask` takes
 the snapshot steps; `transactions` is the two-phase commit of a sink. `coordinator` hears of all that happens
 to a job's checkpoints: `starting` and `ending` are its steps, `books` what it remembers of the `job`, of
 `requests` that wait, of `pending` checkpoints and of `retained` ones (`store`, `shared_state`); `failures`
@@ -27,6 +28,7 @@ from impl.core.failures import CheckpointFailureManager
 from impl.core.gate import InputGate
 from impl.core.gates import gate_from_config
 from impl.core.job import Task
+from impl.core.link import Link, link_from_config
 from impl.core.network import PolledGate
 from impl.core.pending import PendingCheckpoint
 from impl.core.schedule import Decision, PeriodicTrigger
@@ -38,6 +40,7 @@ from impl.core.words import Wire
 COMPONENTS: Final[Mapping[str, Callable[[Mapping[str, object]], Component]]] = MappingProxyType(
     {
         "gate": gate_from_config,
+        "channel": link_from_config,
         "subtask": subtask_from_config,
         "coordinator": coordinator_from_config,
         "store": store_from_config,
@@ -61,6 +64,7 @@ __all__ = [
     "Event",
     "Filed",
     "InputGate",
+    "Link",
     "PendingCheckpoint",
     "PeriodicTrigger",
     "PolledGate",

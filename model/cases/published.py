@@ -11,6 +11,7 @@ from itertools import product
 import z3
 
 from model import store
+from model.cases.channel import all_channel_cases
 from model.cases.coordinator import all_coordinator_cases
 from model.cases.gate import gate_cases, network_cases
 from model.cases.modes import mode_cases
@@ -67,6 +68,7 @@ def all_cases(*, channels: int = 4) -> Iterator[Case]:
     for count, waiting in ((1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 1), (4, 0), (4, 1)):
         yield from network_cases(count, waiting)
     yield from mode_cases(channels)
+    yield from all_channel_cases()
     for retain, entries in product((1, 2, 3), (0, 1, 2, 3)):
         if entries <= max(retain, 2):
             yield from store_cases(retain, entries)

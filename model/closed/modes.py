@@ -1,6 +1,7 @@
 """The closed models of the modes beside exactly-once: each mode has a room of its own."""
 
 from model.closed.buffer import buffer_worlds
+from model.closed.channel import channel_worlds
 from model.closed.overtaking import overtaking_worlds
 from model.closed.tracking import tracker_worlds
 from model.closed.worlds import World
@@ -12,4 +13,5 @@ def mode_worlds() -> tuple[World, ...]:
         *buffer_worlds(),
         *tracker_worlds(),
         *overtaking_worlds(),
+        *channel_worlds(),
     )

@@ -1,4 +1,4 @@
-"""The model's five components behind the words of the wire (docs/adapter-protocol.md).
+"""The model's components behind the words of the wire (docs/adapter-protocol.md).
 
 A `Component` makes a state from a configuration, applies one event given as a wire object, and shows
 the observable part of a state. Illegal events raise `WireError` and nothing happens: the step
@@ -9,6 +9,13 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple
 
 from model.components import words
+from model.components.channel import (
+    effect_of_channel,
+    key_of_channel,
+    new_channel,
+    observe_channel,
+    step_channel,
+)
 from model.components.coordinator import (
     effect_of_coordinator,
     new_coordinator,
@@ -60,6 +67,7 @@ COMPONENTS: Mapping[str, Component] = {
     component.name: component
     for component in (
         Component("gate", new_gate, step_gate, observe_gate, key=key_of_gate),
+        Component("channel", new_channel, step_channel, observe_channel, effect_of_channel, key_of_channel),
         Component("subtask", new_subtask, step_subtask, observe_subtask, effect_of_subtask),
         Component(
             "coordinator", new_coordinator, step_coordinator, observe_coordinator, effect_of_coordinator

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from model.barriers import Announce, Inject, OptionedBarrier
+from model.channel_words import RestoreChannel, SendBarrier
 from model.closed.worlds import World
 from model.components.coordinator_script import (
     coordinator_config,
@@ -94,6 +95,8 @@ def _opening(world: World) -> tuple[tuple[WireObject, ...], WireObject]:
             "checkpoints_after_tasks_finish": state.counts_as_aligned,
             "profile": state.profile.name,
         }
+    if world.component == "channel":
+        return (), {"profile": state.profile.name}
     if world.component == "subtask":
         return (), {"profile": state.profile.name, "max_concurrent": state.remembered_at_most}
     if world.component == "store":
@@ -127,6 +130,10 @@ def wire_event(component: str, event: Event, handle: str, tasks: int = 1) -> Wir
     wire: WireObject = {"kind": _KINDS.get(kind, kind)}
     if type(event) is OptionedBarrier or type(event) is Announce or type(event) is Inject:
         return {"kind": kind, **event._asdict(), "alignment": ALIGNMENTS[event.alignment]}
+    if type(event) is SendBarrier:
+        return {"kind": kind, "checkpoint": event.checkpoint, "alignment": ALIGNMENTS[event.alignment]}
+    if type(event) is RestoreChannel:
+        return {"kind": kind, "input": list(event.input), "output": list(event.output)}
     if type(event) is Add:
         return {"kind": "add", "checkpoint": event.checkpoint, "type": TYPES[event.type]}
     if type(event) is Restore:

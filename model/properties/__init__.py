@@ -6,6 +6,7 @@ rule a wrong step breaks.
 """
 
 from model.properties.buffer import BUFFER
+from model.properties.channel import CHANNEL, EXCHANGE
 from model.properties.coordinator import COORDINATOR
 from model.properties.coordinator_generations import COORDINATOR_GENERATIONS
 from model.properties.coordinator_life import COORDINATOR_LIFE
@@ -31,6 +32,8 @@ PROPERTIES: tuple[Property, ...] = tuple(
         TRACKER,
         UNALIGNED_GATE,
         PASSAGE,
+        CHANNEL,
+        EXCHANGE,
         SUBTASK,
         SUBTASK_GENERATIONS,
         COORDINATOR,

@@ -24,4 +24,11 @@ def test_a_scenario_shows_the_rules_it_names(path: Path) -> None:
 
 
 def test_there_are_scenarios_of_every_component() -> None:
-    assert {path.parent.name for path in files()} == {"gate", "subtask", "coordinator", "store", "sink"}
+    assert {path.parent.name for path in files()} == {
+        "gate",
+        "channel",
+        "subtask",
+        "coordinator",
+        "store",
+        "sink",
+    }

@@ -1,0 +1,82 @@
+"""The projection of a channel between two tasks: ChannelModel.tla and `model.exchange`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from model.barriers import ALIGNED, TIMED, UNALIGNED
+from model.channel import ARRIVED, AWAITED, CHANNEL_PROFILES, IDLE, Channel, ChannelProfile, Queue
+from model.channel_words import Datum, GiveBarrier, Mark, Notice, SendBarrier
+from model.closed.channel import exchange_world
+from model.closed.worlds import World
+from model.events import Effect, Event
+from model.exchange import DONE, GIVEN_UP, OPEN, Book, Exchange
+
+ALIGNMENTS = {"aligned": ALIGNED, "unaligned": UNALIGNED, "timeout": TIMED}
+_NAMES = {code: name for name, code in ALIGNMENTS.items()}
+_PHASES = {"idle": IDLE, "awaited": AWAITED, "arrived": ARRIVED}
+_RECEIVERS = {"open": OPEN, "done": DONE, "given up": GIVEN_UP}
+
+
+def channel_world_of(constants: Mapping[str, int | bool]) -> World:
+    """The closed model that the constants of a configuration ask for."""
+    wanted = (bool(constants["Announces"]), bool(constants["TimesOut"]))
+    profiles = [p for p in CHANNEL_PROFILES.values() if (p.announces, p.times_out_at_sender) == wanted]
+    return exchange_world(int(constants["R"]), int(constants["M"]), int(constants["F"]), profiles[0])
+
+
+def exchange_of(state: Mapping[str, Any], profile: ChannelProfile) -> Exchange:
+    """The record of the model that a TLA+ state is."""
+    there = state["channel"]
+    books = state["books"]
+    stored = books.values() if isinstance(books, Mapping) else books
+    return Exchange(
+        Channel(
+            _queue(there["output"]),
+            there["blocked"],
+            there["promised"],
+            _queue(there["input"]),
+            there["restored"],
+            _PHASES[there["phase"]],
+            there["seen"],
+            there["last"],
+            there["before"],
+            profile,
+        ),
+        state["sent"],
+        state["read"],
+        state["begun"],
+        tuple(
+            Book(
+                book["sent"],
+                book["output"],
+                book["owed"],
+                book["read"],
+                book["input"],
+                _RECEIVERS[book["receiver"]],
+            )
+            for book in stored
+        ),
+    )
+
+
+def _queue(items: tuple[tuple[Any, ...], ...]) -> Queue:
+    queue: Queue = ()
+    for item in items:
+        if item[0] == "record":
+            queue = (*queue, Datum(item[1]))
+        elif item[0] == "barrier":
+            queue = (*queue, Mark(item[1], ALIGNMENTS[item[2]]))
+        else:
+            queue = (*queue, Notice(item[1]))
+    return queue
+
+
+def said(event: Event, effects: tuple[Effect, ...]) -> tuple[tuple[Any, ...], ...]:
+    """The value of `out`; alignments by name."""
+    return tuple(_words(word) for word in (event, *effects))
+
+
+def _words(word: Event | Effect) -> tuple[Any, ...]:
+    if type(word) is SendBarrier or type(word) is GiveBarrier:
+        return (word.kind, word.checkpoint, _NAMES[word.alignment])
+    return (word[-1], *word[:-1])

@@ -1,0 +1,177 @@
+------------------------------- MODULE Channel -------------------------------
+(***************************************************************************)
+(* One channel of unaligned checkpoints, from the sender's queue to the    *)
+(* receiver's.                                                             *)
+(*                                                                         *)
+(* An unaligned barrier goes past all records that wait, first at the      *)
+(* sender, then at the receiver. What it passes belongs before it, and is  *)
+(* in neither task's snapshot; so both ends store it: the sender what the  *)
+(* barrier passes in its queue, the receiver what had come, or comes,      *)
+(* before the barrier does. A restore begins with the receiver's part and  *)
+(* goes on with the sender's.                                              *)
+(*                                                                         *)
+(* A barrier with a time-out goes in order at first. If the time is out    *)
+(* while it waits at the sender, it goes past what stands before it there; *)
+(* if while it waits at the receiver, the gate asks for it.                *)
+(*                                                                         *)
+(* Functions only: models/ChannelModel.tla puts a channel between two      *)
+(* tasks and states rules UNAL-32 to UNAL-37.                              *)
+(*                                                                         *)
+(* Source: Apache Flink, PipelinedSubpartition, RemoteInputChannel,        *)
+(* ChannelStatePersister and RecoveredInputChannel.                        *)
+(***************************************************************************)
+EXTENDS Integers, Sequences, FiniteSets
+
+CONSTANTS
+    Announces,      \* a barrier with a time-out is announced at the receiver (1.13+)
+    TimesOut        \* one that waits at the sender may be told to overtake (1.16+)
+
+ASSUME Announces \in BOOLEAN /\ TimesOut \in BOOLEAN
+
+Nobody == -1
+Alignments == {"aligned", "unaligned", "timeout"}
+Phases == {"idle", "awaited", "arrived"}
+
+(* What stands in a queue: a record, a barrier, the announcement of one.     *)
+Record(v) == <<"record", v>>
+Barrier(n, a) == <<"barrier", n, a>>
+Notice(n) == <<"announce", n>>
+
+IsRecord(item) == item[1] = "record"
+IsBarrier(item) == item[1] = "barrier"
+IsUrgent(item) == item[1] = "announce" \/ (IsBarrier(item) /\ item[3] = "unaligned")
+
+(* The channel: `before` records of the input came before barrier `last`.    *)
+NewChannel ==
+    [output |-> <<>>, blocked |-> FALSE, promised |-> Nobody,
+     input |-> <<>>, restored |-> 0, phase |-> "idle", seen |-> Nobody, last |-> Nobody, before |-> 0]
+
+Step(ch, said) == [channel |-> ch, out |-> said]
+
+------------------------------------------------------------------------------
+(* Queues: what is urgent stands first.                                      *)
+
+UrgentOf(queue) == SelectSeq(queue, IsUrgent)
+OthersOf(queue) == SelectSeq(queue, LAMBDA item : ~IsUrgent(item))
+
+(* UNAL-32, UNAL-35: past all that is not urgent. *)
+WithUrgent(queue, item) == Append(UrgentOf(queue), item) \o OthersOf(queue)
+
+ValuesOf(queue) ==
+    LET records == SelectSeq(queue, IsRecord) IN [i \in DOMAIN records |-> records[i][2]]
+
+Waits(queue, n) == \E i \in DOMAIN queue : queue[i] = Barrier(n, "timeout")
+PlaceOf(queue, n) ==
+    CHOOSE i \in DOMAIN queue :
+        queue[i] = Barrier(n, "timeout") /\ \A j \in 1 .. i - 1 : queue[j] # Barrier(n, "timeout")
+Without(queue, i) == SubSeq(queue, 1, i - 1) \o SubSeq(queue, i + 1, Len(queue))
+
+(* The barrier that waits behind records is urgent from now on.              *)
+MadeUrgent(queue, n) == WithUrgent(Without(queue, PlaceOf(queue, n)), Barrier(n, "unaligned"))
+
+------------------------------------------------------------------------------
+(* The sender.                                                               *)
+
+OnEmit(ch, v) == Step([ch EXCEPT !.output = Append(@, Record(v))], <<>>)
+
+(* UNAL-32: what an unaligned barrier overtakes.                             *)
+Overtaken(ch) == ValuesOf(ch.output)
+
+OnSendBarrier(ch, n, a) ==
+    IF a = "unaligned"
+    THEN Step([ch EXCEPT !.output = WithUrgent(@, Barrier(n, a))], <<<<"store_output", n, Overtaken(ch)>>>>)
+    ELSE LET sent == [ch EXCEPT !.output = Append(@, Barrier(n, a))]
+         IN  IF a = "timeout" /\ TimesOut
+             THEN Step([sent EXCEPT !.promised = n],
+                       IF ch.promised = Nobody THEN <<>> ELSE <<<<"lose_output", ch.promised>>>>)
+             ELSE Step(sent, <<>>)
+
+(* UNAL-33: what stands before a waiting barrier is what it passes.          *)
+PassedBy(queue, n) == ValuesOf(SubSeq(queue, 1, PlaceOf(queue, n)))
+
+OnTimeOut(ch, n) ==
+    IF ch.promised # n THEN Step(ch, <<>>)
+    ELSE Step([ch EXCEPT !.output = MadeUrgent(@, n), !.promised = Nobody],
+              <<<<"store_output", n, PassedBy(ch.output, n)>>>>)
+
+OnAbortAtSender(ch, n) ==
+    IF ch.promised # n THEN Step(ch, <<>>)
+    ELSE Step([ch EXCEPT !.promised = Nobody], <<<<"lose_output", n>>>>)
+
+OnResume(ch) == Step([ch EXCEPT !.blocked = FALSE], <<>>)
+
+------------------------------------------------------------------------------
+(* The receiver.                                                             *)
+
+(* UNAL-34: the phase ends with the awaited barrier, or a newer one.         *)
+IsOld(ch, n) == IF ch.phase = "idle" THEN n <= ch.seen ELSE n < ch.seen
+
+(* UNAL-34: a record that comes while the barrier is awaited.                *)
+IsStored(ch) == ch.phase = "awaited"
+
+Heard(ch, n, before) ==
+    IF IsOld(ch, n) THEN ch
+    ELSE LET arrived == [ch EXCEPT !.phase = "arrived", !.seen = n]
+         IN  IF n > ch.last THEN [arrived EXCEPT !.last = n, !.before = before] ELSE arrived
+
+Placed(queue, item) ==
+    LET there == IF IsUrgent(item) THEN WithUrgent(queue, item) ELSE Append(queue, item)
+    IN  IF item[3] = "timeout" /\ Announces THEN WithUrgent(there, Notice(item[2])) ELSE there
+
+OnArrival(ch, item) ==
+    IF IsRecord(item)
+    THEN Step([ch EXCEPT !.input = Append(@, item)],
+              IF IsStored(ch) THEN <<<<"store_input", ch.seen, <<item[2]>>>>>> ELSE <<>>)
+    ELSE Step(Heard([ch EXCEPT !.input = Placed(@, item)], item[2], Len(ValuesOf(ch.input))), <<>>)
+
+OnTake(ch) ==
+    IF ch.input = <<>> THEN Step(ch, <<>>)
+    ELSE LET rest == [ch EXCEPT !.input = Tail(@)]
+         IN  IF ~IsRecord(Head(ch.input)) THEN Step(rest, <<Head(ch.input)>>)
+             ELSE Step([rest EXCEPT !.before = IF @ > 0 THEN @ - 1 ELSE 0,
+                                    !.restored = IF @ > 0 THEN @ - 1 ELSE 0], <<Head(ch.input)>>)
+
+(* UNAL-34: what came before the barrier, as far as it is unread.            *)
+InFlight(ch, n) ==
+    LET values == ValuesOf(ch.input) IN IF ch.last = n THEN SubSeq(values, 1, ch.before) ELSE values
+
+OnStartPersisting(ch, n) ==
+    IF ch.restored > 0 THEN Step(ch, <<<<"decline", n, "TASK_NOT_READY">>>>)          \* UNAL-36
+    ELSE IF n < ch.last \/ (ch.phase = "arrived" /\ n < ch.seen)
+    THEN Step(ch, <<<<"decline", n, "CHECKPOINT_SUBSUMED">>>>)
+    ELSE LET known == IF n > ch.last THEN [ch EXCEPT !.last = Nobody, !.before = 0] ELSE ch
+             begun == IF n > ch.seen THEN [known EXCEPT !.phase = "awaited", !.seen = n] ELSE known
+             part == InFlight(begun, n)
+         IN  Step(begun, IF part = <<>> THEN <<>> ELSE <<<<"store_input", n, part>>>>)
+
+OnStopPersisting(ch, n) ==
+    LET ended == IF n >= ch.seen THEN [ch EXCEPT !.phase = "idle", !.seen = n] ELSE ch
+    IN  Step(IF ch.last = n THEN [ended EXCEPT !.last = Nobody, !.before = 0] ELSE ended, <<>>)
+
+OnPrioritise(ch, n) == Step([ch EXCEPT !.input = MadeUrgent(@, n)], <<>>)
+
+------------------------------------------------------------------------------
+(* The network, and a new attempt.                                           *)
+
+(* UNAL-36: nothing comes while restored records are read.                   *)
+MayTransfer(ch) ==
+    /\ ch.restored = 0 /\ ch.output # <<>>
+    /\ ~ch.blocked \/ IsUrgent(Head(ch.output))
+
+OnTransfer(ch) ==
+    IF ~MayTransfer(ch) THEN Step(ch, <<>>)
+    ELSE LET item == Head(ch.output)
+             left == [ch EXCEPT !.output = Tail(@)]
+             isPromised == item = Barrier(ch.promised, "timeout")
+             gone == IF isPromised THEN [left EXCEPT !.promised = Nobody] ELSE left
+             stops == IsBarrier(item) /\ ~IsUrgent(item)
+             arrived == OnArrival([gone EXCEPT !.blocked = @ \/ stops], item)
+             told == IF isPromised THEN <<<<"store_output", ch.promised, <<>>>>>> ELSE <<>>
+         IN  Step(arrived.channel, told \o arrived.out)
+
+(* UNAL-36: the receiver's part is read first, then comes the sender's.      *)
+OnRestore(input, output) ==
+    [NewChannel EXCEPT !.input = [i \in DOMAIN input |-> Record(input[i])],
+                       !.output = [i \in DOMAIN output |-> Record(output[i])],
+                       !.restored = Len(input)]
+==============================================================================
