@@ -7,6 +7,9 @@ Spark is started, with a `ConfigError` that says what was expected and what came
 from dataclasses import dataclass
 
 EXACTLY_ONCE = "EXACTLY_ONCE"
+AT_LEAST_ONCE = "AT_LEAST_ONCE"
+MODES = {EXACTLY_ONCE: "exactly-once", AT_LEAST_ONCE: "at-least-once"}
+"""By the option's value: the mode of every task's gate."""
 
 
 class ConfigError(ValueError):
@@ -22,6 +25,8 @@ def _at_least(option: str, value: object, least: int) -> None:
 class CheckpointConfig:
     """When checkpoints are taken and what becomes of failed ones.
 
+    `checkpointing_mode`: EXACTLY_ONCE aligns barriers; AT_LEAST_ONCE never blocks a channel, so that a task
+    has nothing to wait for, and after a failure records behind a barrier may count twice (TRACK-01).
     `max_concurrent_checkpoints` bounds the pending ones (COORD-03); `num_retained_checkpoints` is what the
     store keeps (SUB-07) and therefore how many altered ones a restore survives, less one;
     `tolerable_checkpoint_failure_number` is how many failed checkpoints in a row the job endures, -1 for
@@ -39,8 +44,8 @@ class CheckpointConfig:
     checkpointing_start_delay_ms: int | None = None
 
     def __post_init__(self) -> None:
-        if self.checkpointing_mode != EXACTLY_ONCE:
-            raise ConfigError(f"checkpointing_mode takes {EXACTLY_ONCE!r}, not {self.checkpointing_mode!r}")
+        if self.checkpointing_mode not in MODES:
+            raise ConfigError(f"checkpointing_mode takes {', '.join(MODES)}, not {self.checkpointing_mode!r}")
         _at_least("checkpointing_interval_ms", self.checkpointing_interval_ms, 10)
         _at_least("checkpoint_timeout_ms", self.checkpoint_timeout_ms, 10)
         _at_least("min_pause_between_checkpoints_ms", self.min_pause_between_checkpoints_ms, 0)
@@ -49,6 +54,11 @@ class CheckpointConfig:
         _at_least("tolerable_checkpoint_failure_number", self.tolerable_checkpoint_failure_number, -1)
         if self.checkpointing_start_delay_ms is not None:
             _at_least("checkpointing_start_delay_ms", self.checkpointing_start_delay_ms, 0)
+
+    @property
+    def gate_mode(self) -> str:
+        """The mode of every task's gate, as the protocol names it."""
+        return MODES[self.checkpointing_mode]
 
     @property
     def first_delay_ms(self) -> int:

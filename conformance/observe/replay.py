@@ -93,9 +93,13 @@ class Replayed:
         self.state = after
         return rules
 
+    def observe(self) -> dict[str, Any]:
+        """The observable state in wire form."""
+        return self._observe(self.state)
+
     def describe(self) -> str:
         """The component and its observable state in one line."""
-        state = ", ".join(f"{name} {_plain(value)}" for name, value in self._observe(self.state).items())
+        state = ", ".join(f"{name} {_plain(value)}" for name, value in self.observe().items())
         return f"{self.component}: {state}"
 
     def _refusal_rules(self, event: Wire) -> tuple[str, ...]:

@@ -51,6 +51,8 @@ class Run:
     """The same, as the coordinator has sent it to any task."""
     rules: set[str] = field(default_factory=set)
     events: int = 0
+    modes: set[str] = field(default_factory=set)
+    """The modes of the gates that were seen."""
     counted: int = 0
     """Barriers whose record count was compared with the sender's."""
 

@@ -56,6 +56,20 @@ REQUIRED: frozenset[str] = frozenset(
 )
 """What a trace has to witness to be accepted, if nothing else is asked for."""
 
+_OF_MODE: Mapping[str, frozenset[str]] = MappingProxyType(
+    {"channel blocked": frozenset({"exactly-once", "alternating"})}
+)
+"""Situations that come in some modes of a gate only."""
+
+
+def possible(required: Collection[str], modes: Collection[str]) -> tuple[str, ...]:
+    """Those of the required situations that can come in a run whose gates have these modes."""
+    return tuple(
+        situation
+        for situation in required
+        if not modes or not _OF_MODE.get(situation) or _OF_MODE[situation].intersection(modes)
+    )
+
 
 class Witnessed:
     """How often each situation was seen."""

@@ -17,6 +17,9 @@ from conformance.observe.sink import SinkReader
 
 Order = tuple[Any, ...]
 
+EXACTLY_ONCE = "exactly-once"
+"""The mode of a gate whose line does not tell it."""
+
 _MESSAGES = {"complete_notification": "complete", "abort_notification": "abort"}
 _RULE_OF_MESSAGE = {"trigger": "COORD-04", "complete": "COORD-08", "abort": "COORD-09"}
 _MARKERS = {"barrier": "broadcast_barrier", "cancel": "broadcast_cancel"}
@@ -35,6 +38,7 @@ class TaskReader:
         self._channels: list[str] = []
         self._subtask = Replayed("subtask", {"max_concurrent": settings.max_concurrent})
         self._gate: Replayed | None = None
+        self._mode = EXACTLY_ONCE
         self._store: Replayed | None = None
         self._sink = SinkReader(run, file) if is_sink else None
         self._orders: deque[Order] = deque()
@@ -110,7 +114,10 @@ class TaskReader:
             why = f"{task} reads from {self._channels}, the plan of attempt {attempt} says {known}"
             raise Rejected(("ONCE-06",), why)
         if self._channels:
-            self._gate = Replayed("gate", {"channels": len(self._channels), "level": "handler"})
+            self._mode = str(fields.get("mode", EXACTLY_ONCE))
+            self._run.modes.add(self._mode)
+            config = {"channels": len(self._channels), "mode": self._mode, "level": "handler"}
+            self._gate = Replayed("gate", config)
         self._markers = [0] * len(self._channels)
         self._counts = [None] * len(self._channels)
         causes.happened(("deployed", attempt, task))
@@ -137,7 +144,7 @@ class TaskReader:
         if type(channel) is not int or not 0 <= channel < len(self._channels):
             gate.step(line)  # the model refuses it, and says why
             return None
-        if gate.state.inbox.gate.blocked[channel]:
+        if channel in gate.observe()["blocked"]:
             raise Rejected(("ALIGN-17",), f"channel {channel} is blocked and was read; {gate.describe()}")
         if kind in _MARKERS:
             need = self._was_sent(line, kind, channel)
@@ -200,7 +207,9 @@ class TaskReader:
                 see("overtaken at the gate" if effect["reason"] == "SUBSUMED" else "cancelled at the gate")
 
     def _received_before(self) -> int | None:
-        """The records before the last barriers on all channels together; None where one was not counted."""
+        """The records before the last barriers on all channels together; None where that says nothing."""
+        if self._mode != EXACTLY_ONCE:
+            return None  # what came behind a barrier is in the snapshot too
         total = 0
         for count in self._counts:
             if count is None:
@@ -309,10 +318,10 @@ class TaskReader:
         """The rules and the reason if a channel ended before a marker that was broadcast into it."""
         if self._gate is None:
             return None
-        for channel, closed in enumerate(self._gate.state.inbox.gate.closed):
+        for channel in self._gate.observe()["closed"]:
             above = self._channels[channel]
             sent = self._run.causes.count(("marker", self.file.attempt, above))
-            if closed and sent != self._markers[channel]:
+            if sent != self._markers[channel]:
                 why = f"channel {channel} ended after {self._markers[channel]} markers; {above} sent {sent}"
                 return ("TASK-01", "ONCE-01"), why
         return None

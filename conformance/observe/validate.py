@@ -15,7 +15,7 @@ from conformance.observe.coordinator import CoordinatorReader
 from conformance.observe.eventlog import EventLog, find
 from conformance.observe.replay import Rejected
 from conformance.observe.run import Run, Settings
-from conformance.observe.situations import REQUIRED
+from conformance.observe.situations import REQUIRED, possible
 from conformance.observe.task import TaskReader
 from conformance.verdict import Verdict
 
@@ -79,7 +79,7 @@ def validate(
     run.witnessed.missing(required)  # a name that is none is an error now, not after the reading
     readers = _readers(run, log, settings or Settings())
     rejection = _read(run, readers)
-    missing = run.witnessed.missing(required)
+    missing = run.witnessed.missing(possible(required, run.modes))
     verdict = Verdict.UNDETERMINED if missing else Verdict.CONFORMS
     return TraceResult(
         verdict=Verdict.DIVERGES if rejection else verdict,

@@ -166,6 +166,7 @@ class _Job:
         self._host = LOOPBACK if is_local(master) else str(spark.conf.get("spark.driver.host"))
         self._plan = plan
         self._max_concurrent = checkpoints.max_concurrent_checkpoints
+        self._mode = checkpoints.gate_mode
         self._restarts = restarts
         self._execution = execution
         self._paths = paths
@@ -220,6 +221,7 @@ class _Job:
             secret=self._secret,
             execution=self._execution,
             max_concurrent=self._max_concurrent,
+            mode=self._mode,
             checkpoints=self._paths.checkpoints,
             events=self._paths.events,
         )

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from impl.core import InputGate
+from impl.core import COMPONENTS, Component
 from impl.core import Subtask as SnapshotSteps
 from impl.eventlog import EventLog, Recorded, Wire
 from impl.faults import (
@@ -47,6 +47,7 @@ class RunningSubtask:
         passing: Pass,
         log: EventLog | None,
         max_concurrent: int,
+        mode: str,
     ) -> None:
         self._task = task
         self._attempt = attempt
@@ -58,7 +59,7 @@ class RunningSubtask:
         self._say = say
         self._passing = passing
         self._log = log
-        self._gate = Recorded("gate", InputGate(len(upstream)), log) if upstream else None
+        self._gate = Recorded("gate", _gate(len(upstream), mode), log) if upstream else None
         self._steps = SnapshotSteps(max_concurrent)
         self._recorded_steps = Recorded("subtask", self._steps, log)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
@@ -257,3 +258,8 @@ class RunningSubtask:
         else:
             self._handles[checkpoint] = handle.to_json()
         self._step({"kind": "async_done", "checkpoint": checkpoint})
+
+
+def _gate(channels: int, mode: str) -> Component:
+    """The gate of a task: the handler alone, because the inbox holds blocked channels back."""
+    return COMPONENTS["gate"]({"channels": channels, "mode": mode, "level": "handler"})

@@ -41,6 +41,8 @@ class Launch:
     secret: bytes
     execution: ExecutionConfig
     max_concurrent: int
+    mode: str
+    """Of every gate: exactly-once or at-least-once."""
     checkpoints: Path
     events: Path | None
 
@@ -123,7 +125,12 @@ class Worker:
         if launch.events is not None:
             self._log = EventLog(launch.events, f"{launch.attempt}-{self._task}", self._task, launch.attempt)
             self._log.line(
-                {"kind": "deployed", "channels": list(self._upstream), "restored": deploy["restored"]}
+                {
+                    "kind": "deployed",
+                    "channels": list(self._upstream),
+                    "mode": launch.mode,
+                    "restored": deploy["restored"],
+                }
             )
         storage = FileSystemStorage(launch.checkpoints)
         operator = self._operator(storage, deploy["restored"], deploy["state"])
@@ -140,6 +147,7 @@ class Worker:
             self._pass,
             self._log,
             launch.max_concurrent,
+            launch.mode,
         )
         self._control.say({"say": "running"})
         self._running.run()

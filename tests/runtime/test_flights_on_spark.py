@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from conformance.observe.validate import validate
+from conformance.verdict import Verdict
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
 from impl.connectors.manifests import list_committed
 from impl.faults import (
@@ -56,6 +58,22 @@ def test_an_undisturbed_run_is_exact(run_flights, checked):
     assert (len(result.attempts), result.records, result.faults) == (1, 20_000, ())
     assert len(result.checkpoints) > 1
     assert any(progress.records_per_second > 0 for progress in seen)
+
+
+@pytest.mark.rule("TRACK-01")
+def test_at_least_once_nothing_is_lost_and_the_trace_is_one_of_that_mode(
+    run_flights, flights_20000, tmp_path
+):
+    mode = CheckpointConfig(checkpointing_interval_ms=100, checkpointing_mode="AT_LEAST_ONCE")
+    result = run_flights(FaultPlan(SNAPSHOT_WRITTEN, "count-1", occurrence=4), checkpoints=mode)
+    report = check_flights(tmp_path / "committed", flights_20000)
+    trace = validate(tmp_path / "events")
+
+    assert len(result.attempts) == 2
+    assert not {one.what for one in report.differences} & {"not committed", "not in the source"}
+    assert trace.verdict is Verdict.CONFORMS, trace.describe()
+    assert "TRACK-03" in trace.rules
+    assert "ALIGN-02" not in trace.rules
 
 
 @pytest.mark.rule("ONCE-01")

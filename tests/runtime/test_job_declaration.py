@@ -14,7 +14,7 @@ from impl.spark.session import spark_session
 @pytest.mark.parametrize(
     ("config", "option"),
     [
-        (lambda: CheckpointConfig(checkpointing_mode="AT_LEAST_ONCE"), "checkpointing_mode"),
+        (lambda: CheckpointConfig(checkpointing_mode="AT_MOST_ONCE"), "checkpointing_mode"),
         (lambda: CheckpointConfig(checkpointing_interval_ms=0), "checkpointing_interval_ms"),
         (lambda: CheckpointConfig(max_concurrent_checkpoints=0), "max_concurrent_checkpoints"),
         (lambda: CheckpointConfig(num_retained_checkpoints=True), "num_retained_checkpoints"),

@@ -25,7 +25,7 @@ def flight(offset, delay):
 class Bench:
     """A keyed subtask with two input channels and one output; it runs until the test is over."""
 
-    def __init__(self):
+    def __init__(self, mode="exactly-once"):
         self.said, self.passed, self.ended = queue.Queue(), [], queue.Queue()
         self.inbox, self.storage = Inbox(2, 10), MemoryStorage()
         here, there = socket.socketpair()
@@ -43,6 +43,7 @@ class Bench:
             passing=self.passed.append,
             log=None,
             max_concurrent=1,
+            mode=mode,
         )
         threading.Thread(target=self._run, daemon=True).start()
 
@@ -89,6 +90,19 @@ def test_the_snapshot_holds_what_came_before_the_barriers_and_nothing_after(benc
     assert bench.snapshot(said) == {("UA", "2013-01-01"): (1, 2)}
     assert [kind for kind, _ in frames] == [Kind.RECORDS, Kind.BARRIER, Kind.RECORDS]
     assert unpack_rows(frames[2][1]) == [("UA", "2013-01-01", 0, 10, 2, 9)]
+
+
+@pytest.mark.rule("TRACK-01")
+def test_at_least_once_the_snapshot_holds_what_came_behind_a_barrier_too():
+    bench = Bench(mode="at-least-once")
+    bench.barrier(0, 1)
+    bench.records(0, flight(10, 7))
+    bench.records(1, flight(0, 2))
+    bench.barrier(1, 1)
+    said = bench.heard()
+    bench.inbox.close()
+
+    assert bench.snapshot(said) == {("UA", "2013-01-01"): (2, 9)}
 
 
 @pytest.mark.rule("ALIGN-03")
