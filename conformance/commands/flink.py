@@ -72,7 +72,7 @@ def serve(version: str) -> int:
 @click.option("--sequences", default=SEQUENCES, show_default=True, type=click.IntRange(1),
               help="Random sequences of each mode at each level, and of each other component.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, type=int, help="Decides every sequence.")
-@click.option("--quick", is_flag=True, help="Fewer sequences and smaller tours.")
+@click.option("--quick", is_flag=True, help="Fewer sequences, smaller tours, no directed cases.")
 def conform(
     versions: tuple[str, ...],
     modes: tuple[str, ...],
@@ -82,12 +82,12 @@ def conform(
     seed: int,
     quick: bool,
 ) -> int:
-    """Drive releases beside the model: tours of the small models, then random sequences."""
+    """Drive releases beside the model: tours of the small models, directed cases, random sequences."""
     from conformance.parts.released import Order
 
     order = Order(sequences, seed, histories=sequences)
     if quick:
-        order = Order(QUICK, seed, tour_nodes=60, timed_nodes=30, histories=QUICK)
+        order = Order(QUICK, seed, aims=False, tour_nodes=60, timed_nodes=30, histories=QUICK)
     modes = (modes or MODES) if "gate" in components else ()
     others = [component for component in components if component != "gate"]
     _, verdict = _conformed(versions, modes, levels or LEVELS, order, others)
@@ -108,10 +108,10 @@ def matrix(sequences: int, histories: int, seed: int, build: Path) -> int:
     Ends with a table of sequences driven / new divergences.
     """
     from conformance.adapters.flink.releases import releases
-    from conformance.parts.released import Order, directed_scripts
+    from conformance.parts.released import Order
     from conformance.report import released
 
-    order = Order(sequences, seed, directed_scripts(), tour_nodes=2_000, timed_nodes=300, histories=histories)
+    order = Order(sequences, seed, tour_nodes=2_000, timed_nodes=300, histories=histories)
     all_done, verdict = _conformed(tuple(releases()), MODES, LEVELS, order, COMPONENTS[1:])
     table = released.matrix(all_done)
     file = build / "report" / "flink-matrix.txt"

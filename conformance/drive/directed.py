@@ -1,56 +1,89 @@
 """Directed cases: for each path that z3 reads in a step function, the shortest run that takes it.
 
-A path is a conjunction of decisions. Its guard, as z3 holds it, is evaluated on the transitions of the
-closed models; the first transition that satisfies it, with the shortest run that leads there, is the
-path's test case. Paths that no closed model takes are counted: they need a state that the small
-bounds do not reach, or that the invariants allow and the protocol never enters.
+A path is a conjunction of decisions. Its guard, as z3 holds it, is evaluated on the transitions of small
+state graphs; the first transition that satisfies it, with the shortest run that leads there, is the path's
+test case. Of the paths that no graph takes z3 proves some out of the reach of every run
+(`model.engines.reachable`); the others are told as beyond the bounds of the graphs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from model.cases.aimed import aimed_cases
+from model.closed.free import free_worlds
 from model.components.script import Script, component_on_wire, script
 from model.engines.explore import Graph, explore
 from model.engines.prove import Case
-from model.engines.relation import Relation
+from model.engines.reachable import never_taken
+from model.engines.relation import relations_of
 from model.engines.symbolic import SymbolicBool, SymbolicInt
 from model.events import Event
+from model.profiles import PROFILES
 
 
 class Directed(NamedTuple):
-    """The cases of one component."""
+    """The cases of one component, or of one mode and profile."""
 
     scripts: tuple[Script, ...]
     paths: int
     """All paths of the relation that were looked for."""
     hit: int
+    """Those that a script takes."""
+    excluded: int
+    """Those that no run takes, whatever its ids and its length; z3 has proved it."""
+
+    @property
+    def beyond(self) -> int:
+        """Those that no run takes within the bounds of the graphs, and of which nothing is proved."""
+        return self.paths - self.hit - self.excluded
 
 
 def directed_cases(graphs: Sequence[Graph], cases: Iterable[Case]) -> Directed:
     """A run for every path of `cases` that some transition of `graphs` takes; graphs keep transitions."""
-    relations = [Relation(case) for case in cases]
-    total = sum(len(relation) for relation in relations)
-    by_shape: dict[Any, list[Relation]] = {}
-    for relation in relations:
-        by_shape.setdefault(shape_of(relation.case.state, relation.case.event), []).append(relation)
-    taken: set[tuple[int, int]] = set()
+    relations = relations_of(cases)
+    left = [set(range(len(relation))) for relation in relations]
+    by_shape: dict[Any, list[int]] = {}
+    for number, relation in enumerate(relations):
+        by_shape.setdefault(shape_of(relation.case.state, relation.case.event), []).append(number)
     scripts: list[Script] = []
+    states: set[Any] = set()
     for graph in graphs:
         ways = _ways(graph)
-        seen: set[tuple[int, int]] = set()
+        states.update(state for state, _ in graph.nodes)
+        seen: set[int] = set()
         for transition in graph.transitions:
-            state = graph.nodes[transition.source][0]
-            once = (id(transition.step), 0)
-            if once in seen:
+            if id(transition.step) in seen:
                 continue
-            seen.add(once)
-            for relation in by_shape.get(shape_of(state, transition.event), ()):
-                for path in relation.enabled(state, transition.event):
-                    if (id(relation), path) not in taken:
-                        taken.add((id(relation), path))
-                        run = (*ways[transition.source], transition.event)
-                        scripts.append(script(graph.world, run))
-    return Directed(tuple(scripts), total, len(taken))
+            seen.add(id(transition.step))
+            state = graph.nodes[transition.source][0]
+            for number in by_shape.get(shape_of(state, transition.event), ()):
+                for path in relations[number].enabled(state, transition.event, list(left[number])):
+                    left[number].discard(path)
+                    run = (*ways[transition.source], transition.event)
+                    scripts.append(script(graph.world, run))
+    total, missing = sum(len(relation) for relation in relations), sum(len(paths) for paths in left)
+    excluded = sum(len(paths) for paths in never_taken(relations, states, left)) if missing else 0
+    return Directed(tuple(scripts), total, total - missing, excluded)
+
+
+def directed_at(mode: str, profile: str, channels: int = 3) -> Directed:
+    """The cases of the gate of a mode and a profile, in an environment that lets everything happen.
+
+    `channels`: at most so many; but for exactly-once two are all there are.
+    """
+    graphs = [explore(world) for world in free_worlds(mode, PROFILES[profile], channels)]
+    return directed_cases(graphs, aimed_cases(mode, PROFILES[profile], channels))
+
+
+MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
+
+
+def every_gate() -> Iterator[tuple[str, str]]:
+    """Every mode with every profile that has it."""
+    for mode in MODES:
+        for profile in PROFILES.values():
+            if profile.has_unaligned or mode in MODES[:2]:
+                yield mode, profile.name
 
 
 def _ways(graph: Graph) -> list[tuple[Event, ...]]:

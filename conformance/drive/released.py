@@ -17,6 +17,8 @@ from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import FAILURES, Applied, Failure, Unsupported, Wire
 from conformance.drive import generate
 from conformance.drive.around import Transition, ways_around
+from conformance.drive.directed import Directed
+from conformance.drive.generate_tracking import flood
 from conformance.drive.generate_unaligned import MODES as OVERTAKING
 from conformance.drive.generate_unaligned import is_savepoint
 from conformance.drive.known import (
@@ -109,6 +111,11 @@ class Conformed:
     events: int = 0
     transitions: int = 0
     """Transitions of the small models that tours took, all of them."""
+    paths: tuple[int, int, int] | None = None
+    """Of the step functions: how many there are, how many the directed cases take, how many no run takes.
+
+    Told at level handler; where what comes on a blocked channel waits, a case may take another path.
+    """
     seconds: float = 0.0
     fields: tuple[str, ...] = ()
     """The fields of the state that the release shows."""
@@ -146,13 +153,20 @@ def conform(
     sequences: int,
     *,
     seed: int = 0,
-    scripts: Iterable[Sequence[Wire]] = (),
+    directed: Directed | None = None,
     tour_nodes: int = 400,
     kind: "type[Search] | None" = None,
 ) -> Conformed:
-    """Play tours, `scripts` and so many random sequences; events of a script may be any of the protocol."""
+    """Play tours, `directed` cases and so many random sequences."""
     begun = time.perf_counter()
     done = Conformed(target)
+    scripts: list[tuple[Wire, ...]] = []
+    if directed is not None:
+        scripts = [(*one.opening, *one.events) for one in directed.scripts]
+    if target.mode == "at-least-once":
+        scripts.append(flood())
+    if directed is not None and target.level == "handler":
+        done.paths = (directed.paths, directed.hit, directed.excluded)
     search = (kind or Search)(adapter, target, done)
     if search.begin():
         rounds: tuple[Callable[[], Iterator[Case]], ...] = (

@@ -1,19 +1,21 @@
 """Released Flinks: gates in every mode at every level, coordinators, stores; each in a process of its own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 from multiprocessing import get_context
+from types import MappingProxyType
 from typing import NamedTuple
 
 from conformance.adapters.flink.adapter import command, flink_adapter
 from conformance.adapters.flink.releases import Release, release
-from conformance.adapters.protocol import Unsupported, Wire
+from conformance.adapters.protocol import Unsupported
+from conformance.drive.directed import Directed, directed_at
 from conformance.drive.released import Conformed, Target, conform
 from conformance.drive.released_coordinator import MasterSearch
 from conformance.drive.released_coordinator import target as master_target
 from conformance.machine import cores
-from model.profiles import NEWEST
+from model.profiles import PROFILES
 
 MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
 LEVELS = ("handler", "polled")
@@ -28,8 +30,10 @@ class Order(NamedTuple):
 
     sequences: int
     seed: int
-    scripts: tuple[tuple[str, tuple[Wire, ...]], ...] = ()
-    """Directed cases, each with its mode."""
+    aims: bool = True
+    """Whether a case is sent for each path of the gate's step functions that a run can take."""
+    directed: Mapping[tuple[str, str], Directed] = MappingProxyType({})
+    """These cases, by mode and profile."""
     tour_nodes: int = 400
     """How many states of each small model are toured, breadth first; 2,000 are all if no time passes."""
     timed_nodes: int = 100
@@ -53,6 +57,9 @@ def conform_releases(
     targets = [one for known in chosen for one in targets_of(known, modes, levels, components)]
     fresh = get_context("spawn")  # a process for each, so that its memory goes with it
     with ProcessPoolExecutor(processes or cores(), fresh, max_tasks_per_child=1) as pool:
+        if order.aims:
+            asked = list(dict.fromkeys((one.mode, one.profile) for one in targets if has_gate(one)))
+            order = order._replace(directed=dict(zip(asked, pool.map(_directed, asked), strict=True)))
         yield from pool.map(conform_one, targets, repeat(order))
 
 
@@ -74,15 +81,14 @@ def conform_one(one: Target, order: Order) -> Conformed:
     known = release(one.version)
     if one.component != "gate":
         return _conform_master(one, known, order)
-    newest = known.profile == NEWEST.name or one.mode == MODES[0]  # else it lacks some events
-    scripts = [events for mode, events in order.scripts if newest and mode == one.mode]
+    directed = order.directed.get((one.mode, one.profile))
     with flink_adapter(known) as adapter:
         return conform(
             adapter,
             one,
             order.sequences,
             seed=order.seed,
-            scripts=scripts,
+            directed=directed,
             tour_nodes=order.timed_nodes if one.mode == "alternating" else order.tour_nodes,
         )
 
@@ -96,12 +102,11 @@ def _conform_master(one: Target, known: Release, order: Order) -> Conformed:
         )
 
 
-def directed_scripts() -> tuple[tuple[str, tuple[Wire, ...]], ...]:
-    """A run for each path that z3 reads in the gate's step functions and a small model takes; and a flood."""
-    from conformance.drive.directed import directed_cases, graphs_of
-    from conformance.drive.generate_tracking import flood
-    from conformance.parts.lockstep import cases_of
+def has_gate(one: Target) -> bool:
+    """It is a gate, in a mode that its profile has."""
+    overtakes = one.mode in ("unaligned", "alternating")
+    return one.component == "gate" and (not overtakes or PROFILES[one.profile].has_unaligned)
 
-    found = directed_cases(list(graphs_of("gate")), cases_of("gate"))
-    runs = tuple((one.config.get("mode", MODES[0]), (*one.opening, *one.events)) for one in found.scripts)
-    return (*runs, ("at-least-once", flood()))
+
+def _directed(mode_and_profile: tuple[str, str]) -> Directed:
+    return directed_at(*mode_and_profile)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from conformance.drive.lockstep import Divergence
 from conformance.drive.released import Conformed
-from conformance.report import story
+from conformance.report import story, words
 from conformance.report.story import Telling
 
 
@@ -22,6 +22,8 @@ def line(done: Conformed) -> str:
         f"{len(done.rules)} rules",
         f"{rate:,.0f} events/s",
     ]
+    if done.paths is not None:
+        told.append(words.of_paths(*done.paths))
     if done.known:
         told.append(f"{done.known.total():,} ended at known divergences")
     return f"  {done.verdict.value:<12} {what}: {', '.join(told)}"

@@ -20,6 +20,13 @@ def of_event(event: Wire) -> str:
     return " ".join(parts) + _rest(fields)
 
 
+def of_paths(paths: int, hit: int, excluded: int) -> str:
+    """How many of the paths of step functions a case takes, and what is known of the others."""
+    told = f"{hit:,} of {paths:,} paths hit, {excluded:,} no run takes"
+    beyond = paths - hit - excluded
+    return f"{told}, {beyond:,} beyond the small models" if beyond else told
+
+
 def of_effect(effect: Wire) -> str:
     """`block 0`, `abort 2 (SUBSUMED)`, else the kind and the fields."""
     fields = dict(effect)

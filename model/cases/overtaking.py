@@ -160,8 +160,3 @@ def thorough_unaligned_cases() -> Iterator[Case]:
         )
     for profile, alternating in product(DECIDING, (True, False)):
         yield from unaligned_cases(2, alternating=alternating, counts_as_aligned=False, profile=profile)
-
-
-def toured_cases() -> Iterator[Case]:
-    """Those whose paths are looked for in the closed models: of one channel."""
-    yield from unaligned_cases(1, alternating=True, counts_as_aligned=True)

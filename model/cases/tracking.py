@@ -4,7 +4,6 @@ The bound of 50 tracked checkpoints is a parameter: the proofs take 2 to 4, and 
 """
 
 from collections.abc import Iterator
-from itertools import product
 from typing import Any
 
 import z3
@@ -14,7 +13,7 @@ from model.engines.symbolic import bool_term, int_term, symbolic_like
 from model.events import Barrier, Cancel, EndOfPartition, Record
 from model.profiles import NEWEST, PROFILES, Profile
 from model.steps import step_of
-from model.tracking import TRACKED_AT_MOST, Tracked, Tracker, new_tracker
+from model.tracking import Tracked, Tracker, new_tracker
 
 
 def tracker_cases(
@@ -59,15 +58,6 @@ def _is_open(tracker: Tracker, channel: int, event: Any) -> tuple[z3.BoolRef, ..
     if type(event) is Barrier or type(event) is Cancel:
         return (opened, int_term(event.checkpoint) >= 0)
     return (opened,)
-
-
-def toured_cases() -> Iterator[Case]:
-    """Cases with the bound that the wire has, as far as the small closed models go."""
-    for tracked, counts_as_aligned in product((0, 1, 2, 3), (True, False)):
-        yield from tracker_cases(2, tracked, TRACKED_AT_MOST, counts_as_aligned=counts_as_aligned)
-    for tracked, name in product((0, 1, 2), ("flink-1.7", "flink-1.13")):
-        profile = PROFILES[name]
-        yield from tracker_cases(2, tracked, TRACKED_AT_MOST, counts_as_aligned=False, profile=profile)
 
 
 def all_tracker_cases(channels: int = 3) -> Iterator[Case]:

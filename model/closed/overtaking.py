@@ -45,6 +45,12 @@ class Bounds(NamedTuple):
     announced: bool = True
     """Barriers may be announced, and the task triggered by the coordinator."""
     profile: Profile = NEWEST
+    tick: int = 1
+    """By so much time passes at once."""
+    announces: Sequence[int] = (TIMED,)
+    """The alignments that announced barriers ask for."""
+    one_type: bool = False
+    """A checkpoint has one type on all channels: a savepoint if its id is even, else none."""
 
 
 def unaligned_world(bounds: Bounds) -> World:
@@ -102,8 +108,10 @@ def passage_world(bounds: Bounds, waiting: int) -> World:
 def _on_channel(bounds: Bounds, channel: int) -> Iterator[tuple[str, Event]]:
     for checkpoint in range(1, bounds.ids + 1):
         for options in bounds.options:
+            if bounds.one_type and options.savepoint != (checkpoint % 2 == 0):
+                continue
             yield "Barrier", OptionedBarrier(channel, checkpoint, *options)
-            if bounds.announced and options.alignment == TIMED:
+            if bounds.announced and options.alignment in bounds.announces:
                 yield "Announce", Announce(channel, checkpoint, *options)
         yield "Cancel", Cancel(channel, checkpoint)
     yield "EndOfPartition", EndOfPartition(channel)
@@ -111,7 +119,7 @@ def _on_channel(bounds: Bounds, channel: int) -> Iterator[tuple[str, Event]]:
 
 def _on_task(bounds: Bounds, gate: UnalignedGate) -> Iterator[tuple[str, Event]]:
     if gate.now < bounds.until:
-        yield "Advance", Advance(1)
+        yield "Advance", Advance(bounds.tick)
     if bounds.announced and bounds.profile.ends_count:
         for checkpoint in range(1, bounds.ids + 1):
             for options in bounds.options:

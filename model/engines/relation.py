@@ -5,7 +5,7 @@ were read from, are compiled to Python expressions, so that the relation can be 
 graph edge for edge: for each state and event exactly one path must be enabled.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ import z3
 
 from model.engines.prove import Case, assume_invariants
 from model.engines.symbolic import SymbolicBool, SymbolicInt, paths, solver_with
-from model.events import Effects, Event
+from model.events import Effects, Event, Step
 from model.properties import of_component
 
 Values = dict[str, int | bool]
@@ -45,6 +45,17 @@ class UnknownOperatorError(RuntimeError):
     """A term uses an operator of z3 that no step function has needed so far; add it to `source`."""
 
 
+def relations_of(cases: Iterable[Case]) -> list["Relation"]:
+    """The relation of each case; the invariants of a state are read once."""
+    known: dict[str, tuple[z3.BoolRef, ...]] = {}
+    relations: list[Relation] = []
+    for case in cases:
+        shape = f"{case.component} {case.state!r}"
+        relations.append(Relation(case, known.get(shape)))
+        known[shape] = relations[-1].invariants
+    return relations
+
+
 class CompiledPath(NamedTuple):
     """One path of a step function: its guard, and the result in terms of the symbols."""
 
@@ -56,28 +67,44 @@ class CompiledPath(NamedTuple):
 class Relation:
     """The transition relation of one case, for states that satisfy the component's invariants."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, invariants: tuple[z3.BoolRef, ...] | None = None) -> None:
         self.case = case
+        self.invariants = invariants or assume_invariants(case.state, of_component(case.component))
+        """The component's, of the case's state; given where another case has that state too."""
+        self.conditions: list[tuple[z3.BoolRef, ...]] = []
+        """Of each path: what was decided on it."""
+        self.results: list[Step[Any]] = []
+        """Of each path: the step, in terms of the symbols."""
         self._paths: list[CompiledPath] = []
-        invariants = assume_invariants(case.state, of_component(case.component))
-        solver = solver_with(*invariants, *case.promise)
+        solver = solver_with(*self.invariants, *case.promise)
         for path in paths(lambda: case.step(case.state, case.event), solver):
             guard = compile(source(z3.And(*path.condition)), "<guard>", "eval")
             step = path.result
+            self.conditions.append(path.condition)
+            self.results.append(step)
             self._paths.append(CompiledPath(guard, template(step.state), template(step.effects)))
 
     def __len__(self) -> int:
         return len(self._paths)
 
-    def enabled(self, state: Any, event: Event) -> list[int]:  # noqa: ANN401 - any component's state
-        """The numbers of the paths whose guards hold; none if a concrete part of the case differs."""
+    def enabled(
+        self,
+        state: Any,  # noqa: ANN401 - any component's state
+        event: Event,
+        among: Iterable[int] | None = None,
+    ) -> list[int]:
+        """The numbers of the paths whose guards hold; none if a concrete part of the case differs.
+
+        `among`: only of these.
+        """
         values: Values = {}
         try:
             bind(self.case.state, state, values)
             bind(self.case.event, event, values)
         except DifferentCaseError:
             return []
-        return [number for number, path in enumerate(self._paths) if evaluate(path.guard, values)]
+        asked = range(len(self._paths)) if among is None else among
+        return [number for number in asked if evaluate(self._paths[number].guard, values)]
 
     def step(self, state: Any, event: Event) -> tuple[Any, Effects]:  # noqa: ANN401 - any component's state
         """Where the relation leads from a concrete state with a concrete event."""

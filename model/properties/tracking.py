@@ -275,6 +275,26 @@ def tracked_in_order(tracker: Tracker) -> bool:
     return tracker.latest >= -1
 
 
+@TRACKER.state("TRACK-02")
+def newest_is_latest(tracker: Tracker) -> bool:
+    """What is tracked ends with the latest id: older ones go before newer ones."""
+    return not tracker.tracked or tracker.tracked[-1].checkpoint == tracker.latest
+
+
+@TRACKER.state("TRACK-08")
+def only_oldest_aborted(tracker: Tracker) -> bool:
+    """Only the oldest can have been aborted: a cancellation leaves nothing older than its checkpoint."""
+    return not any(entry.aborted for entry in tracker.tracked[1:])
+
+
+@TRACKER.state("TRACK-15")
+def needed_by_all(tracker: Tracker) -> bool:
+    """Where an end aborts all that is tracked, each needs as many as one that began now would."""
+    if tracker.counts_as_aligned or not tracker.profile.tracker_hears_ends:
+        return True
+    return all(entry.needed == _awaited(tracker) for entry in tracker.tracked)
+
+
 def _awaited(tracker: Tracker) -> int:
     """Of how many channels a checkpoint that begins now needs a barrier."""
     if tracker.profile.tracker_awaits_ended:

@@ -10,6 +10,7 @@ from conformance.adapters.flink.releases import releases
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Crashed, Unsupported
 from conformance.drive import released as driver
+from conformance.drive.directed import Directed
 from conformance.drive.known import Known, KnownError, known_divergences, read, signature
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
@@ -17,6 +18,7 @@ from conformance.drive.released import Target, alphabet, conform, graph
 from conformance.parts.released import LEVELS, MODES
 from conformance.report import released as told
 from conformance.verdict import Verdict
+from model.components.script import Script
 
 TARGET = Target("9.9.9", "flink-1.14", "exactly-once", "handler", after_finish=True)
 OVERTAKEN = (
@@ -31,6 +33,8 @@ ENTRY = Known(
     "the older checkpoint is never declined",
     "ALIGN-03",
 )
+
+DIRECTED = Directed((Script("gate", {}, (), OVERTAKEN),), paths=5, hit=1, excluded=2)
 
 
 @pytest.fixture
@@ -61,7 +65,7 @@ def impl():
 
 
 def test_an_implementation_that_does_as_the_model_conforms(impl, entries):
-    done = conform(impl, TARGET, 60, tour_nodes=30, scripts=[OVERTAKEN])
+    done = conform(impl, TARGET, 60, tour_nodes=30, directed=DIRECTED)
     assert done.verdict is Verdict.CONFORMS
     assert done.sequences > 60
     assert done.transitions > 100

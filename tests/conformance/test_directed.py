@@ -1,0 +1,80 @@
+"""Directed cases: a run takes each path of a gate's step function, or no run does, as z3 proves."""
+
+from itertools import chain
+
+import pytest
+
+from conformance.drive.directed import directed_at, directed_cases, every_gate
+from conformance.drive.oracle import Oracle
+from model.cases.aimed import aimed_cases
+from model.closed.free import free_worlds
+from model.closed.worlds import gate_world
+from model.engines.explore import explore
+from model.engines.reachable import never_taken
+from model.engines.relation import relations_of
+from model.profiles import PROFILES
+
+CHEAP = [gate for gate in every_gate() if gate[0] != "alternating" and gate[1] in ("flink-1.7", "flink-1.11")]
+
+
+def test_every_mode_has_its_profiles():
+    assert len(list(every_gate())) == 6 + 6 + 4 + 4
+
+
+@pytest.mark.parametrize(("mode", "profile"), CHEAP)
+def test_no_path_is_left_without_a_case_or_a_proof(mode, profile):
+    found = directed_at(mode, profile, channels=2)
+    assert found.hit == len(found.scripts) > 10
+    assert found.excluded > 0
+    assert found.beyond == 0
+
+
+def test_a_case_is_a_run_of_the_wire():
+    for one in directed_at("at-least-once", "flink-1.9", channels=2).scripts:
+        oracle = Oracle(one.component, one.config)
+        node = oracle.start
+        for event in one.events:
+            edge = oracle.step(node, event)
+            assert edge.refused is None
+            node = edge.after
+
+
+def _left(profile):
+    """The relations of an aligned gate of two channels, the states of its graph, and the paths not hit."""
+    relations = relations_of(aimed_cases("exactly-once", profile, 2))
+    graphs = [explore(world) for world in free_worlds("exactly-once", profile, 2)]
+    left = [set(range(len(relation))) for relation in relations]
+    for graph in graphs:
+        for transition in graph.transitions:
+            state = graph.nodes[transition.source][0]
+            for relation, paths in zip(relations, left, strict=True):
+                paths -= set(relation.enabled(state, transition.event, list(paths)))
+    return relations, [[state for state, _ in graph.nodes] for graph in graphs], left
+
+
+def test_what_is_excluded_is_taken_by_no_run_of_a_larger_model():
+    profile = PROFILES["flink-1.13"]
+    relations, states, left = _left(profile)
+    excluded = never_taken(relations, chain(*states), left)
+    assert sum(len(paths) for paths in excluded) == sum(len(paths) for paths in left) > 0
+    larger = explore(gate_world(2, 6, counts_as_aligned=False, polled=False, profile=profile))
+    for transition in larger.transitions:
+        state = larger.nodes[transition.source][0]
+        for relation, paths in zip(relations, excluded, strict=True):
+            assert not relation.enabled(state, transition.event, list(paths))
+
+
+def test_what_a_run_takes_is_never_excluded_however_little_was_seen():
+    relations, states, left = _left(PROFILES["flink-1.13"])
+    every = [set(range(len(relation))) for relation in relations]
+    starts = [of_one[0] for of_one in states]
+    assert never_taken(relations, starts, every) == never_taken(relations, chain(*states), left)
+    assert never_taken(relations, [], every) == [set() for _ in relations]
+
+
+def test_nothing_is_excluded_where_steps_lead_to_shapes_without_a_case():
+    profile = PROFILES["flink-1.9"]
+    some = [case for case in aimed_cases("at-least-once", profile, 2) if "0 of at most" in case.label]
+    graphs = [explore(world) for world in free_worlds("at-least-once", profile, 2)]
+    found = directed_cases(graphs, (case for case in some if case.label.startswith("2 channels")))
+    assert found.excluded == 0
