@@ -1,10 +1,9 @@
 """Released Flinks: gates in every mode at every level, coordinators, stores; each in a process of its own."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 from multiprocessing import get_context
-from types import MappingProxyType
 from typing import NamedTuple
 
 from conformance.adapters.flink.adapter import command, flink_adapter
@@ -32,8 +31,8 @@ class Order(NamedTuple):
     seed: int
     aims: bool = True
     """Whether a case is sent for each path of the gate's step functions that a run can take."""
-    directed: Mapping[tuple[str, str], Directed] = MappingProxyType({})
-    """These cases, by mode and profile."""
+    directed: tuple[tuple[str, str, Directed], ...] = ()
+    """These cases, each with its mode and profile."""
     tour_nodes: int = 400
     """How many states of each small model are toured, breadth first; 2,000 are all if no time passes."""
     timed_nodes: int = 100
@@ -59,7 +58,8 @@ def conform_releases(
     with ProcessPoolExecutor(processes or cores(), fresh, max_tasks_per_child=1) as pool:
         if order.aims:
             asked = list(dict.fromkeys((one.mode, one.profile) for one in targets if has_gate(one)))
-            order = order._replace(directed=dict(zip(asked, pool.map(_directed, asked), strict=True)))
+            found = zip(asked, pool.map(_directed, asked), strict=True)
+            order = order._replace(directed=tuple((*gate, directed) for gate, directed in found))
         yield from pool.map(conform_one, targets, repeat(order))
 
 
@@ -81,14 +81,14 @@ def conform_one(one: Target, order: Order) -> Conformed:
     known = release(one.version)
     if one.component != "gate":
         return _conform_master(one, known, order)
-    directed = order.directed.get((one.mode, one.profile))
+    sent = [cases for mode, profile, cases in order.directed if (mode, profile) == (one.mode, one.profile)]
     with flink_adapter(known) as adapter:
         return conform(
             adapter,
             one,
             order.sequences,
             seed=order.seed,
-            directed=directed,
+            directed=sent[0] if sent else None,
             tour_nodes=order.timed_nodes if one.mode == "alternating" else order.tour_nodes,
         )
 

@@ -1,11 +1,13 @@
 """Directed cases: a run takes each path of a gate's step function, or no run does, as z3 proves."""
 
+import pickle
 from itertools import chain
 
 import pytest
 
 from conformance.drive.directed import directed_at, directed_cases, every_gate
 from conformance.drive.oracle import Oracle
+from conformance.parts.released import Order
 from model.cases.aimed import aimed_cases
 from model.closed.free import free_worlds
 from model.closed.worlds import gate_world
@@ -78,3 +80,12 @@ def test_nothing_is_excluded_where_steps_lead_to_shapes_without_a_case():
     graphs = [explore(world) for world in free_worlds("at-least-once", profile, 2)]
     found = directed_cases(graphs, (case for case in some if case.label.startswith("2 channels")))
     assert found.excluded == 0
+
+
+def test_an_order_travels_to_another_process():
+    directed = directed_at("exactly-once", "flink-1.7", channels=1)
+    for order in (
+        Order(10, 0, aims=False),
+        Order(10, 0, directed=(("exactly-once", "flink-1.7", directed),)),
+    ):
+        assert pickle.loads(pickle.dumps(order)) == order
