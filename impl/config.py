@@ -10,6 +10,7 @@ EXACTLY_ONCE = "EXACTLY_ONCE"
 AT_LEAST_ONCE = "AT_LEAST_ONCE"
 MODES = {EXACTLY_ONCE: "exactly-once", AT_LEAST_ONCE: "at-least-once"}
 """By the option's value: the mode of every task's gate."""
+UNALIGNED = "unaligned"
 
 
 class ConfigError(ValueError):
@@ -27,6 +28,8 @@ class CheckpointConfig:
 
     `checkpointing_mode`: EXACTLY_ONCE aligns barriers; AT_LEAST_ONCE never blocks a channel, so that a task
     has nothing to wait for, and after a failure records behind a barrier may count twice (TRACK-01).
+    `unaligned_checkpoints_enabled`: barriers overtake the records that wait, which are stored with the
+    checkpoint, so that it completes quickly while a slow task holds all others back (UNAL-32).
     `max_concurrent_checkpoints` bounds the pending ones (COORD-03); `num_retained_checkpoints` is what the
     store keeps (SUB-07) and therefore how many altered ones a restore survives, less one;
     `tolerable_checkpoint_failure_number` is how many failed checkpoints in a row the job endures, -1 for
@@ -42,14 +45,23 @@ class CheckpointConfig:
     num_retained_checkpoints: int = 3
     tolerable_checkpoint_failure_number: int = 0
     checkpointing_start_delay_ms: int | None = None
+    unaligned_checkpoints_enabled: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.unaligned_checkpoints_enabled, bool):
+            raise ConfigError(
+                f"unaligned_checkpoints_enabled takes a bool, not {self.unaligned_checkpoints_enabled!r}"
+            )
         if self.checkpointing_mode not in MODES:
             raise ConfigError(f"checkpointing_mode takes {', '.join(MODES)}, not {self.checkpointing_mode!r}")
         _at_least("checkpointing_interval_ms", self.checkpointing_interval_ms, 10)
         _at_least("checkpoint_timeout_ms", self.checkpoint_timeout_ms, 10)
         _at_least("min_pause_between_checkpoints_ms", self.min_pause_between_checkpoints_ms, 0)
         _at_least("max_concurrent_checkpoints", self.max_concurrent_checkpoints, 1)
+        if self.unaligned_checkpoints_enabled and self.checkpointing_mode != EXACTLY_ONCE:
+            raise ConfigError("unaligned_checkpoints_enabled takes checkpointing_mode EXACTLY_ONCE")
+        if self.unaligned_checkpoints_enabled and self.max_concurrent_checkpoints != 1:
+            raise ConfigError("unaligned_checkpoints_enabled takes max_concurrent_checkpoints 1")
         _at_least("num_retained_checkpoints", self.num_retained_checkpoints, 1)
         _at_least("tolerable_checkpoint_failure_number", self.tolerable_checkpoint_failure_number, -1)
         if self.checkpointing_start_delay_ms is not None:
@@ -58,7 +70,7 @@ class CheckpointConfig:
     @property
     def gate_mode(self) -> str:
         """The mode of every task's gate, as the protocol names it."""
-        return MODES[self.checkpointing_mode]
+        return UNALIGNED if self.unaligned_checkpoints_enabled else MODES[self.checkpointing_mode]
 
     @property
     def first_delay_ms(self) -> int:

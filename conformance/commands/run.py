@@ -2,13 +2,18 @@
 
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 
 from conformance.verdict import Exit
 
+if TYPE_CHECKING:
+    from impl.config import CheckpointConfig
+
 SCENARIOS = ("undisturbed", "killed-while-aligning", "killed-before-notification")
+MODES = ("exactly-once", "at-least-once", "unaligned")
 MARK = ".barrierspec-run"
 """Stands in a folder that an earlier run made; only such a one is emptied."""
 
@@ -26,8 +31,15 @@ MARK = ".barrierspec-run"
 @click.option("--rate", type=click.FloatRange(0, min_open=True), help="Flights a second; default: 20 s.")
 @click.option("--rows", type=click.IntRange(1), help="Only so many of the flights.")
 @click.option("--master", default="local[8]", show_default=True, help="The Spark master.")
-def command(out: Path, scenario: str, seed: int, rate: float | None, rows: int | None, master: str) -> int:
-    """Count every flight exactly once, on Spark, while workers are being killed."""
+@click.option("--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Of checkpoints.")
+def command(
+    out: Path, scenario: str, seed: int, rate: float | None, rows: int | None, master: str, mode: str
+) -> int:
+    """Count every flight exactly once, on Spark, while workers are being killed.
+
+    In mode at-least-once a flight may be counted twice after a failure; that is found, and the command
+    ends with 1.
+    """
     from conformance.parts.pipeline import RUNS, described
     from impl import flights
     from impl.config import ConfigError
@@ -49,6 +61,7 @@ def command(out: Path, scenario: str, seed: int, rate: float | None, rows: int |
                 rate or flights.ROWS_PER_SECOND,
                 lambda progress: status.update(described(scenario, progress)),
                 csv=csv,
+                checkpoints=checkpoints_of(mode),
                 master=master,
             )
         except (SparkRuntimeError, ConfigError, StateError, ConnectorError) as refused:
@@ -65,6 +78,14 @@ def command(out: Path, scenario: str, seed: int, rate: float | None, rows: int |
     if not report.exact:
         return Exit.DIVERGES
     return Exit.CONFORMS if len(result.faults) == len(planned.faults) else Exit.UNDETERMINED
+
+
+def checkpoints_of(mode: str) -> "CheckpointConfig":
+    """The configuration of a job whose checkpoints have this mode."""
+    from impl.config import AT_LEAST_ONCE, EXACTLY_ONCE, CheckpointConfig
+
+    kept = AT_LEAST_ONCE if mode == "at-least-once" else EXACTLY_ONCE
+    return CheckpointConfig(checkpointing_mode=kept, unaligned_checkpoints_enabled=mode == "unaligned")
 
 
 def emptied(out: Path) -> None:

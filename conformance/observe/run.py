@@ -53,6 +53,12 @@ class Run:
     events: int = 0
     modes: set[str] = field(default_factory=set)
     """The modes of the gates that were seen."""
+    sent: dict[tuple[int, str, int], dict[str, int]] = field(default_factory=dict)
+    """By attempt, task and checkpoint: the records that it had sent to each task when its barrier left."""
+    overtaken: dict[tuple[int, str, int], dict[str, int]] = field(default_factory=dict)
+    """The same: those of them that the barrier passed and the sender stored."""
+    recovered: dict[tuple[int, str, str], int] = field(default_factory=dict)
+    """By attempt, sender and receiver: records in flight that the attempt began with, at both ends."""
     counted: int = 0
     """Barriers whose record count was compared with the sender's."""
 

@@ -32,6 +32,11 @@ RARE: Mapping[str, str] = MappingProxyType(
     {
         "overtaken at the gate": "a barrier of a newer checkpoint ended the alignment of an older one",
         "late barrier": "a barrier of an ended checkpoint came",
+        "overtook": "a barrier overtook and its first arrival triggered the snapshot",
+        "output overtaken": "a barrier went past records that waited at their sender",
+        "input stored": "records that came before a barrier were stored by their receiver",
+        "in-flight records restored": "an attempt began with records that were in flight at the checkpoint",
+        "start declined": "a snapshot could not begin while restored records were unread",
         "cancelled at the gate": "a cancellation marker ended an alignment",
         "declined": "a task declined a checkpoint",
         "expired": "a checkpoint took too long",
@@ -57,7 +62,10 @@ REQUIRED: frozenset[str] = frozenset(
 """What a trace has to witness to be accepted, if nothing else is asked for."""
 
 _OF_MODE: Mapping[str, frozenset[str]] = MappingProxyType(
-    {"channel blocked": frozenset({"exactly-once", "alternating"})}
+    {
+        "aligned": frozenset({"exactly-once", "at-least-once", "alternating"}),
+        "channel blocked": frozenset({"exactly-once", "alternating"}),
+    }
 )
 """Situations that come in some modes of a gate only."""
 

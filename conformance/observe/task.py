@@ -11,6 +11,7 @@ from typing import Any
 
 from conformance.observe.causes import Key, Need
 from conformance.observe.eventlog import Line, LogFile
+from conformance.observe.inflight import InFlight
 from conformance.observe.replay import Rejected, Replayed
 from conformance.observe.run import Attempt, Run, Settings
 from conformance.observe.sink import SinkReader
@@ -19,6 +20,7 @@ Order = tuple[Any, ...]
 
 EXACTLY_ONCE = "exactly-once"
 """The mode of a gate whose line does not tell it."""
+UNALIGNED = "unaligned"
 
 _MESSAGES = {"complete_notification": "complete", "abort_notification": "abort"}
 _RULE_OF_MESSAGE = {"trigger": "COORD-04", "complete": "COORD-08", "abort": "COORD-09"}
@@ -46,6 +48,7 @@ class TaskReader:
         self._counts: list[int | None] = []
         self._last_channel = -1
         self._consumed: dict[Key, int] = {}
+        self._in_flight = InFlight(run, file)
 
     def advance(self) -> Need | None:
         """Replay until the end, or until an event has to wait. Raises Rejected and EventLogError."""
@@ -96,6 +99,10 @@ class TaskReader:
 
     def _engine(self, line: Line) -> Need | None:
         fields, attempt, task = line.fields, line.attempt, self.file.task
+        if fields["kind"] == "gathered":
+            self._in_flight.gathered(fields)
+        if fields["kind"] == "start_declined":
+            self._decline_start(fields)
         if fields["kind"] == "finished":
             self._all_obeyed("it finished")
         if fields["kind"] != "deployed":
@@ -118,10 +125,21 @@ class TaskReader:
             self._run.modes.add(self._mode)
             config = {"channels": len(self._channels), "mode": self._mode, "level": "handler"}
             self._gate = Replayed("gate", config)
+        self._in_flight.deployed(fields, self._channels)
         self._markers = [0] * len(self._channels)
         self._counts = [None] * len(self._channels)
         causes.happened(("deployed", attempt, task))
         return None
+
+    def _decline_start(self, fields: dict[str, Any]) -> None:
+        """The gate triggers, and restored records are still unread: the snapshot is given up (UNAL-36)."""
+        ordered = ("checkpoint", fields["checkpoint"])
+        if not self._orders or self._orders[0] != ordered:
+            raise Rejected(
+                ("UNAL-36",), f"a start of {ordered[1]} was declined, its gate had not triggered it"
+            )
+        self._orders[0] = ("abort_on_barrier", fields["checkpoint"], fields["reason"])
+        self._run.witnessed.see("start declined")
 
     def _all_obeyed(self, before: str) -> None:
         """What the gate and the snapshot steps have said was done, before anything else happened."""
@@ -162,6 +180,8 @@ class TaskReader:
         above, place, attempt = self._channels[channel], self._markers[channel], line.attempt
         checkpoint, task = line.event.get("checkpoint"), self.file.task
         key: Key = ("marker", attempt, above)
+        if self._mode == UNALIGNED:
+            return self._in_flight.marker(channel, key, _MARKERS[kind], checkpoint)
         if self._run.causes.count(key) <= place:
             why = (
                 f"{kind} {checkpoint} came on channel {channel} from {above} as marker {place + 1}; "
@@ -198,7 +218,7 @@ class TaskReader:
         for effect in line.effects:
             if effect["kind"] == "trigger":
                 self._orders.append(("checkpoint", effect["checkpoint"]))
-                see("aligned")
+                see("overtook" if self._mode == UNALIGNED else "aligned")
                 if self._last_channel not in (-1, channel):
                     see("another channel last")
                 self._last_channel = channel
@@ -277,6 +297,7 @@ class TaskReader:
                     if kind == "broadcast_cancel" and line.kind == "checkpoint":
                         see("abort before its trigger")
                     happened(("marker", attempt, task), (kind, checkpoint, line.fields.get("sent")))
+                    self._in_flight.snapshot(checkpoint, line.fields)
                 case "acknowledge":
                     see("snapshot acknowledged")
                     happened(("acknowledge", attempt, task, checkpoint))
@@ -318,6 +339,9 @@ class TaskReader:
         """The rules and the reason if a channel ended before a marker that was broadcast into it."""
         if self._gate is None:
             return None
+        torn = self._in_flight.torn(self._channels)
+        if torn is not None:
+            return torn
         for channel in self._gate.observe()["closed"]:
             above = self._channels[channel]
             sent = self._run.causes.count(("marker", self.file.attempt, above))

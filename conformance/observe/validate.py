@@ -47,6 +47,8 @@ class TraceResult:
     events: int
     """Component events that were replayed and agree."""
     attempts: int
+    modes: frozenset[str]
+    """The modes of the gates."""
     counted: int
     """Barriers whose record count was compared with the sender's: the cut was checked there."""
     situations: Mapping[str, int]
@@ -85,6 +87,7 @@ def validate(
         verdict=Verdict.DIVERGES if rejection else verdict,
         events=run.events,
         attempts=len(run.attempts),
+        modes=frozenset(run.modes),
         counted=run.counted,
         situations=run.witnessed.counts(),
         missing=missing,

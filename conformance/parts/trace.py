@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.observe import REQUIRED, SITUATIONS, EventLogError, validate
+from conformance.observe import REQUIRED, SITUATIONS, EventLogError, possible, validate
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
 
 RUNS = "pipeline/*/events"
@@ -23,6 +23,7 @@ class Watched:
     cuts: int = 0
     situations: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(SITUATIONS, 0)))
     rules: set[str] = field(default_factory=set)
+    modes: set[str] = field(default_factory=set)
     findings: tuple[Finding, ...] = ()
 
     def bound(self) -> str:
@@ -73,9 +74,11 @@ def judged(logs: Sequence[Path], say: Callable[[str], None]) -> Watched:
             findings.append(Finding(rejection.rules[0], line, rejection.event))
         watched.situations.update(result.situations)
         watched.rules |= set(result.rules)
+        watched.modes |= result.modes
         watched.events += result.events
         watched.cuts += result.counted
-    missing = [name for name in SITUATIONS if name in REQUIRED and not watched.situations[name]]
+    required = possible(REQUIRED, watched.modes)
+    missing = [name for name in SITUATIONS if name in required and not watched.situations[name]]
     if missing:
         findings.append(Finding(None, f"under-covered: no {', no '.join(missing)}"))
     watched.findings = tuple(findings)

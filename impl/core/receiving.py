@@ -67,6 +67,16 @@ class ReceivingEnd:
         return self._to_recover
 
     @property
+    def has_urgent(self) -> bool:
+        """A barrier that overtook, or word of one, is read next."""
+        return bool(self._express)
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing is unread."""
+        return not self._express and not self._regular
+
+    @property
     def awaiting(self) -> int | None:
         """The checkpoint whose barrier has not come although its snapshot has begun."""
         return self._snapshot if self._storing is Storing.ALL else None

@@ -98,6 +98,13 @@ class SendingEnd:
         self._held = False
 
     @property
+    def first(self) -> Payload | Barrier | None:
+        """What would leave next; None if nothing may."""
+        if self._express:
+            return self._express[0]
+        return self._regular[0] if self._regular and not self._held else None
+
+    @property
     def held(self) -> bool:
         """Only barriers that overtake may travel."""
         return self._held

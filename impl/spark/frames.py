@@ -35,6 +35,7 @@ class Kind(IntEnum):
     CANCEL = 5
     END_OF_DATA = 6
     END_OF_PARTITION = 7
+    CREDIT = 8
 
 
 class Connection:

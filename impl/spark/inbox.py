@@ -32,6 +32,7 @@ class Inbox:
         self._capacity = capacity
         self._mail: deque[Mail] = deque()
         self._closed = False
+        self._woken = False
         self._next = 0
         self._full = 0
         self._changed = threading.Condition()
@@ -55,11 +56,31 @@ class Inbox:
             self._mail.append(mail)
             self._changed.notify_all()
 
-    def take(self, blocked: Collection[int], seconds: float | None) -> Mail | tuple[int, Frame] | None:
+    def wake(self) -> None:
+        """Whoever waits in `take` looks again at what there is to do."""
+        with self._changed:
+            self._woken = True
+            self._changed.notify_all()
+
+    def take(
+        self, blocked: Collection[int], seconds: float | None, *, urgent_only: bool = False
+    ) -> Mail | tuple[int, Frame] | None:
         """The next mail, else the next frame of a channel not in `blocked` with its channel, else None.
 
-        Waits up to `seconds` (None: without end, 0: not at all). Raises `InboxClosedError`.
+        Waits up to `seconds` (None: until `wake`, 0: not at all); with `urgent_only` frames of records
+        stay where they are. Raises `InboxClosedError`.
         """
+        try:
+            return self._take(blocked, seconds, urgent_only)
+        finally:
+            self.after_take()
+
+    def after_take(self) -> None:
+        """What a taken frame leads to, outside the lock: nothing here."""
+
+    def _take(
+        self, blocked: Collection[int], seconds: float | None, urgent_only: bool
+    ) -> Mail | tuple[int, Frame] | None:
         deadline = None if seconds is None else time.monotonic() + seconds
         with self._changed:
             while True:
@@ -67,15 +88,21 @@ class Inbox:
                     raise InboxClosedError
                 if self._mail:
                     return self._mail.popleft()
-                found = self._turn(blocked)
+                found = self._turn(blocked, urgent_only)
                 if found is not None:
                     return found
+                if self._woken:
+                    self._woken = False
+                    return None
                 left = None if deadline is None else deadline - time.monotonic()
                 if left is not None and left <= 0:
                     return None
                 self._changed.wait(left)
 
-    def _turn(self, blocked: Collection[int]) -> tuple[int, Frame] | None:
+    def _turn(self, blocked: Collection[int], urgent_only: bool) -> tuple[int, Frame] | None:
+        """The next frame; none is urgent here."""
+        if urgent_only:
+            return None
         count = len(self._queues)
         for step in range(count):
             channel = (self._next + step) % count

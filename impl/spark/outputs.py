@@ -6,10 +6,10 @@ spread is part of the plan: by the hash of their key, or in turn by whole batche
 
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from impl.plan import KeySelector, Row
-from impl.spark.frames import Connection, Kind, pack_id, pack_rows
+from impl.spark.frames import Kind, pack_id, pack_rows
 
 _REMEMBERED_KEYS = 100_000
 
@@ -19,11 +19,21 @@ def channel_of(key: object, channels: int) -> int:
     return zlib.crc32(repr(key).encode()) % channels
 
 
+class Channel(Protocol):
+    """What rows and barriers are sent into."""
+
+    def send(self, kind: Kind, payload: bytes = b"") -> None:
+        """Send one frame, in order."""
+
+    def close(self) -> None:
+        """Nothing more is sent."""
+
+
 class Outputs:
     """The output channels of one subtask, by the ids of the subtasks at their other ends."""
 
     def __init__(
-        self, channels: Mapping[str, Connection], key_selector: KeySelector | None, batch_rows: int
+        self, channels: Mapping[str, Channel], key_selector: KeySelector | None, batch_rows: int
     ) -> None:
         self._names = tuple(channels)
         self._connections = tuple(channels.values())
@@ -89,6 +99,18 @@ class Outputs:
         """Rows given to each channel in this attempt, those that still wait in buffers among them."""
         waiting = (len(buffer) for buffer in self._buffers)
         return {name: sent + left for name, sent, left in zip(self._names, self._sent, waiting, strict=True)}
+
+    @property
+    def has_room(self) -> bool:
+        """More may be emitted; a channel that is full lets its sender wait in `emit`."""
+        return True
+
+    def overtake(self, checkpoint: int) -> dict[str, list[bytes]]:
+        """Only channels with credits let a barrier overtake."""
+        raise TypeError(f"barrier {checkpoint} cannot overtake in channels without credits")
+
+    def drain(self) -> None:
+        """Everything was sent when it was emitted."""
 
     def close(self) -> None:
         """Close every channel."""

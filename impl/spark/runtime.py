@@ -14,6 +14,7 @@ from impl.spark.attempt import Attempt, AttemptReport
 from impl.spark.coordination import CheckpointReport, Coordination
 from impl.spark.errors import AttemptFailedError, JobFailedError
 from impl.spark.handshake import new_secret
+from impl.spark.inflight import taken_apart
 from impl.spark.session import LOOPBACK, is_local, refuse_unsupported, require_slots
 from impl.spark.worker import Launch
 from impl.spark.workers import Workers
@@ -211,7 +212,8 @@ class _Job:
         report.first_offset = sum(handle.offset or 0 for handle in states.values())
         self._attempts.append(report)
         sinks = self._plan.of_role(Role.SINK)
-        self._restored = [self._storage.read(states[task]) for task in sinks if task in states]
+        kept = [(task, self._storage.read(states[task])) for task in sinks if task in states]
+        self._restored = [taken_apart(state, task)[0] for task, state in kept]
         self._sweep(number)
         launch = Launch(
             plan=self._plan,

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from impl.config import UNALIGNED
 from impl.core import COMPONENTS, Component
 from impl.core import Subtask as SnapshotSteps
 from impl.eventlog import EventLog, Recorded, Wire
@@ -23,8 +24,10 @@ from impl.faults import (
 from impl.spark.errors import ConnectionLostError, InjectedFaultError
 from impl.spark.frames import Kind, unpack_id, unpack_rows
 from impl.spark.inbox import Frame, Inbox, Mail
+from impl.spark.inflight import Gathering, rows_in
 from impl.spark.operators import Operator, SourceOperator
 from impl.spark.outputs import Outputs
+from impl.spark.overtaking import OvertakingInbox
 from impl.state import CheckpointStorage, StateHandle
 
 Say = Callable[[dict[str, Any]], None]
@@ -63,6 +66,9 @@ class RunningSubtask:
         self._steps = SnapshotSteps(max_concurrent)
         self._recorded_steps = Recorded("subtask", self._steps, log)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
+        self._barrier_fields: Wire = {"alignment": UNALIGNED} if mode == UNALIGNED else {}
+        self._gathering = Gathering(upstream) if mode == UNALIGNED else None
+        self._start_declined: dict[int, str] = {}
         self._handles: dict[int, Any] = {}
         self._received = [0] * len(upstream)
         self._blocked: set[int] = set()
@@ -81,17 +87,19 @@ class RunningSubtask:
         """
         try:
             while not self._finished():
-                wait = self._idle_seconds()
-                taken = self._inbox.take(self._blocked, 0)
+                room = self._outputs.has_room
+                wait = self._idle_seconds() if room else None
+                taken = self._inbox.take(self._blocked, 0, urgent_only=not room)
                 if taken is None and wait != 0:
                     self._outputs.flush()
-                    taken = self._inbox.take(self._blocked, wait)
+                    taken = self._inbox.take(self._blocked, wait, urgent_only=not room)
                 if isinstance(taken, dict):
                     self._read(taken)
                 elif taken is not None:
                     self._frame(*taken)
-                elif isinstance(self._operator, SourceOperator):
+                elif isinstance(self._operator, SourceOperator) and room:
                     self._produce(self._operator)
+            self._outputs.drain()
         finally:
             self._writer.shutdown(wait=True, cancel_futures=True)
             self._operator.close()
@@ -128,8 +136,9 @@ class RunningSubtask:
             self._outputs.emit(self._operator.process(rows))
         elif kind is Kind.BARRIER:
             event: Wire = {"kind": "barrier", "channel": channel, "checkpoint": unpack_id(payload)}
+            event |= self._barrier_fields
             effects = self._at_gate(event)
-            if not any(effect["kind"] == "trigger" for effect in effects) and channel in self._blocked:
+            if self._awaits_others(channel, [effect["kind"] for effect in effects]):
                 self._passing(ALIGNMENT_IN_PROGRESS)
         elif kind is Kind.CANCEL:
             self._at_gate({"kind": "cancel", "channel": channel, "checkpoint": unpack_id(payload)})
@@ -142,6 +151,12 @@ class RunningSubtask:
             self._closed += 1
             if self._closed == len(self._upstream):
                 self._end_partition()
+
+    def _awaits_others(self, channel: int, said: list[object]) -> bool:
+        """A barrier has come and its checkpoint waits for those of other channels."""
+        if self._gathering is not None:
+            return "start_persisting" in said and "stop_persisting" not in said
+        return channel in self._blocked and "trigger" not in said
 
     def _end_of_data(self) -> None:
         """No record follows: the operator finishes, and the next checkpoint holds all it has done."""
@@ -191,7 +206,11 @@ class RunningSubtask:
                 case {"kind": "resume", "channel": int(channel)}:
                     self._blocked.discard(channel)
                 case {"kind": "trigger", "checkpoint": int(checkpoint)}:
-                    self._step({"kind": "checkpoint", "checkpoint": checkpoint})
+                    self._triggered(checkpoint)
+                case {"kind": "start_persisting", "checkpoint": int(checkpoint)}:
+                    self._start_persisting(checkpoint)
+                case {"kind": "stop_persisting", "checkpoint": int(checkpoint)}:
+                    self._stop_persisting(checkpoint)
                 case {"kind": "abort", "checkpoint": checkpoint, "reason": reason}:
                     self._step({"kind": "abort_on_barrier", "checkpoint": checkpoint, "reason": reason})
         return effects
@@ -207,7 +226,7 @@ class RunningSubtask:
         for effect in self._recorded_steps.apply(event, self._checkpoint_extras):
             match effect:
                 case {"kind": "broadcast_barrier", "checkpoint": int(checkpoint)}:
-                    self._outputs.broadcast(Kind.BARRIER, checkpoint)
+                    self._send_barrier(checkpoint)
                 case {"kind": "broadcast_cancel", "checkpoint": int(checkpoint)}:
                     self._outputs.broadcast(Kind.CANCEL, checkpoint)
                 case {"kind": "snapshot", "checkpoint": int(checkpoint)}:
@@ -229,6 +248,8 @@ class RunningSubtask:
         if not any(effect["kind"] == "broadcast_barrier" for effect in effects):
             return {}
         extras: dict[str, object] = {"sent": self._outputs.sent()}
+        if self._gathering is not None and self._upstream:
+            extras["received"] = dict(zip(self._upstream, self._received, strict=True))
         if isinstance(self._operator, SourceOperator):
             extras["offset"] = self._operator.offset
         return extras
@@ -241,7 +262,52 @@ class RunningSubtask:
             self._first_after_end = checkpoint
         state = self._operator.snapshot(checkpoint)
         offset = self._operator.offset if isinstance(self._operator, SourceOperator) else None
-        self._writer.submit(self._write, checkpoint, state, offset)
+        if self._gathering is None:
+            self._writer.submit(self._write, checkpoint, state, offset)
+            return
+        self._gathering.hold(checkpoint, state, offset)
+        if not self._upstream:
+            self._gathered(checkpoint, [])
+
+    # ------------------------------------------------------------ barriers that overtake
+
+    def _send_barrier(self, checkpoint: int) -> None:
+        """In order behind all that was emitted, or past it; what it passes is part of the snapshot."""
+        if self._gathering is None:
+            self._outputs.broadcast(Kind.BARRIER, checkpoint)
+        else:
+            self._gathering.overtook(checkpoint, self._outputs.overtake(checkpoint))
+
+    def _start_persisting(self, checkpoint: int) -> None:
+        """What comes before the barriers is stored; not while restored records are unread (UNAL-36)."""
+        assert isinstance(self._inbox, OvertakingInbox)
+        declined = self._inbox.start(checkpoint)
+        if declined is not None:
+            self._start_declined = {checkpoint: declined}
+
+    def _triggered(self, checkpoint: int) -> None:
+        reason = self._start_declined.pop(checkpoint, None)
+        if reason is None:
+            self._step({"kind": "checkpoint", "checkpoint": checkpoint})
+            return
+        if self._log is not None:
+            self._log.line({"kind": "start_declined", "checkpoint": checkpoint, "reason": reason})
+        self._step({"kind": "abort_on_barrier", "checkpoint": checkpoint, "reason": reason})
+
+    def _stop_persisting(self, checkpoint: int) -> None:
+        assert isinstance(self._inbox, OvertakingInbox)
+        self._gathered(checkpoint, self._inbox.stop(checkpoint))
+
+    def _gathered(self, checkpoint: int, received: list[list[bytes]]) -> None:
+        """All that was in flight is here: the snapshot is written."""
+        assert self._gathering is not None
+        snapshot = self._gathering.complete(checkpoint, received)
+        if snapshot is None:
+            return
+        if self._log is not None:
+            rows = {"stored": rows_in(snapshot.received), "overtaken": rows_in(snapshot.overtaken)}
+            self._log.line({"kind": "gathered", "checkpoint": checkpoint, **rows})
+        self._writer.submit(self._write, checkpoint, snapshot.encoded(), snapshot.offset)
 
     def _write(self, checkpoint: int, state: bytes, offset: int | None) -> None:
         try:

@@ -10,20 +10,24 @@ import signal
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from impl.config import ExecutionConfig
+from impl.config import UNALIGNED, ExecutionConfig
 from impl.core import ProtocolError
 from impl.eventlog import EventLog
 from impl.faults import HANG, SIGKILL, FaultPlan, Passages
 from impl.plan import Plan, Role, Subtask
+from impl.spark.credits import CreditedChannel, pack_credits
 from impl.spark.doors import Door, knock
 from impl.spark.errors import ConnectionLostError, InjectedFaultError, SparkRuntimeError
 from impl.spark.frames import Connection, Kind
 from impl.spark.inbox import Inbox, InboxClosedError
+from impl.spark.inflight import Frames, rows_in, taken_apart
 from impl.spark.operators import KeyedOperator, Operator, SinkOperator, SourceOperator
 from impl.spark.outputs import Outputs
+from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
 from impl.spark.subtask import RunningSubtask
 from impl.state import FileSystemStorage, StateHandle
 
@@ -42,7 +46,7 @@ class Launch:
     execution: ExecutionConfig
     max_concurrent: int
     mode: str
-    """Of every gate: exactly-once or at-least-once."""
+    """Of every gate: exactly-once, at-least-once or unaligned."""
     checkpoints: Path
     events: Path | None
 
@@ -72,7 +76,14 @@ class Worker:
         self._task = subtask.id
         self._stage = launch.plan.stages[subtask.stage]
         self._upstream = launch.plan.upstream(subtask)
-        self._inbox = Inbox(len(self._upstream), launch.execution.channel_batches)
+        self._unaligned = launch.mode == UNALIGNED
+        capacity = launch.execution.channel_batches
+        self._inbox = (
+            OvertakingInbox(len(self._upstream), capacity, self._grant)
+            if self._unaligned
+            else Inbox(len(self._upstream), capacity)
+        )
+        self._restored = threading.Event()
         self._over = threading.Event()
         self._leave: threading.Event = threading.Event()
         self._granted = False
@@ -122,6 +133,8 @@ class Worker:
     def _serve(self, deploy: dict[str, Any]) -> None:
         launch = self._launch
         self._passages = Passages((number, FaultPlan(**plan)) for number, plan in deploy["faults"])
+        storage = FileSystemStorage(launch.checkpoints)
+        state, received, overtaken = self._state(storage, deploy["state"])
         if launch.events is not None:
             self._log = EventLog(launch.events, f"{launch.attempt}-{self._task}", self._task, launch.attempt)
             self._log.line(
@@ -130,11 +143,14 @@ class Worker:
                     "channels": list(self._upstream),
                     "mode": launch.mode,
                     "restored": deploy["restored"],
+                    "recovered": {"input": rows_in(received), "output": rows_in(overtaken)},
                 }
             )
-        storage = FileSystemStorage(launch.checkpoints)
-        operator = self._operator(storage, deploy["restored"], deploy["state"])
-        self._outputs = self._connect(deploy["peers"])
+        operator = self._operator(deploy["restored"], state)
+        if isinstance(self._inbox, OvertakingInbox):
+            self._inbox.restore({self._upstream.index(peer): frames for peer, frames in received.items()})
+        self._restored.set()
+        self._outputs = self._connect(deploy["peers"], overtaken)
         self._running = RunningSubtask(
             self._task,
             launch.attempt,
@@ -155,11 +171,16 @@ class Worker:
             self._log.line({"kind": "finished"})
         self._control.say({"say": "finished", "records": self._running.records})
 
-    def _operator(
-        self, storage: FileSystemStorage, restored: int | None, handle: dict[str, Any] | None
-    ) -> Operator | SourceOperator:
+    def _state(
+        self, storage: FileSystemStorage, handle: dict[str, Any] | None
+    ) -> tuple[object, Frames, Frames]:
+        """What the checkpoint has of this task: the operator's state, and records in flight at both ends."""
+        if handle is None:
+            return None, {}, {}
+        return taken_apart(storage.read(StateHandle.from_json(handle)), self._task)
+
+    def _operator(self, restored: int | None, state: object) -> Operator | SourceOperator:
         """The operator of this stage, restored: every task from the same checkpoint (ONCE-04)."""
-        state = storage.read(StateHandle.from_json(handle)) if handle is not None else None
         stage, index = self._stage, self._subtask.index
         if stage.role is Role.SOURCE:
             source = SourceOperator(stage.logic, index, stage.parallelism, self._launch.execution.batch_rows)
@@ -177,7 +198,7 @@ class Worker:
 
     # ------------------------------------------------------------ data channels
 
-    def _connect(self, peers: dict[str, Any]) -> Outputs:
+    def _connect(self, peers: dict[str, Any], restored: Frames) -> Outputs:
         launch = self._launch
         channels = {
             peer: knock(
@@ -193,7 +214,30 @@ class Worker:
         below = self._subtask.stage + 1
         stages = launch.plan.stages
         selector = stages[below].key_selector if below < len(stages) else None
-        return Outputs(channels, selector, launch.execution.batch_rows)
+        if not self._unaligned:
+            return Outputs(channels, selector, launch.execution.batch_rows)
+        credited = {
+            peer: CreditedChannel(
+                connection,
+                launch.execution.channel_batches,
+                restored.get(peer, ()),
+                self._inbox.wake,
+                partial(self._lost, peer),
+            )
+            for peer, connection in channels.items()
+        }
+        return OvertakingOutputs(credited, selector, launch.execution.batch_rows)
+
+    def _lost(self, peer: str, lost: SparkRuntimeError) -> None:
+        self._inbox.post({"do": "channel_lost", "peer": peer, "why": str(lost)})
+
+    def _grant(self, channel: int, frames: int) -> None:
+        """The sender of a channel may send so many frames of records more."""
+        connection = self._connected[self._upstream[channel]]
+        try:
+            connection.send(Kind.CREDIT, pack_credits(frames))
+        except ConnectionLostError:
+            return  # it has finished, or its reader has noticed too
 
     def _welcome(self, connection: Connection, claim: dict[str, Any]) -> None:
         peer = str(claim.get("from"))
@@ -212,6 +256,7 @@ class Worker:
         """Read one channel into its bounded queue; a full queue stops the reading, and so the sender."""
         channel = self._upstream.index(peer)
         kind = Kind.HANDSHAKE
+        self._restored.wait()
         try:
             while kind is not Kind.END_OF_PARTITION:
                 kind, payload = connection.receive()
@@ -286,6 +331,7 @@ class Worker:
 
     def _hang_up(self) -> None:
         self._inbox.close()
+        self._restored.set()
         self._control.close()
         with self._connecting:
             connected = list(self._connected.values())

@@ -76,6 +76,29 @@ def test_at_least_once_nothing_is_lost_and_the_trace_is_one_of_that_mode(
     assert "ALIGN-02" not in trace.rules
 
 
+@pytest.mark.rule("UNAL-37")
+def test_unaligned_checkpoints_store_what_is_in_flight_and_the_output_is_exact(
+    run_flights, checked, tmp_path
+):
+    mode = CheckpointConfig(checkpointing_interval_ms=100, unaligned_checkpoints_enabled=True)
+    result = run_flights(FaultPlan(SNAPSHOT_WRITTEN, "count-1", occurrence=4), checkpoints=mode)
+    trace = validate(tmp_path / "events")
+
+    assert len(result.attempts) == 2
+    assert checked() == EXACT
+    assert trace.verdict is Verdict.CONFORMS, trace.describe()
+    assert {"UNAL-01", "UNAL-03"} <= set(trace.rules)
+
+    log = tmp_path / "events" / "1-count-0.jsonl"
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    stored = next(line["stored"] for line in lines if line.get("kind") == "gathered")
+    stored["flights-1"] += 1
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    torn = validate(tmp_path / "events").rejection
+    assert torn is not None
+    assert torn.rules[0] == "UNAL-37"
+
+
 @pytest.mark.rule("ONCE-01")
 def test_every_barrier_comes_after_just_the_records_that_were_sent_before_it(run_flights, tmp_path):
     run_flights()

@@ -15,6 +15,15 @@ from impl.spark.session import spark_session
     ("config", "option"),
     [
         (lambda: CheckpointConfig(checkpointing_mode="AT_MOST_ONCE"), "checkpointing_mode"),
+        (lambda: CheckpointConfig(unaligned_checkpoints_enabled="yes"), "takes a bool"),
+        (
+            lambda: CheckpointConfig(checkpointing_mode="AT_LEAST_ONCE", unaligned_checkpoints_enabled=True),
+            "EXACTLY_ONCE",
+        ),
+        (
+            lambda: CheckpointConfig(max_concurrent_checkpoints=2, unaligned_checkpoints_enabled=True),
+            "max_concurrent_checkpoints 1",
+        ),
         (lambda: CheckpointConfig(checkpointing_interval_ms=0), "checkpointing_interval_ms"),
         (lambda: CheckpointConfig(max_concurrent_checkpoints=0), "max_concurrent_checkpoints"),
         (lambda: CheckpointConfig(num_retained_checkpoints=True), "num_retained_checkpoints"),

@@ -1,0 +1,151 @@
+"""A channel whose sender waits for credits, so that a barrier can overtake what waits.
+
+The receiver always reads its socket, and its queue is bounded all the same: it has granted so many frames of
+records and grants more as it takes them. What has no credit waits here, and what waits here an unaligned
+barrier goes past (UNAL-32). One thread sends, one hears of credits; the subtask never waits to send.
+"""
+
+import struct
+import threading
+from collections.abc import Callable, Sequence
+
+from impl.core.barriers import Alignment
+from impl.core.link_words import StoreOutput
+from impl.core.sending import Barrier, Payload, SendingEnd
+from impl.spark.errors import ConnectionLostError, SparkRuntimeError
+from impl.spark.frames import Connection, Kind, pack_id
+
+_CREDITS = struct.Struct(">I")
+
+
+def pack_credits(count: int) -> bytes:
+    """So many frames of records may come, as the payload of a CREDIT frame."""
+    return _CREDITS.pack(count)
+
+
+class CreditedChannel:
+    """The sender's end of one channel to a subtask that grants `credits` frames to begin with.
+
+    `restored`: frames of records that a checkpoint has of this end, oldest first. `wake` is called when
+    there is room again, `lost` when the receiver is gone.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        credits: int,  # noqa: A002 - the word of flow control
+        restored: Sequence[bytes],
+        wake: Callable[[], None],
+        lost: Callable[[SparkRuntimeError], None],
+    ) -> None:
+        self._connection = connection
+        self._capacity = credits
+        self._credits = credits
+        self._end = SendingEnd([(Kind.RECORDS, frame) for frame in restored], converts=False)
+        self._waiting = len(restored)
+        self._sending = False
+        self._closed = False
+        self._wake = wake
+        self._lost = lost
+        self._changed = threading.Condition()
+        for work in (self._send_all, self._hear_of_credits):
+            threading.Thread(target=work, name="channel", daemon=True).start()
+
+    def send(self, kind: Kind, payload: bytes = b"") -> None:
+        """The frame waits for its turn; raises `ConnectionLostError` if the receiver is gone."""
+        with self._changed:
+            if self._closed:
+                raise ConnectionLostError(f"could not send {kind.name}: the channel is closed")
+            self._end.write((kind, payload))
+            self._waiting += kind is Kind.RECORDS
+            self._changed.notify_all()
+
+    def overtake(self, checkpoint: int) -> list[bytes]:
+        """The barrier goes past what waits; answers the frames of records among that, oldest first."""
+        with self._changed:
+            if self._closed:
+                raise ConnectionLostError("could not send a barrier: the channel is closed")
+            said = self._end.barrier(checkpoint, Alignment.UNALIGNED)
+            self._changed.notify_all()
+        return [
+            payload
+            for effect in said
+            if isinstance(effect, StoreOutput) and isinstance(effect.records, list)
+            for kind, payload in effect.records
+            if kind is Kind.RECORDS
+        ]
+
+    @property
+    def has_room(self) -> bool:
+        """Another frame of records may be written without growing beyond bounds."""
+        return self._waiting < self._capacity
+
+    def drain(self) -> None:
+        """Wait until everything is sent, or the receiver is gone."""
+        with self._changed:
+            while (self._sending or self._end.first is not None) and not self._closed:
+                self._changed.wait()
+
+    def close(self) -> None:
+        """Nothing is sent any more."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._connection.close()
+
+    # ------------------------------------------------------------ the two threads
+
+    def _send_all(self) -> None:
+        try:
+            while (item := self._next()) is not None:
+                if isinstance(item, Barrier):
+                    self._connection.send(Kind.BARRIER, pack_id(item.checkpoint))
+                else:
+                    self._connection.send(*item.value)  # type: ignore[misc]
+                self._is_sent()
+        except SparkRuntimeError as lost:
+            self._gone(lost)
+
+    def _next(self) -> Payload | Barrier | None:
+        """Wait for an item that may leave; None when the channel is closed."""
+        with self._changed:
+            while not self._closed and not self._may_leave():
+                self._changed.wait()
+            if self._closed:
+                return None
+            item, _ = self._end.leave()
+            if isinstance(item, Payload) and item.value[0] is Kind.RECORDS:  # type: ignore[index]
+                self._credits -= 1
+                self._waiting -= 1
+            self._sending = True
+        self._wake()
+        return item
+
+    def _may_leave(self) -> bool:
+        first = self._end.first
+        if isinstance(first, Payload) and first.value[0] is Kind.RECORDS:  # type: ignore[index]
+            return self._credits > 0
+        return first is not None
+
+    def _is_sent(self) -> None:
+        with self._changed:
+            self._sending = False
+            self._changed.notify_all()
+
+    def _hear_of_credits(self) -> None:
+        try:
+            while True:
+                _, payload = self._connection.receive()
+                with self._changed:
+                    self._credits += _CREDITS.unpack(payload)[0]
+                    self._changed.notify_all()
+        except SparkRuntimeError as lost:
+            self._gone(lost)
+
+    def _gone(self, lost: SparkRuntimeError) -> None:
+        with self._changed:
+            known = self._closed
+            self._closed = True
+            self._changed.notify_all()
+        if not known:
+            self._lost(lost)

@@ -1,0 +1,135 @@
+"""Inbox and outputs of a subtask whose barriers overtake: both ends of `impl.core` under a lock.
+
+What a barrier overtakes here is part of the checkpoint: frames of records, as they came (UNAL-32, UNAL-34).
+A restore begins with them (UNAL-36). Markers and ends of data are no records: after a restore they are sent
+again.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from impl.core.barriers import Alignment
+from impl.core.link_words import BarrierRead, DeclineStart, RecordRead, StoreInput
+from impl.core.receiving import ReceivingEnd
+from impl.core.sending import Barrier, Payload
+from impl.plan import KeySelector
+from impl.spark.credits import CreditedChannel
+from impl.spark.frames import Kind, pack_id, unpack_id
+from impl.spark.inbox import Frame, Inbox, InboxClosedError
+from impl.spark.outputs import Outputs
+
+Grant = Callable[[int, int], None]
+
+
+class OvertakingInbox(Inbox):
+    """Channels in which barriers overtake. `grant` tells the sender of a channel how many frames may come."""
+
+    def __init__(self, channels: int, capacity: int, grant: Grant) -> None:
+        super().__init__(channels, capacity)
+        self._ends = [ReceivingEnd([], announces=False) for _ in range(channels)]
+        self._stored: dict[int, list[list[bytes]]] = {}
+        self._taken = [0] * channels
+        self._grant = grant
+        self._grant_at = max(1, capacity // 2)
+        self._due: tuple[int, int] | None = None
+
+    def restore(self, frames: Mapping[int, Sequence[bytes]]) -> None:
+        """Begin with what a checkpoint has of these channels; before anything comes."""
+        for channel, restored in frames.items():
+            self._ends[channel] = ReceivingEnd([(Kind.RECORDS, one) for one in restored], announces=False)
+
+    def put(self, channel: int, frame: Frame) -> None:
+        """Something has come; never waits, because only what was granted comes. Raises `InboxClosedError`."""
+        kind, payload = frame
+        with self._changed:
+            if self._closed:
+                raise InboxClosedError
+            barrier = Barrier(unpack_id(payload), Alignment.UNALIGNED) if kind is Kind.BARRIER else None
+            self._store(channel, self._ends[channel].arrive(barrier or Payload(frame)))
+            self._changed.notify_all()
+
+    def _store(self, channel: int, effects: Collection[object]) -> str | None:
+        """Keep what belongs to a snapshot; answers why one cannot begin, if so."""
+        for effect in effects:
+            if isinstance(effect, DeclineStart):
+                return effect.reason
+            if isinstance(effect, StoreInput) and isinstance(effect.records, list):
+                parts = self._stored.setdefault(effect.checkpoint, [[] for _ in self._ends])
+                parts[channel] += [payload for kind, payload in effect.records if kind is Kind.RECORDS]
+        return None
+
+    def start(self, checkpoint: int) -> str | None:
+        """A snapshot begins on all channels at once; answers the reason if it cannot."""
+        with self._changed:
+            self._stored[checkpoint] = [[] for _ in self._ends]
+            declined = [self._store(c, end.start(checkpoint)) for c, end in enumerate(self._ends)]
+        return next((reason for reason in declined if reason is not None), None)
+
+    def stop(self, checkpoint: int) -> list[list[bytes]]:
+        """Nothing more belongs to the snapshot; answers what does, by channel."""
+        with self._changed:
+            for end in self._ends:
+                end.stop(checkpoint)
+            parts = self._stored.pop(checkpoint, [[] for _ in self._ends])
+            self._stored = {later: kept for later, kept in self._stored.items() if later > checkpoint}
+        return parts
+
+    def _turn(self, blocked: Collection[int], urgent_only: bool) -> tuple[int, Frame] | None:
+        count = len(self._ends)
+        order = [(self._next + step) % count for step in range(count)]
+        for channel in order:
+            if self._ends[channel].has_urgent:
+                return channel, self._read(channel)
+        for channel in () if urgent_only else order:
+            if channel not in blocked and not self._ends[channel].is_empty:
+                self._next = (channel + 1) % count
+                return channel, self._read(channel)
+        return None
+
+    def _read(self, channel: int) -> Frame:
+        end = self._ends[channel]
+        restored = end.recovering > 0
+        (said,) = end.read()
+        if isinstance(said, BarrierRead):
+            return Kind.BARRIER, pack_id(said.checkpoint)
+        assert isinstance(said, RecordRead)
+        frame: Frame = said.value  # type: ignore[assignment]
+        if frame[0] is Kind.RECORDS and not restored:
+            self._taken[channel] += 1
+            if self._taken[channel] >= self._grant_at:
+                self._due = (channel, self._taken[channel])
+                self._taken[channel] = 0
+        return frame
+
+    def after_take(self) -> None:
+        """Grant what has become due; the lock is not held."""
+        due, self._due = self._due, None
+        if due is not None:
+            self._grant(*due)
+
+
+class OvertakingOutputs(Outputs):
+    """Output channels that wait for credits, and in which barriers overtake."""
+
+    def __init__(
+        self, channels: Mapping[str, CreditedChannel], key_selector: KeySelector | None, batch_rows: int
+    ) -> None:
+        super().__init__(channels, key_selector, batch_rows)
+        self._channels = tuple(channels.values())
+
+    @property
+    def has_room(self) -> bool:
+        """More may be emitted: no channel holds more than its bound."""
+        return all(channel.has_room for channel in self._channels)
+
+    def overtake(self, checkpoint: int) -> dict[str, list[bytes]]:
+        """The barrier goes past all that waits; answers the frames of records among that, by subtask."""
+        self.flush()
+        return {
+            name: channel.overtake(checkpoint)
+            for name, channel in zip(self._names, self._channels, strict=True)
+        }
+
+    def drain(self) -> None:
+        """Wait until everything is sent."""
+        for channel in self._channels:
+            channel.drain()

@@ -1,0 +1,172 @@
+"""Channels with credits and the inbox behind them: what overtakes, what is stored, who waits."""
+
+import queue
+import socket
+
+import pytest
+
+from impl.spark.credits import CreditedChannel, pack_credits
+from impl.spark.errors import ConnectionLostError
+from impl.spark.frames import Connection, Kind, pack_id, pack_rows, unpack_id
+from impl.spark.inflight import Gathering, WithInFlight, taken_apart
+from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
+from impl.state import StateError, decode, encode
+
+
+class Wire:
+    """A credited channel and the connection at its other end."""
+
+    def __init__(self, granted, restored=()):
+        here, there = socket.socketpair()
+        self.below = Connection(there, 1)
+        self.below.time_out(10)
+        self.lost = queue.Queue()
+        self.channel = CreditedChannel(Connection(here, 1), granted, restored, lambda: None, self.lost.put)
+
+    def received(self, count):
+        return [self.below.receive() for _ in range(count)]
+
+
+@pytest.fixture
+def wire():
+    made = []
+
+    def make(*arguments):
+        made.append(Wire(*arguments))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.channel.close()
+        one.below.close()
+
+
+def test_records_wait_for_credits_and_a_barrier_does_not(wire):  # UNAL-32
+    one = wire(1)
+    for value in (b"a", b"b", b"c"):
+        one.channel.send(Kind.RECORDS, value)
+    assert one.received(1) == [(Kind.RECORDS, b"a")]
+    assert not one.channel.has_room
+
+    assert one.channel.overtake(7) == [b"b", b"c"]
+    kind, payload = one.below.receive()
+    assert (kind, unpack_id(payload)) == (Kind.BARRIER, 7)
+
+    one.below.send(Kind.CREDIT, pack_credits(2))
+    assert one.received(2) == [(Kind.RECORDS, b"b"), (Kind.RECORDS, b"c")]
+    one.channel.drain()
+    assert one.channel.has_room
+
+
+def test_a_restored_frame_goes_first(wire):  # UNAL-36
+    one = wire(5, [b"old"])
+    one.channel.send(Kind.RECORDS, b"new")
+    one.channel.send(Kind.END_OF_PARTITION)
+    assert [payload for _, payload in one.received(2)] == [b"old", b"new"]
+    assert one.below.receive() == (Kind.END_OF_PARTITION, b"")
+
+
+def test_an_end_is_overtaken_and_not_stored(wire):
+    one = wire(1)
+    one.channel.send(Kind.RECORDS, b"a")
+    one.received(1)
+    one.channel.send(Kind.RECORDS, b"b")
+    one.channel.send(Kind.END_OF_DATA)
+    assert one.channel.overtake(1) == [b"b"]
+
+
+def test_a_receiver_that_is_gone_is_told_of_once_and_nothing_is_sent(wire):
+    one = wire(1)
+    one.below.close()
+    assert isinstance(one.lost.get(timeout=10), ConnectionLostError)
+    with pytest.raises(ConnectionLostError, match="closed"):
+        one.channel.send(Kind.RECORDS, b"a")
+    one.channel.drain()
+
+
+def test_the_outputs_overtake_what_is_in_buffers_too(wire):  # UNAL-32
+    one = wire(1)
+    one.channel.send(Kind.RECORDS, b"sent before")
+    one.received(1)
+    outputs = OvertakingOutputs({"sink-0": one.channel}, None, 100)
+    outputs.emit([("row",)])
+    assert outputs.overtake(3) == {"sink-0": [pack_rows([("row",)])]}
+    assert outputs.sent() == {"sink-0": 1}
+
+
+@pytest.fixture
+def inbox():
+    granted = []
+    inbox = OvertakingInbox(2, 4, lambda channel, count: granted.append((channel, count)))
+    inbox.granted = granted
+    return inbox
+
+
+def records(value):
+    return Kind.RECORDS, value
+
+
+def barrier(checkpoint):
+    return Kind.BARRIER, pack_id(checkpoint)
+
+
+def test_a_barrier_is_read_first_and_what_came_before_it_is_stored(inbox):  # UNAL-34, UNAL-35
+    inbox.put(0, records(b"a"))
+    inbox.put(0, barrier(1))
+    inbox.put(1, records(b"x"))
+    assert inbox.take((), 0, urgent_only=True) == (0, barrier(1))
+    assert inbox.start(1) is None
+    inbox.put(0, records(b"behind"))
+    inbox.put(1, records(b"y"))
+    inbox.put(1, barrier(1))
+    inbox.put(1, records(b"behind"))
+
+    assert inbox.stop(1) == [[b"a"], [b"x", b"y"]]
+    assert inbox.stop(1) == [[], []]
+
+
+def test_when_only_urgent_frames_are_asked_for_records_stay(inbox):
+    inbox.put(0, records(b"a"))
+    assert inbox.take((), 0, urgent_only=True) is None
+    assert inbox.take((), 0) == (0, records(b"a"))
+
+
+def test_credits_come_back_as_frames_are_taken_but_not_for_restored_ones(inbox):
+    inbox.restore({0: [b"old"]})
+    for value in (b"a", b"b", b"c"):
+        inbox.put(0, records(value))
+    taken = [inbox.take((), 0)[1][1] for _ in range(4)]
+    assert taken == [b"old", b"a", b"b", b"c"]
+    assert inbox.granted == [(0, 2)]
+
+
+def test_no_snapshot_begins_while_restored_frames_are_unread(inbox):  # UNAL-36
+    inbox.restore({1: [b"old"]})
+    assert inbox.start(1) == "TASK_NOT_READY"
+    inbox.take((), 0)
+    assert inbox.start(2) is None
+
+
+def test_a_snapshot_comes_apart_into_what_it_was_made_of():
+    gathering = Gathering(["in-0", "in-1"])
+    gathering.overtook(1, {"sink-0": [b"out"]})
+    gathering.hold(1, encode({"count": 3}), None)
+    gathered = gathering.complete(1, [[b"a", b"b"], []])
+    state, received, overtaken = taken_apart(decode(gathered.encoded(), "count-0"), "count-0")
+
+    assert state == {"count": 3}
+    assert (received, overtaken) == ({"in-0": (b"a", b"b")}, {"sink-0": (b"out",)})
+    assert gathering.complete(1, [[], []]) is None
+
+
+def test_without_anything_in_flight_it_is_the_operators_own():
+    gathering = Gathering(["in-0"])
+    gathering.hold(1, encode("state"), 5)
+    gathered = gathering.complete(1, [[]])
+    assert (gathered.encoded(), gathered.offset) == (encode("state"), 5)
+
+
+def test_in_flight_within_in_flight_is_refused():
+    nested = WithInFlight(encode(WithInFlight(b"")))
+    with pytest.raises(StateError, match="count-0"):
+        taken_apart(nested, "count-0")
