@@ -33,7 +33,7 @@ from model.components.script import Script, script
 from model.engines.explore import Graph
 from model.engines.prove import Case
 
-WALKS = {"gate": 2500, "channel": 600, "subtask": 1000, "coordinator": 700, "store": 500, "sink": 500}
+WALKS = {"gate": 2500, "channel": 300, "subtask": 1000, "coordinator": 700, "store": 500, "sink": 500}
 EXAMPLES = 30
 PATHS_HIT = {"gate": 794, "channel": 271, "subtask": 190, "coordinator": 214, "store": 17}
 """How many of the paths that z3 reads the closed models take, at least; a number that falls is a finding."""
