@@ -37,6 +37,7 @@ _ROOMS: Mapping[str, tuple[str, ...]] = {
     ),
     "store": ("store.py",),
     "sink": ("transactions.py",),
+    "offsets": ("offsets.py",),
 }
 """The model's rooms that a component runs."""
 

@@ -12,6 +12,7 @@ from model import (
     exchange,
     inflight,
     network,
+    offsets,
     recovery,
     scheduling,
     starting,
@@ -59,8 +60,10 @@ from model.events import (
     LatestRequest,
     Record,
     Restore,
+    RestoreOffsets,
     RestoreRequest,
     Shutdown,
+    SnapshotOffsets,
     SnapshotRequest,
     Status,
     Step,
@@ -145,6 +148,13 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         Finish: transactions.on_finish,
         Crash: transactions.on_crash,
         Restore: transactions.on_restore,
+    },
+    "offsets": {
+        SnapshotOffsets: offsets.on_snapshot,
+        CompleteNotification: offsets.on_notify_complete,
+        AbortNotification: offsets.on_notify_abort,
+        Crash: offsets.on_crash,
+        RestoreOffsets: offsets.on_restore,
     },
 }
 

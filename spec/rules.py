@@ -5,7 +5,7 @@ import tomllib
 from importlib import resources
 from typing import Any, NamedTuple
 
-_ID = re.compile(r"(ALIGN|TRACK|UNAL|TASK|COORD|SUB|SINK|ONCE|LIVE)-\d\d")
+_ID = re.compile(r"(ALIGN|TRACK|UNAL|TASK|COORD|SUB|SINK|OFFSET|ONCE|LIVE)-\d\d")
 _REQUIRED = ("id", "title", "must", "source", "holds")
 
 

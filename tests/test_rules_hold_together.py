@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 RULES = load_rules()
 AT_LAST = [rule for rule in RULES if rule.checked_by == "TLC"]
 """What comes true at last, which only TLC checks: no property of a state or a step can state it."""
-CITATION = re.compile(r"\b(?:ALIGN|TRACK|UNAL|TASK|COORD|SUB|SINK|ONCE|LIVE)-\d\d\b")
+CITATION = re.compile(r"\b(?:ALIGN|TRACK|UNAL|TASK|COORD|SUB|SINK|OFFSET|ONCE|LIVE)-\d\d\b")
 NO_RULE = "ALIGN-99"
 """What tests ask for that has to be unknown."""
 

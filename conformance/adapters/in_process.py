@@ -55,7 +55,7 @@ def offer_of(component: str) -> Offer:
         return Offer(tuple(MODES), tuple(PROFILES), ("handler", "polled"))
     if component == "subtask":
         return Offer((), tuple(TASK_PROFILES), ())
-    return Offer((), () if component == "sink" else ("2.3",), ())
+    return Offer((), () if component in ("sink", "offsets") else ("2.3",), ())
 
 
 class InProcess:

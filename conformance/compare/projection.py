@@ -14,6 +14,7 @@ from model.alignment import Gate
 from model.barriers import Announce, Inject, OptionedBarrier, Options
 from model.buffering import UNLIMITED
 from model.closed.buffer import OF_RECORDS, buffer_world
+from model.closed.offsets import offsets_world
 from model.closed.overtaking import PLAIN, RARE, Bounds, unaligned_world
 from model.closed.tracking import tracker_world
 from model.closed.worlds import World, gate_world, store_world
@@ -23,6 +24,7 @@ from model.coordinator_profiles import CoordinatorProfile
 from model.engines.prove import Case
 from model.events import Add, Barrier, Cancel, Effect, EndOfPartition, Event, Record
 from model.network import Item
+from model.offsets import Reader, Remembered
 from model.profiles import NEWEST, PROFILES, Profile
 from model.store import Entry, Store
 from model.tracking import Tracked, Tracker
@@ -67,6 +69,8 @@ def projection_of(model: Model) -> Projection:
         return _channel(constants)
     if model.module == "StoreModel":
         return _store(constants, configuration_of(model).profile)
+    if model.module == "OffsetsModel":
+        return _offsets(constants)
     if model.module == "CoordinatorModel":
         return _coordinator(configuration_of(model))
     if model.module == "FailuresModel":
@@ -336,3 +340,32 @@ def _store(constants: Mapping[str, int | bool], profile: CoordinatorProfile) -> 
         ]
 
     return Projection(store_world(retain, ids, profile), node, said, cases)
+
+
+def _offsets(constants: Mapping[str, int | bool]) -> Projection:
+    from model.cases.offsets import offsets_cases
+
+    bound = int(constants["Bound"])
+
+    def node(state: State) -> Node:
+        reader = state["reader"]
+        remembered = tuple(Remembered(*filed) for filed in reader["remembered"])
+        committed = Remembered(*reader["committed"])
+        return Reader(reader["running"], bound, reader["newest"], remembered, committed), (), state["out"]
+
+    def said(event: Event, effects: tuple[Effect, ...]) -> Said:
+        words = _plain_words(event, effects)
+        kind = _OFFSETS_WORDS.get(str(event[-1]), event[-1])
+        fields = words[0][1:2] if kind == "notify_abort" else words[0][1:]
+        return ((kind, *fields), *words[1:])
+
+    world = offsets_world(bound, int(constants["M"]), int(constants["Offsets"]))
+    return Projection(world, node, said, lambda: list(offsets_cases(bound)))
+
+
+_OFFSETS_WORDS = {
+    "snapshot_offsets": "snapshot",
+    "restore_offsets": "restore",
+    "complete_notification": "notify_complete",
+    "abort_notification": "notify_abort",
+}

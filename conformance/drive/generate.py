@@ -131,6 +131,42 @@ def _stray_at_sink(luck: float, newest: int, taken_in_run: int) -> Wire:
     return {"kind": "no_such_event"}
 
 
+# ---------------------------------------------------------------- offsets
+
+
+def offsets_chooser(config: Wire, rng: Random) -> Chooser:
+    """Snapshots, completions of what is remembered and of what is not, crashes and restores."""
+    draw = rng.random
+    newest = 0
+    offsets = 0
+
+    def choose(observed: Wire) -> Wire:
+        nonlocal newest, offsets
+        luck = draw()
+        if luck < STRAY:
+            again: Wire = {"kind": "snapshot", "checkpoint": newest, "offsets": offsets}
+            return again if draw() < 0.5 else {"kind": "restore", "offsets": offsets}
+        if not observed["running"]:
+            offsets = int(draw() * (offsets + 1))
+            return {"kind": "restore", "offsets": offsets}
+        luck = draw()
+        if luck < 0.5:
+            newest += 1 + int(draw() * 2)
+            offsets += int(draw() * 4)
+            return {"kind": "snapshot", "checkpoint": newest, "offsets": offsets}
+        remembered = observed["remembered"]
+        meant = max(0, newest + int(draw() * 6) - 4)
+        if remembered and draw() < 0.5:
+            meant = remembered[int(draw() * len(remembered))][0]
+        if luck < 0.8:
+            return {"kind": "notify_complete", "checkpoint": meant}
+        if luck < 0.93:
+            return {"kind": "notify_abort", "checkpoint": meant}
+        return {"kind": "crash"}
+
+    return choose
+
+
 # ---------------------------------------------------------------- tables
 
 _CHOOSERS: Mapping[str, Callable[[Wire, Random], Chooser]] = {
@@ -140,6 +176,7 @@ _CHOOSERS: Mapping[str, Callable[[Wire, Random], Chooser]] = {
     "coordinator": coordinator_chooser,
     "store": store_chooser,
     "sink": sink_chooser,
+    "offsets": offsets_chooser,
 }
 
 _CONFIGS: Mapping[str, list[Wire]] = {
@@ -151,6 +188,7 @@ _CONFIGS: Mapping[str, list[Wire]] = {
         {"retain": retain, "profile": profile} for retain in (1, 2, 3) for profile in ("2.3", "1.11", "1.14")
     ],
     "sink": [{}],
+    "offsets": [{}, *({"remembered": remembered} for remembered in (1, 2, 4))],
 }
 
 COMPONENTS = tuple(_CHOOSERS)

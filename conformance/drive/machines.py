@@ -232,6 +232,28 @@ def _restore_sink(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
     return {"kind": "restore", "checkpoint": data.draw(st.integers(1, 6) | st.none(), "checkpoint")}
 
 
+def _of_reader(kind: str) -> Draw:
+    def draw(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+        known: list[int] = [checkpoint for checkpoint, _ in seen["remembered"]]
+        is_known = data.draw(st.booleans(), "remembered")
+        if known and is_known:
+            known_one = data.draw(st.integers(0, len(known) - 1), "position")
+            return {"kind": kind, "checkpoint": known[known_one]}
+        return {"kind": kind, "checkpoint": _near(data, known[-1] if known else 0)}
+
+    return draw
+
+
+def _snapshot_offsets(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    known = [*(seen["committed"] or (0,))[:1], *(checkpoint for checkpoint, _ in seen["remembered"])]
+    checkpoint = max(known) + data.draw(st.integers(1, 3), "distance")
+    return {"kind": "snapshot", "checkpoint": checkpoint, "offsets": data.draw(st.integers(0, 9), "offsets")}
+
+
+def _restore_offsets(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    return {"kind": "restore", "offsets": data.draw(st.integers(0, 9), "offsets")}
+
+
 DRAWS: Mapping[str, Mapping[str, Draw]] = {
     "gate": {
         "awaited_barrier": _awaited,
@@ -282,16 +304,26 @@ DRAWS: Mapping[str, Mapping[str, Draw]] = {
         "crash": _plain("crash"),
         "restore": _restore_sink,
     },
+    "offsets": {
+        "snapshot": _snapshot_offsets,
+        "notify_complete": _of_reader("notify_complete"),
+        "notify_abort": _of_reader("notify_abort"),
+        "crash": _plain("crash"),
+        "restore": _restore_offsets,
+    },
 }
 """For each component its machine's rules: how the event of a rule is drawn."""
 
 POSSIBLE: Mapping[str, Callable[[Wire, Wire], bool]] = {
-    "sink.crash": lambda config, seen: bool(seen["running"]),
-    "sink.restore": lambda config, seen: not seen["running"],
     **{
-        f"sink.{name}": lambda config, seen: bool(seen["running"])
-        for name in ("write", "snapshot", "notify_complete", "notify_abort", "finish")
+        f"{component}.{name}": lambda config, seen: bool(seen["running"])
+        for component, names in {
+            "sink": ("write", "snapshot", "notify_complete", "notify_abort", "finish", "crash"),
+            "offsets": ("snapshot", "notify_complete", "notify_abort", "crash"),
+        }.items()
+        for name in names
     },
+    **{f"{component}.restore": lambda config, seen: not seen["running"] for component in ("sink", "offsets")},
     **{
         f"gate.{name}": lambda config, seen: config["mode"] in UNALIGNED_MODES
         for name in ("optioned_barrier", "announce", "advance")

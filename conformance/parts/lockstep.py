@@ -27,15 +27,23 @@ from conformance.parts.result import Context, Finding, PartResult, verdict_of
 from conformance.report import words
 from conformance.report.saved import save
 from conformance.report.story import Telling, tell
-from model.cases import channel, coordinator, published, subtask
+from model.cases import channel, coordinator, offsets, published, subtask
 from model.channel import NEWEST_CHANNEL
 from model.components.script import Script, script
 from model.engines.explore import Graph
 from model.engines.prove import Case
 
-WALKS = {"gate": 2500, "channel": 300, "subtask": 1000, "coordinator": 700, "store": 500, "sink": 500}
+WALKS = {
+    "gate": 2500,
+    "channel": 300,
+    "subtask": 1000,
+    "coordinator": 700,
+    "store": 500,
+    "sink": 500,
+    "offsets": 300,
+}
 EXAMPLES = 30
-PATHS_HIT = {"gate": 794, "channel": 271, "subtask": 190, "coordinator": 214, "store": 17}
+PATHS_HIT = {"gate": 794, "channel": 271, "subtask": 190, "coordinator": 214, "store": 17, "offsets": 26}
 """How many of the paths that z3 reads the closed models take, at least; a number that falls is a finding."""
 GATES = (
     ("exactly-once", "flink-1.14", 3),
@@ -93,7 +101,7 @@ def drive(component: str, context: Context) -> Driven:
     return Driven(numbers, frozenset(played.fired), findings)
 
 
-_LONGEST_FIRST = ("coordinator", "gate", "channel", "subtask", "sink", "store")
+_LONGEST_FIRST = ("coordinator", "gate", "channel", "subtask", "sink", "store", "offsets")
 
 
 def _nobody(what: str) -> None:
@@ -145,6 +153,8 @@ def cases_of(component: str) -> Iterable[Case]:
     if component == "store":
         sizes = ((1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2))
         return [case for retain, entries in sizes for case in published.store_cases(retain, entries)]
+    if component == "offsets":
+        return [*offsets.offsets_cases(1), *offsets.offsets_cases(2)]
     if component == "coordinator":
         shapes3 = ((0, 0, 0), (0, 0, 1), (1, 0, 0), (1, 0, 1), (2, 0, 0), (2, 1, 0))
         return [

@@ -20,6 +20,7 @@ PROVED_HERE = frozenset(
     + [f"SUB-{number:02}" for number in range(1, 13)]
     + [f"COORD-{number:02}" for number in range(1, 29)]
     + [f"TASK-{number:02}" for number in range(1, 21)]
+    + [f"OFFSET-{number:02}" for number in range(1, 8)]
 )
 """The rules that have to come out proved; those of the sink and of the dataflow are explored instead."""
 

@@ -30,6 +30,7 @@ from impl.core.gates import gate_from_config
 from impl.core.job import Task
 from impl.core.link import Link, link_from_config
 from impl.core.network import PolledGate
+from impl.core.offset_commits import OffsetCommits, offset_commits_from_config
 from impl.core.pending import PendingCheckpoint
 from impl.core.schedule import Decision, PeriodicTrigger
 from impl.core.store import CompletedCheckpointStore, store_from_config
@@ -45,6 +46,7 @@ COMPONENTS: Final[Mapping[str, Callable[[Mapping[str, object]], Component]]] = M
         "coordinator": coordinator_from_config,
         "store": store_from_config,
         "sink": sink_from_config,
+        "offsets": offset_commits_from_config,
     }
 )
 """By wire name: from a configuration to a fresh component."""
@@ -65,6 +67,7 @@ __all__ = [
     "Filed",
     "InputGate",
     "Link",
+    "OffsetCommits",
     "PendingCheckpoint",
     "PeriodicTrigger",
     "PolledGate",

@@ -1,4 +1,4 @@
-"""The effects that gate, subtask and sink answer, in the order of docs/adapter-protocol.md.
+"""The effects that gate, subtask, sink and offsets answer, in the order of docs/adapter-protocol.md.
 
 Those of the coordinator and its store are in `coordinator_effects`. The kind on the wire is the name given
 to `word`. Where two components use one kind with different fields, the class says whose it is.
@@ -174,3 +174,28 @@ class AbortTransaction(Effect):
     """Roll the transaction back; harmless when it does not exist."""
 
     transaction: int
+
+
+# ---------------------------------------------------------------- offsets
+
+
+@word("commit_offsets")
+class CommitOffsets(Effect):
+    """Tell the system behind the source that everything before these offsets is in a checkpoint."""
+
+    checkpoint: int
+    offsets: int
+
+
+@word("ignored")
+class IgnoreCompletion(Effect):
+    """Log that the completed checkpoint is not one that waits."""
+
+    checkpoint: int
+
+
+@word("seek")
+class Seek(Effect):
+    """Go on reading at these offsets."""
+
+    offsets: int

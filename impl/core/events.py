@@ -1,4 +1,4 @@
-"""The events that gate, subtask, store and sink take, in the order of docs/adapter-protocol.md.
+"""The events that gate, subtask, store, sink and offsets take, in the order of docs/adapter-protocol.md.
 
 Those of the coordinator are in `coordinator_events`. The kind on the wire is the name given to `word`.
 Where two components use one kind for different things (`snapshot`, ...) the class says whose it is.
@@ -211,3 +211,21 @@ class RestoreSink(Event):
     """A crashed sink restarts from its snapshot under `checkpoint`, or from the beginning for None."""
 
     checkpoint: int | None
+
+
+# ---------------------------------------------------------------- offsets
+
+
+@word("snapshot")
+class SnapshotOffsets(Event):
+    """The source is snapshotted; `offsets` stands for its positions in all partitions."""
+
+    checkpoint: int
+    offsets: int
+
+
+@word("restore")
+class RestoreOffsets(Event):
+    """A crashed source restarts from a state with these offsets."""
+
+    offsets: int

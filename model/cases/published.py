@@ -15,6 +15,7 @@ from model.cases.channel import all_channel_cases
 from model.cases.coordinator import all_coordinator_cases
 from model.cases.gate import gate_cases, network_cases
 from model.cases.modes import mode_cases
+from model.cases.offsets import all_offsets_cases
 from model.cases.subtask import all_subtask_cases
 from model.coordinator_profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR, CoordinatorProfile
 from model.engines.prove import Case
@@ -76,3 +77,4 @@ def all_cases(*, channels: int = 4) -> Iterator[Case]:
                 yield from store_cases(retain, entries, COORDINATOR_PROFILES[name])
     yield from all_subtask_cases()
     yield from all_coordinator_cases()
+    yield from all_offsets_cases()

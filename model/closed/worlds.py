@@ -256,6 +256,7 @@ def small_worlds() -> tuple[World, ...]:
     """The closed models that are explored, toured and mutated: every rule of a component fires in one."""
     from model.closed.coordinator import coordinator_worlds  # they are made of World
     from model.closed.modes import mode_worlds
+    from model.closed.offsets import offsets_worlds
     from model.closed.subtask import subtask_worlds
 
     gates = tuple(
@@ -285,4 +286,5 @@ def small_worlds() -> tuple[World, ...]:
         store_world(2, 4),
         *(store_world(2, 3, COORDINATOR_PROFILES[name]) for name in ("1.11", "1.14")),
         sink_world(3, 2),
+        *offsets_worlds(),
     )

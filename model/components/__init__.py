@@ -23,6 +23,7 @@ from model.components.coordinator import (
     step_coordinator,
 )
 from model.components.gate import key_of_gate, new_gate, observe_gate, step_gate
+from model.components.offsets import new_reader, observe_reader, step_reader
 from model.components.sink import new_sink, observe_sink, step_sink
 from model.components.store import effect_of_store, new_store, observe_store, step_store
 from model.components.subtask import effect_of_subtask, new_subtask, observe_subtask, step_subtask
@@ -74,5 +75,6 @@ COMPONENTS: Mapping[str, Component] = {
         ),
         Component("store", new_store, step_store, observe_store, effect_of_store),
         Component("sink", new_sink, step_sink, observe_sink),
+        Component("offsets", new_reader, step_reader, observe_reader),
     )
 }

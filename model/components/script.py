@@ -28,13 +28,16 @@ _KINDS = {
     "acknowledge_message": "acknowledge",
     "decline_message": "decline",
     "latest_request": "latest",
+    "restore_offsets": "restore",
     "restore_request": "restore",
+    "snapshot_offsets": "snapshot",
     "snapshot_request": "snapshot",
     "write_request": "write",
 }
-_SINK_KINDS = {"complete_notification": "notify_complete", "abort_notification": "notify_abort"}
+_OPERATOR_KINDS = {"complete_notification": "notify_complete", "abort_notification": "notify_abort"}
 
-
+_OPERATORS = ("sink", "offsets")
+"""What is told of checkpoints as an operator is."""
 _OF_GATE = ("gate", "network", "buffer", "tracker", "unaligned", "passage")
 
 
@@ -103,6 +106,8 @@ def _opening(world: World) -> tuple[tuple[WireObject, ...], WireObject]:
         return (), {"retain": state.retain, "profile": state.profile.name}
     if world.component == "sink":
         return (), {}
+    if world.component == "offsets":
+        return (), {"remembered": state.remembered_at_most}
     return coordinator_opening(state), coordinator_config(state)
 
 
@@ -125,8 +130,8 @@ def wire_event(component: str, event: Event, handle: str, tasks: int = 1) -> Wir
         if own is not None:
             return own
     kind = str(event[-1])
-    if component == "sink":
-        kind = _SINK_KINDS.get(kind, kind)
+    if component in _OPERATORS:
+        kind = _OPERATOR_KINDS.get(kind, kind)
     wire: WireObject = {"kind": _KINDS.get(kind, kind)}
     if type(event) is OptionedBarrier or type(event) is Announce or type(event) is Inject:
         return {"kind": kind, **event._asdict(), "alignment": ALIGNMENTS[event.alignment]}
@@ -144,6 +149,6 @@ def wire_event(component: str, event: Event, handle: str, tasks: int = 1) -> Wir
     fields.pop("kind")
     if "task" in fields:
         fields["task"] = task_name(fields["task"])
-    if component == "sink":
+    if component in _OPERATORS:
         fields.pop("completed", None)
     return wire | fields

@@ -12,6 +12,7 @@ from model.properties.coordinator_generations import COORDINATOR_GENERATIONS
 from model.properties.coordinator_life import COORDINATOR_LIFE
 from model.properties.dataflow import DATAFLOW
 from model.properties.gate import GATE, NETWORK
+from model.properties.offsets import OFFSETS
 from model.properties.registry import Property
 from model.properties.sink import SINK
 from model.properties.store import STORE
@@ -41,6 +42,7 @@ PROPERTIES: tuple[Property, ...] = tuple(
         COORDINATOR_LIFE,
         STORE,
         SINK,
+        OFFSETS,
         DATAFLOW,
     )
     for found in registry.properties

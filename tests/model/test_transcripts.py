@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from transcripts import files, fired_rules, replayed
 
+from model.components import COMPONENTS
+
 
 @pytest.mark.parametrize("path", files(), ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_a_scenario_is_told_as_written(path: Path, pytestconfig: pytest.Config) -> None:
@@ -24,11 +26,4 @@ def test_a_scenario_shows_the_rules_it_names(path: Path) -> None:
 
 
 def test_there_are_scenarios_of_every_component() -> None:
-    assert {path.parent.name for path in files()} == {
-        "gate",
-        "channel",
-        "subtask",
-        "coordinator",
-        "store",
-        "sink",
-    }
+    assert {path.parent.name for path in files()} == set(COMPONENTS)
