@@ -258,21 +258,6 @@ class Restore(NamedTuple):
     kind: str = "restore"
 
 
-class SnapshotOffsets(NamedTuple):
-    """A reader's subtask takes its snapshot; the offsets stand for all its partitions."""
-
-    checkpoint: int
-    offsets: int
-    kind: str = "snapshot_offsets"
-
-
-class RestoreOffsets(NamedTuple):
-    """A crashed reader restarts from a state with these offsets."""
-
-    offsets: int
-    kind: str = "restore_offsets"
-
-
 # ---------------------------------------------------------------- effects
 
 
@@ -489,28 +474,6 @@ class AbortTransaction(NamedTuple):
 
     transaction: int
     kind: str = "abort_transaction"
-
-
-class CommitOffsets(NamedTuple):
-    """The system behind the reader is told that a checkpoint holds everything before these offsets."""
-
-    checkpoint: int
-    offsets: int
-    kind: str = "commit_offsets"
-
-
-class Ignored(NamedTuple):
-    """A completion of a checkpoint whose offsets are not remembered."""
-
-    checkpoint: int
-    kind: str = "ignored"
-
-
-class Seek(NamedTuple):
-    """The reader goes on at these offsets."""
-
-    offsets: int
-    kind: str = "seek"
 
 
 # Every event and effect is a tuple whose class says what it is.

@@ -7,7 +7,8 @@ offsets of the restored state, never what was committed.
 
 from typing import NamedTuple
 
-from model.events import NONE, CommitOffsets, Effects, Ignored, Seek, Step
+from model.events import NONE, Effects, Step
+from model.operator_events import CommitOffsets, Ignored, Seek
 
 
 class Remembered(NamedTuple):

@@ -60,10 +60,8 @@ from model.events import (
     LatestRequest,
     Record,
     Restore,
-    RestoreOffsets,
     RestoreRequest,
     Shutdown,
-    SnapshotOffsets,
     SnapshotRequest,
     Status,
     Step,
@@ -72,6 +70,7 @@ from model.events import (
     TriggerRequest,
     WriteRequest,
 )
+from model.operator_events import FailingCompletion, FailingRestore, RestoreOffsets, SnapshotOffsets
 
 Handler = Callable[..., Step[Any]]
 
@@ -148,6 +147,9 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         Finish: transactions.on_finish,
         Crash: transactions.on_crash,
         Restore: transactions.on_restore,
+        FailingCompletion: transactions.on_notify_complete,
+        FailingRestore: transactions.on_restore,
+        Close: transactions.on_close,
     },
     "offsets": {
         SnapshotOffsets: offsets.on_snapshot,

@@ -10,9 +10,10 @@
 (* holds as pre-committed.                                                 *)
 (*                                                                         *)
 (* Functions only: models/SinkModel.tla puts a sink into an environment    *)
-(* and states rules SINK-01 to SINK-08.                                    *)
+(* and states rules SINK-01 to SINK-10.                                    *)
 (*                                                                         *)
-(* Source: Apache Flink, TwoPhaseCommitSinkFunction, 1.14 and later.       *)
+(* Source: Apache Flink, TwoPhaseCommitSinkFunction. WaitsAtTheEnd is what *)
+(* its releases differ in.                                                 *)
 (***************************************************************************)
 EXTENDS Integers, Sequences, FiniteSets, Order
 
@@ -40,6 +41,9 @@ SinkStep(s, said) == [sink |-> s, out |-> said]
 PreCommit(s, n) ==
     SinkStep([s EXCEPT !.pending = Append(@, <<n, s.open>>), !.open = 0],
              <<<<"pre_commit", s.open>>>>)
+
+(* A finished sink waits for its last commit; up to 1.13 the end closes it. *)
+WaitsAtTheEnd == TRUE
 
 OpensNext(s) == ~s.finished             \* SINK-07
 
@@ -77,11 +81,27 @@ OnNotifyComplete(s, n) ==
 
 OnNotifyAbort(s, n) == AfterAbort(s, n)
 
-OnFinish(s) == SinkStep([s EXCEPT !.finished = TRUE], <<>>)
-
 (* Only what is volatile goes.                                              *)
 OnCrash(s) ==
     SinkStep([s EXCEPT !.running = FALSE, !.finished = FALSE, !.open = 0, !.pending = <<>>], <<>>)
+
+(* SINK-09: what is filed is not the sink's any more; what is open is.      *)
+Withdrawn(s) == IF s.open = 0 THEN <<>> ELSE <<s.open>>
+
+OnClose(s) ==
+    SinkStep(OnCrash(s).sink,
+             [i \in DOMAIN Withdrawn(s) |-> <<"abort_transaction", Withdrawn(s)[i]>>])
+
+OnFinish(s) == IF WaitsAtTheEnd THEN SinkStep([s EXCEPT !.finished = TRUE], <<>>) ELSE OnClose(s)
+
+(* SINK-10: those whose turn comes although the commit of t throws.         *)
+TriedAlthough(filed, t) == filed
+
+OnNotifyCompleteFailing(s, n, t) ==
+    LET filed == TriedAlthough(Covered(s, n), t)
+        told == [i \in DOMAIN filed |-> <<IF filed[i][2] = t THEN "commit_failed" ELSE "commit", filed[i][2]>>]
+        closed == OnClose([s EXCEPT !.committed = @ \cup (Transactions(filed) \ {t})])
+    IN  SinkStep(closed.sink, told \o closed.out)
 
 (* SINK-06: `held` is the restored snapshot, NothingHeld from the beginning. *)
 OnRestore(s, held) ==
@@ -89,4 +109,11 @@ OnRestore(s, held) ==
         restored == [s EXCEPT !.running = TRUE, !.committed = @ \cup Transactions(held.pending)]
         begun == BeginTransaction(restored)
     IN  SinkStep(begun.sink, Commits(held.pending) \o aborts \o begun.out)
+
+(* SINK-10: the commit of t throws; the restore is over, and has to be tried again. *)
+OnRestoreFailing(s, held, t) ==
+    LET place == CHOOSE i \in DOMAIN held.pending : held.pending[i][2] = t
+        before == SubSeq(held.pending, 1, place - 1)
+    IN  SinkStep([s EXCEPT !.committed = @ \cup Transactions(before)],
+                 Commits(before) \o <<<<"commit_failed", t>>>>)
 ==============================================================================

@@ -25,6 +25,7 @@ from model.components import COMPONENTS, Component, WireError
 from model.components.gate import MODES
 from model.profiles import PROFILES
 from model.subtask_profiles import TASK_PROFILES
+from model.transactions import SINK_PROFILES
 
 Refusals = tuple[type[Exception], ...]
 
@@ -55,7 +56,9 @@ def offer_of(component: str) -> Offer:
         return Offer(tuple(MODES), tuple(PROFILES), ("handler", "polled"))
     if component == "subtask":
         return Offer((), tuple(TASK_PROFILES), ())
-    return Offer((), () if component in ("sink", "offsets") else ("2.3",), ())
+    if component == "sink":
+        return Offer((), tuple(SINK_PROFILES), ())
+    return Offer((), () if component == "offsets" else ("2.3",), ())
 
 
 class InProcess:

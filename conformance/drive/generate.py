@@ -102,6 +102,9 @@ def sink_chooser(config: Wire, rng: Random) -> Chooser:
                 snapshots = []
                 return {"kind": "restore", "checkpoint": None}
             chosen = snapshots[int(draw() ** 0.5 * len(snapshots))]
+            if draw() < 0.1:
+                failing = 1 + int(draw() * (2 + len(snapshots)))
+                return {"kind": "restore", "checkpoint": chosen, "fails": failing}
             snapshots = [taken for taken in snapshots if taken <= chosen]
             return {"kind": "restore", "checkpoint": chosen}
         luck = draw()
@@ -112,11 +115,15 @@ def sink_chooser(config: Wire, rng: Random) -> Chooser:
             snapshots.append(taken_in_run)
             return {"kind": "snapshot", "checkpoint": snapshots[-1]}
         if luck < 0.8:
-            return {"kind": "notify_complete", "checkpoint": max(0, newest + int(draw() * 5) - 3)}
+            notified = {"kind": "notify_complete", "checkpoint": max(0, newest + int(draw() * 5) - 3)}
+            pending = observed["pending"]
+            if pending and draw() < 0.1:
+                return {**notified, "fails": pending[int(draw() * len(pending))][1]}
+            return notified
         if luck < 0.87:
             return {"kind": "notify_abort", "checkpoint": max(0, newest - int(draw() * 3))}
         if luck < 0.97:
-            return {"kind": "crash"}
+            return {"kind": "crash" if draw() < 0.6 else "close"}
         finished = True
         return {"kind": "finish"}
 
@@ -187,7 +194,7 @@ _CONFIGS: Mapping[str, list[Wire]] = {
     "store": [
         {"retain": retain, "profile": profile} for retain in (1, 2, 3) for profile in ("2.3", "1.11", "1.14")
     ],
-    "sink": [{}],
+    "sink": [{}, {"profile": "1.9"}],
     "offsets": [{}, *({"remembered": remembered} for remembered in (1, 2, 4))],
 }
 

@@ -24,6 +24,7 @@ from hypothesis.stateful import (
 
 from conformance.adapters.protocol import FAILURES, Adapter, Failure, Unsupported, Wire
 from conformance.drive import generate
+from conformance.drive.draw_operators import OFFSETS, RESTORES, SINK
 from conformance.drive.generate_channel import CHANNEL_DRAWS
 from conformance.drive.generate_unaligned import MODES as UNALIGNED_MODES
 from conformance.drive.generate_unaligned import drawn_advance, drawn_barrier
@@ -207,53 +208,6 @@ def _shutdown(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
     return {"kind": "shutdown", "discard": data.draw(st.booleans(), "discard")}
 
 
-def _write(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    return {"kind": "write", "value": data.draw(st.integers(0, 9), "value")}
-
-
-def _of_sink(kind: str) -> Draw:
-    def draw(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-        newest = max((checkpoint for checkpoint, _ in seen["pending"]), default=0)
-        return {"kind": kind, "checkpoint": _near(data, newest)}
-
-    return draw
-
-
-def _snapshot(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    newest = max((checkpoint for checkpoint, _ in seen["pending"]), default=0)
-    return {"kind": "snapshot", "checkpoint": newest + data.draw(st.integers(1, 3), "distance")}
-
-
-def _plain(kind: str) -> Draw:
-    return lambda data, config, seen: {"kind": kind}
-
-
-def _restore_sink(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    return {"kind": "restore", "checkpoint": data.draw(st.integers(1, 6) | st.none(), "checkpoint")}
-
-
-def _of_reader(kind: str) -> Draw:
-    def draw(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-        known: list[int] = [checkpoint for checkpoint, _ in seen["remembered"]]
-        is_known = data.draw(st.booleans(), "remembered")
-        if known and is_known:
-            known_one = data.draw(st.integers(0, len(known) - 1), "position")
-            return {"kind": kind, "checkpoint": known[known_one]}
-        return {"kind": kind, "checkpoint": _near(data, known[-1] if known else 0)}
-
-    return draw
-
-
-def _snapshot_offsets(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    known = [*(seen["committed"] or (0,))[:1], *(checkpoint for checkpoint, _ in seen["remembered"])]
-    checkpoint = max(known) + data.draw(st.integers(1, 3), "distance")
-    return {"kind": "snapshot", "checkpoint": checkpoint, "offsets": data.draw(st.integers(0, 9), "offsets")}
-
-
-def _restore_offsets(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    return {"kind": "restore", "offsets": data.draw(st.integers(0, 9), "offsets")}
-
-
 DRAWS: Mapping[str, Mapping[str, Draw]] = {
     "gate": {
         "awaited_barrier": _awaited,
@@ -295,22 +249,8 @@ DRAWS: Mapping[str, Mapping[str, Draw]] = {
         "restore": _restore_job,
     },
     "store": {"add": _add, "latest": _latest, "shutdown": _shutdown},
-    "sink": {
-        "write": _write,
-        "snapshot": _snapshot,
-        "notify_complete": _of_sink("notify_complete"),
-        "notify_abort": _of_sink("notify_abort"),
-        "finish": _plain("finish"),
-        "crash": _plain("crash"),
-        "restore": _restore_sink,
-    },
-    "offsets": {
-        "snapshot": _snapshot_offsets,
-        "notify_complete": _of_reader("notify_complete"),
-        "notify_abort": _of_reader("notify_abort"),
-        "crash": _plain("crash"),
-        "restore": _restore_offsets,
-    },
+    "sink": SINK,
+    "offsets": OFFSETS,
 }
 """For each component its machine's rules: how the event of a rule is drawn."""
 
@@ -318,12 +258,17 @@ POSSIBLE: Mapping[str, Callable[[Wire, Wire], bool]] = {
     **{
         f"{component}.{name}": lambda config, seen: bool(seen["running"])
         for component, names in {
-            "sink": ("write", "snapshot", "notify_complete", "notify_abort", "finish", "crash"),
-            "offsets": ("snapshot", "notify_complete", "notify_abort", "crash"),
+            "sink": SINK,
+            "offsets": OFFSETS,
         }.items()
         for name in names
+        if name not in RESTORES
     },
-    **{f"{component}.restore": lambda config, seen: not seen["running"] for component in ("sink", "offsets")},
+    **{
+        f"{component}.{name}": lambda config, seen: not seen["running"]
+        for component in ("sink", "offsets")
+        for name in RESTORES
+    },
     **{
         f"gate.{name}": lambda config, seen: config["mode"] in UNALIGNED_MODES
         for name in ("optioned_barrier", "announce", "advance")

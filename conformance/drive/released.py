@@ -57,6 +57,7 @@ OPENINGS: Mapping[str, Wire] = {
     "gate": {"kind": "barrier", "channel": 0, "checkpoint": 1},
     "coordinator": {"kind": "job_status", "status": "RUNNING"},
     "store": {"kind": "latest"},
+    "sink": {"kind": "write", "value": 0},
 }
 """A first event, whose answer shows which fields of the state the release has."""
 

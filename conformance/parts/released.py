@@ -13,6 +13,8 @@ from conformance.drive.directed import Directed, directed_at
 from conformance.drive.released import Conformed, Target, conform
 from conformance.drive.released_coordinator import MasterSearch
 from conformance.drive.released_coordinator import target as master_target
+from conformance.drive.released_sink import SinkSearch
+from conformance.drive.released_sink import target as sink_target
 from conformance.machine import cores
 from model.profiles import PROFILES
 
@@ -68,7 +70,11 @@ def targets_of(
 ) -> Iterator[Target]:
     """The gate of a release in all modes at all levels, then the other components."""
     yield from (target(known, mode, level) for mode in modes for level in levels)
-    yield from (master_target(known.version, known.coordinator, component) for component in components)
+    for component in components:
+        if component == "sink":
+            yield sink_target(known.version, known.sink)
+        else:
+            yield master_target(known.version, known.coordinator, component)
 
 
 def target(known: Release, mode: str, level: str) -> Target:
@@ -79,6 +85,10 @@ def target(known: Release, mode: str, level: str) -> Target:
 def conform_one(one: Target, order: Order) -> Conformed:
     """One release in one mode at one level, in a JVM of its own."""
     known = release(one.version)
+    if one.component == "sink":
+        with flink_adapter(known) as adapter:
+            nodes = order.tour_nodes
+            return conform(adapter, one, order.sequences, seed=order.seed, tour_nodes=nodes, kind=SinkSearch)
     if one.component != "gate":
         return _conform_master(one, known, order)
     sent = [cases for mode, profile, cases in order.directed if (mode, profile) == (one.mode, one.profile)]

@@ -169,6 +169,13 @@ class Commit(Effect):
     transaction: int
 
 
+@word("commit_failed")
+class CommitFailed(Effect):
+    """The commit of the transaction threw: fail the task, a restore commits it again."""
+
+    transaction: int
+
+
 @word("abort_transaction")
 class AbortTransaction(Effect):
     """Roll the transaction back; harmless when it does not exist."""

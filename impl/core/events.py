@@ -184,9 +184,10 @@ class SnapshotSink(Event):
 
 @word("notify_complete")
 class CheckpointCompleted(Event):
-    """The sink is told that a checkpoint is complete."""
+    """The sink is told that a checkpoint is complete; the commit of transaction `fails` throws."""
 
     checkpoint: int
+    fails: int | None = None
 
 
 @word("notify_abort")
@@ -208,9 +209,13 @@ class Crash(Event):
 
 @word("restore")
 class RestoreSink(Event):
-    """A crashed sink restarts from its snapshot under `checkpoint`, or from the beginning for None."""
+    """A crashed sink restarts from its snapshot under `checkpoint`, or from the beginning for None.
+
+    The commit of transaction `fails` throws.
+    """
 
     checkpoint: int | None
+    fails: int | None = None
 
 
 # ---------------------------------------------------------------- offsets
@@ -222,6 +227,13 @@ class SnapshotOffsets(Event):
 
     checkpoint: int
     offsets: int
+
+
+@word("notify_complete")
+class OffsetsCompleted(Event):
+    """The source is told that a checkpoint is complete."""
+
+    checkpoint: int
 
 
 @word("restore")

@@ -12,8 +12,8 @@ from impl.core.effects import CommitOffsets, IgnoreCompletion, Seek
 from impl.core.errors import ProtocolError
 from impl.core.events import (
     CheckpointAborted,
-    CheckpointCompleted,
     Crash,
+    OffsetsCompleted,
     RestoreOffsets,
     SnapshotOffsets,
 )
@@ -94,7 +94,7 @@ class OffsetCommits(Component):
     _steps = steps(
         {
             SnapshotOffsets: snapshot,
-            CheckpointCompleted: notify_complete,
+            OffsetsCompleted: notify_complete,
             CheckpointAborted: notify_abort,
             Crash: crash,
             RestoreOffsets: restore,

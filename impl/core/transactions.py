@@ -2,19 +2,20 @@
 
 Every record goes into the one open transaction. A snapshot pre-commits it and files it under the
 checkpoint's id; only the completion of that checkpoint, or of a later one, commits it; a restore commits
-again what the snapshot had filed, because the completion may have been lost. Rules: SINK-01 to SINK-08,
+again what the snapshot had filed, because the completion may have been lost. Rules: SINK-01 to SINK-10,
 ONCE-05. The system behind is told by effects, and `committed` is what it has been told to keep.
 """
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from impl.core.component import Component, Effects, only_keys, require_checkpoint_id, steps
+from impl.core.component import Component, Effects, only_keys, require_checkpoint_id, steps, supported
 from impl.core.effects import (
     AbortTransaction,
     Begin,
     Commit,
+    CommitFailed,
     Effect,
     PreCommit,
     WriteToTransaction,
@@ -23,12 +24,17 @@ from impl.core.errors import ProtocolError
 from impl.core.events import (
     CheckpointAborted,
     CheckpointCompleted,
+    CloseTask,
     Crash,
     Finish,
     RestoreSink,
     SnapshotSink,
     WriteRecord,
 )
+
+OUTLIVES_ITS_INPUT: Final[Mapping[str, bool]] = {"1.9": False, "1.14": True}
+"""By the name of the wire's `profile`: whether a sink waits for the commit of its last transaction."""
+NEWEST_SINK: Final = "1.14"
 
 
 class SinkPhase(Enum):
@@ -54,9 +60,13 @@ class SinkSnapshot(NamedTuple):
 
 
 class TransactionalSink(Component):
-    """One sink subtask. A new one has transaction 1 open; `continuing` makes one from a durable snapshot."""
+    """One sink subtask. A new one has transaction 1 open; `continuing` makes one from a durable snapshot.
 
-    def __init__(self) -> None:
+    `outlives_its_input` (from 1.14 on): the end of the input does not close it.
+    """
+
+    def __init__(self, *, outlives_its_input: bool = True) -> None:
+        self._outlives_its_input = outlives_its_input
         self._phase = SinkPhase.RUNNING
         self._open: int | None = 1
         self._next = 2
@@ -144,13 +154,21 @@ class TransactionalSink(Component):
         self._snapshots[checkpoint] = SinkSnapshot(self._open, tuple(self._pending))
         return tuple(effects)
 
-    def notify_complete(self, checkpoint: int) -> Effects:
-        """`checkpoint` is complete: commit all that is filed up to it (SINK-03, SINK-04)."""
+    def notify_complete(self, checkpoint: int, fails: int | None = None) -> Effects:
+        """`checkpoint` is complete: commit all that is filed up to it (SINK-03, SINK-04).
+
+        A commit that throws, that of transaction `fails`, keeps no other from being tried; then the task
+        fails, which closes the sink (SINK-10).
+        """
         self._require_alive()
         require_checkpoint_id(checkpoint)
         due = [filed.transaction for filed in self._pending if filed.checkpoint <= checkpoint]
         self._pending = [filed for filed in self._pending if filed.checkpoint > checkpoint]
-        return self._commit(due)
+        if fails not in due:
+            return self._commit(due)
+        place = due.index(fails)
+        done, rest = self._commit(due[:place]), self._commit(due[place + 1 :])
+        return (*done, CommitFailed(fails), *rest, *self.close())
 
     def notify_abort(self, checkpoint: int) -> Effects:
         """`checkpoint` was aborted: its transactions wait for a later one (SINK-05)."""
@@ -161,8 +179,17 @@ class TransactionalSink(Component):
     def finish(self) -> Effects:
         """The input ends; the next snapshot files the last transaction (SINK-07)."""
         self._require_alive()
+        if not self._outlives_its_input:
+            return self.close()
         self._phase = SinkPhase.FINISHED
         return ()
+
+    def close(self) -> Effects:
+        """The task is over: what is open is rolled back, what is filed is left to a restore (SINK-09)."""
+        self._require_alive()
+        given_up = () if self._open is None else (AbortTransaction(self._open),)
+        self.crash()
+        return given_up
 
     def crash(self) -> Effects:
         """The task dies: what was only in memory is gone; snapshots and committed output are not."""
@@ -172,8 +199,11 @@ class TransactionalSink(Component):
         self._pending = []
         return ()
 
-    def restore(self, checkpoint: int | None) -> Effects:
-        """A crashed sink restarts from its snapshot, or for None from the beginning (SINK-06)."""
+    def restore(self, checkpoint: int | None, fails: int | None = None) -> Effects:
+        """A crashed sink restarts from its snapshot, or for None from the beginning (SINK-06).
+
+        Where the commit of transaction `fails` throws the restore ends: try it again (SINK-10).
+        """
         if self._phase is not SinkPhase.CRASHED:
             raise ProtocolError("only a crashed sink restores, this one runs; crash it first")
         if checkpoint is None:
@@ -181,6 +211,9 @@ class TransactionalSink(Component):
             self._last_snapshot = -1
             return self._restart(SinkSnapshot(None, ()))
         snapshot = self.snapshot_of(checkpoint)
+        filed = [one.transaction for one in snapshot.pending]
+        if fails in filed:
+            return (*self._commit(filed[: filed.index(fails)]), CommitFailed(fails))
         self._snapshots = {one: held for one, held in self._snapshots.items() if one <= checkpoint}
         self._last_snapshot = checkpoint
         return self._restart(snapshot)
@@ -223,6 +256,7 @@ class TransactionalSink(Component):
             CheckpointCompleted: notify_complete,
             CheckpointAborted: notify_abort,
             Finish: finish,
+            CloseTask: close,
             Crash: crash,
             RestoreSink: restore,
         }
@@ -230,6 +264,7 @@ class TransactionalSink(Component):
 
 
 def sink_from_config(config: Mapping[str, object]) -> TransactionalSink:
-    """The sink that a wire configuration asks for: there is nothing to configure."""
-    only_keys(config, ())
-    return TransactionalSink()
+    """The sink that a wire configuration asks for."""
+    only_keys(config, ("profile",))
+    profile = supported(config, "profile", OUTLIVES_ITS_INPUT, NEWEST_SINK)
+    return TransactionalSink(outlives_its_input=OUTLIVES_ITS_INPUT[profile])

@@ -7,8 +7,9 @@ import z3
 from model import offsets
 from model.engines.prove import Case
 from model.engines.symbolic import int_term, symbolic_like
-from model.events import AbortNotification, CompleteNotification, Crash, RestoreOffsets, SnapshotOffsets
+from model.events import AbortNotification, CompleteNotification, Crash
 from model.offsets import Remembered
+from model.operator_events import RestoreOffsets, SnapshotOffsets
 from model.steps import step_of
 
 EVENTS = (

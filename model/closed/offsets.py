@@ -4,16 +4,9 @@ from collections.abc import Iterator
 
 from model import offsets
 from model.closed.worlds import Environment, World
-from model.events import (
-    NONE,
-    AbortNotification,
-    CompleteNotification,
-    Crash,
-    Event,
-    RestoreOffsets,
-    SnapshotOffsets,
-)
+from model.events import NONE, AbortNotification, CompleteNotification, Crash, Event
 from model.offsets import Reader
+from model.operator_events import RestoreOffsets, SnapshotOffsets
 from model.steps import step_of
 
 

@@ -9,40 +9,31 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any, NamedTuple
 
-from model import alignment, coordinator_state, network, store, transactions
+from model import alignment, coordinator_state, network, store
 from model.alignment import Gate
 from model.coordinator_profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR, CoordinatorProfile
 from model.coordinator_state import RUNNING, Coordinator, Plan
 from model.events import (
-    NONE,
-    AbortNotification,
     AcknowledgeMessage,
     Add,
     Advance,
     Barrier,
     Cancel,
-    CompleteNotification,
-    Crash,
     DeclineMessage,
     EndOfPartition,
     Event,
     FailTasks,
-    Finish,
     Injection,
     JobStatus,
     Record,
-    Restore,
     RestoreRequest,
-    SnapshotRequest,
     Step,
     TaskStatus,
     TriggerRequest,
-    WriteRequest,
 )
 from model.profiles import NEWEST, PROFILES, Profile
 from model.steps import step_of
 from model.store import CHECKPOINT, SAVEPOINT, STOP, Store
-from model.transactions import Sink
 
 Environment = tuple[int, ...]
 
@@ -179,52 +170,6 @@ def coordinator_world(tasks: int, ids: int, *, max_concurrent: int, retain: int)
     )
 
 
-def sink_world(ids: int, crashes: int) -> World:
-    """Snapshots with growing ids; only completed ones are notified; restores take the latest completed.
-
-    The environment remembers the newest snapshot, the newest completed id, and how often it crashed.
-    A completion may go unnoticed: its notification is lost, and the restore is from it all the same.
-    """
-
-    def offers(state: Sink) -> Iterator[tuple[str, Event]]:
-        if not state.running:
-            for checkpoint in (NONE, *(taken.checkpoint for taken in state.snapshots)):
-                yield "Restore", Restore(checkpoint)
-            return
-        if not state.finished:
-            yield "Write", WriteRequest(0)
-            yield "Finish", Finish()
-        for checkpoint in range(1, ids + 1):
-            yield "Snapshot", SnapshotRequest(checkpoint)
-            yield "NotifyComplete", CompleteNotification(checkpoint)
-            yield "NotifyAbort", AbortNotification(checkpoint, NONE)
-        yield "Crash", Crash()
-
-    def allows(environment: Environment, event: Event) -> Environment | None:
-        taken, completed, crashed = environment
-        if type(event) is SnapshotRequest:
-            return (event.checkpoint, completed, crashed) if event.checkpoint > taken else None
-        if type(event) is CompleteNotification:
-            return (taken, max(completed, event.checkpoint), crashed) if event.checkpoint <= taken else None
-        if type(event) is Crash:
-            return (taken, completed, crashed + 1) if crashed < crashes else None
-        if type(event) is Restore:
-            newest = max(completed, 0)
-            fits = event.checkpoint >= newest if newest else True
-            return (max(event.checkpoint, newest), max(event.checkpoint, newest), crashed) if fits else None
-        return environment
-
-    return World(
-        f"sink, ids to {ids}, {crashes} crashes",
-        "sink",
-        transactions.new_sink(),
-        (0, 0, 0),
-        offers,
-        allows,
-        step_of("sink"),
-    )
-
-
 def network_world(channels: int, ids: int, waiting: int) -> World:
     """A polled gate with what waits before it; at most `waiting` items wait."""
     inner = gate_world(channels, ids, counts_as_aligned=True, polled=False)
@@ -257,6 +202,7 @@ def small_worlds() -> tuple[World, ...]:
     from model.closed.coordinator import coordinator_worlds  # they are made of World
     from model.closed.modes import mode_worlds
     from model.closed.offsets import offsets_worlds
+    from model.closed.sink import sink_worlds
     from model.closed.subtask import subtask_worlds
 
     gates = tuple(
@@ -285,6 +231,6 @@ def small_worlds() -> tuple[World, ...]:
         store_world(1, 4),
         store_world(2, 4),
         *(store_world(2, 3, COORDINATOR_PROFILES[name]) for name in ("1.11", "1.14")),
-        sink_world(3, 2),
+        *sink_worlds(),
         *offsets_worlds(),
     )

@@ -19,6 +19,7 @@ from model.components.coordinator_script import (
 from model.components.overtaking import ALIGNMENTS as CODES
 from model.components.store import TYPES
 from model.events import NONE, Add, Event, Restore, TaskStatus
+from model.operator_events import FailingRestore
 from model.unaligned import UnalignedGate
 
 ALIGNMENTS = {code: name for name, code in CODES.items()}
@@ -27,6 +28,8 @@ WireObject = dict[str, Any]
 _KINDS = {
     "acknowledge_message": "acknowledge",
     "decline_message": "decline",
+    "failing_completion": "notify_complete",
+    "failing_restore": "restore",
     "latest_request": "latest",
     "restore_offsets": "restore",
     "restore_request": "restore",
@@ -105,7 +108,7 @@ def _opening(world: World) -> tuple[tuple[WireObject, ...], WireObject]:
     if world.component == "store":
         return (), {"retain": state.retain, "profile": state.profile.name}
     if world.component == "sink":
-        return (), {}
+        return (), {"profile": state.profile.name}
     if world.component == "offsets":
         return (), {"remembered": state.remembered_at_most}
     return coordinator_opening(state), coordinator_config(state)
@@ -141,8 +144,9 @@ def wire_event(component: str, event: Event, handle: str, tasks: int = 1) -> Wir
         return {"kind": kind, "input": list(event.input), "output": list(event.output)}
     if type(event) is Add:
         return {"kind": "add", "checkpoint": event.checkpoint, "type": TYPES[event.type]}
-    if type(event) is Restore:
-        return {"kind": "restore", "checkpoint": None if event.checkpoint == NONE else event.checkpoint}
+    if type(event) is Restore or type(event) is FailingRestore:
+        restored = {"kind": "restore", "checkpoint": None if event.checkpoint == NONE else event.checkpoint}
+        return restored | ({"fails": event.fails} if type(event) is FailingRestore else {})
     if type(event) is TaskStatus:
         return {"kind": "task_status", "task": task_name(event.task), "status": event.status}
     fields: dict[str, Any] = event._asdict()  # type: ignore[attr-defined]

@@ -1,18 +1,8 @@
 """OFFSET-01 to OFFSET-07, stated over the reader that commits its offsets."""
 
-from model.events import (
-    AbortNotification,
-    CommitOffsets,
-    CompleteNotification,
-    Crash,
-    Effects,
-    Event,
-    Ignored,
-    RestoreOffsets,
-    Seek,
-    SnapshotOffsets,
-)
+from model.events import AbortNotification, CompleteNotification, Crash, Effects, Event
 from model.offsets import Reader, Remembered
+from model.operator_events import CommitOffsets, Ignored, RestoreOffsets, Seek, SnapshotOffsets
 from model.properties.registry import Registry
 
 OFFSETS = Registry("offsets")

@@ -1,10 +1,11 @@
-"""SINK-01 to SINK-08, stated over the transactional sink."""
+"""SINK-01 to SINK-10, stated over the transactional sink."""
 
 from model.events import (
     NONE,
     AbortNotification,
     AbortTransaction,
     Begin,
+    Close,
     Commit,
     CompleteNotification,
     Crash,
@@ -17,6 +18,7 @@ from model.events import (
     Write,
     WriteRequest,
 )
+from model.operator_events import CommitFailed, FailingCompletion, FailingRestore
 from model.properties.registry import Registry
 from model.transactions import Filed, Sink
 
@@ -54,7 +56,7 @@ def sink_02(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
 def sink_03(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
     """A completion commits what is filed up to its id, oldest first; while running nothing else does."""
     commits = tuple(effect for effect in effects if type(effect) is Commit)
-    if type(event) is Restore:
+    if type(event) is Restore or type(event) is FailingCompletion or type(event) is FailingRestore:
         return True
     if type(event) is not CompleteNotification:
         return not commits
@@ -101,7 +103,7 @@ def sink_06(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
 def sink_07(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
     """A finished sink opens nothing: its next snapshot pre-commits the last transaction."""
     if type(event) is Finish:
-        return not effects and after.finished
+        return not before.profile.waits_at_the_end or (not effects and after.finished)
     if type(event) is not SnapshotRequest or not before.finished:
         return True
     return effects == ((PreCommit(before.open),) if before.open != NONE else ()) and after.open == NONE
@@ -131,3 +133,30 @@ def sink_06_crash(before: Sink, event: Event, effects: Effects, after: Sink) -> 
         return True
     durable = after.committed == before.committed and after.snapshots == before.snapshots
     return not effects and durable and not after.running and not after.pending
+
+
+@SINK.step("SINK-09")
+def sink_09(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
+    """A closing sink gives up its open transaction, and nothing that is filed."""
+    ends = type(event) is Finish and not before.profile.waits_at_the_end
+    if type(event) is not Close and not ends:
+        return True
+    durable = after.committed == before.committed and after.snapshots == before.snapshots
+    given_up = (AbortTransaction(before.open),) if before.open != NONE else ()
+    return effects == given_up and durable and not after.running and not after.pending
+
+
+@SINK.step("SINK-10")
+def sink_10(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
+    """A commit that throws fails the task; after a completion all others were tried."""
+    if type(event) is FailingCompletion:
+        told = tuple(
+            CommitFailed(filed.transaction) if filed.transaction == event.fails else Commit(filed.transaction)
+            for filed in before.pending
+            if filed.checkpoint <= event.checkpoint
+        )
+        given_up = (AbortTransaction(before.open),) if before.open != NONE else ()
+        return effects == (*told, *given_up) and not after.running
+    if type(event) is FailingRestore:
+        return effects[-1] == CommitFailed(event.fails) and not after.running
+    return not any(type(effect) is CommitFailed for effect in effects)

@@ -2,10 +2,10 @@
 (***************************************************************************)
 (* One transactional sink in its environment: snapshots with growing ids,  *)
 (* completions of ids that were snapshotted (the news of them may be late, *)
-(* repeated or lost), aborts, an end of the input, crashes, and restores   *)
-(* from the newest completed checkpoint.                                   *)
+(* repeated or lost), aborts, an end of the input, crashes, commits that   *)
+(* fail, and restores from the newest completed checkpoint.                *)
 (*                                                                         *)
-(* Rules SINK-01 to SINK-08 are stated here over one step: `sink` before   *)
+(* Rules SINK-01 to SINK-10 are stated here over one step: `sink` before   *)
 (* and after, the event and the effects in out'.                           *)
 (***************************************************************************)
 EXTENDS TransactionalSink
@@ -27,9 +27,10 @@ Ids == 1 .. M
 
 EventType ==
     ({"snapshot", "notify_complete", "notify_abort", "restore"} \X (Ids \cup {0}))
-    \cup {<<"write", 0>>, <<"finish">>, <<"crash">>, <<"complete">>}
+    \cup ({"notify_complete_failing", "restore_failing"} \X Ids \X Nat)
+    \cup {<<"write", 0>>, <<"finish">>, <<"crash">>, <<"close">>, <<"complete">>}
 EffectType ==
-    ({"pre_commit", "begin", "commit", "abort_transaction"} \X Nat) \cup ({"write"} \X Nat \X {0})
+    ({"pre_commit", "begin", "commit", "commit_failed", "abort_transaction"} \X Nat) \cup ({"write"} \X Nat \X {0})
 
 TypeOK ==
     /\ sink \in SinkType
@@ -86,13 +87,27 @@ NotifyAbort(n) ==
     /\ Take(<<"notify_abort", n>>, OnNotifyAbort(sink, n)) /\ Unmoved
 
 Finish ==
-    /\ sink.running /\ ~sink.finished
-    /\ Take(<<"finish">>, OnFinish(sink)) /\ Unmoved
+    /\ sink.running /\ ~sink.finished /\ (WaitsAtTheEnd \/ crashes < MaxCrashes)
+    /\ crashes' = IF WaitsAtTheEnd THEN crashes ELSE crashes + 1
+    /\ Take(<<"finish">>, OnFinish(sink))
+    /\ UNCHANGED <<snapshots, completed>>
 
 Crash ==
     /\ sink.running /\ crashes < MaxCrashes
     /\ crashes' = crashes + 1
     /\ Take(<<"crash">>, OnCrash(sink))
+    /\ UNCHANGED <<snapshots, completed>>
+
+Close ==
+    /\ sink.running /\ crashes < MaxCrashes
+    /\ crashes' = crashes + 1
+    /\ Take(<<"close">>, OnClose(sink))
+    /\ UNCHANGED <<snapshots, completed>>
+
+NotifyCompleteFailing(n, t) ==
+    /\ sink.running /\ n <= completed /\ crashes < MaxCrashes /\ t \in Transactions(Covered(sink, n))
+    /\ crashes' = crashes + 1
+    /\ Take(<<"notify_complete_failing", n, t>>, OnNotifyCompleteFailing(sink, n, t))
     /\ UNCHANGED <<snapshots, completed>>
 
 Restored == IF completed = 0 THEN NothingHeld ELSE snapshots[completed]
@@ -103,8 +118,16 @@ Restore ==
     /\ snapshots' = [n \in {n \in DOMAIN snapshots : n <= completed} |-> snapshots[n]]
     /\ UNCHANGED <<completed, crashes>>
 
+RestoreFailing(t) ==
+    /\ ~sink.running /\ t \in Transactions(Restored.pending)
+    /\ Take(<<"restore_failing", completed, t>>, OnRestoreFailing(sink, Restored, t)) /\ Unmoved
+
+Filings == {sink.pending[i][2] : i \in DOMAIN sink.pending}
+
 Next ==
-    \/ Write \/ Finish \/ Crash \/ Restore
+    \/ Write \/ Finish \/ Crash \/ Close \/ Restore
+    \/ \E t \in Transactions(Restored.pending) : RestoreFailing(t)
+    \/ \E n \in Ids, t \in Filings : NotifyCompleteFailing(n, t)
     \/ \E n \in Ids : Snapshot(n) \/ Complete(n) \/ NotifyComplete(n) \/ NotifyAbort(n)
 
 Spec == Init /\ [][Next]_vars
@@ -134,7 +157,8 @@ SINK_03 == [][
     /\ Comes("notify_complete") =>
         /\ Said = [i \in DOMAIN OldEnough |-> <<"commit", OldEnough[i][2]>>]
         /\ sink'.pending = SelectSeq(sink.pending, LAMBDA filed : filed[1] > Which)
-    /\ sink'.committed # sink.committed => Comes("notify_complete") \/ Comes("restore")]_vars
+    /\ sink'.committed # sink.committed =>
+        out'[1][1] \in {"notify_complete", "notify_complete_failing", "restore", "restore_failing"}]_vars
 
 SINK_04 == [][(Comes("notify_complete") /\ OldEnough = <<>>) => Said = <<>> /\ sink' = sink]_vars
 
@@ -159,6 +183,22 @@ SINK_08 == [][
         \/ \E i \in DOMAIN sink.pending : sink.pending[i][2] = t
         \/ \E n \in DOMAIN snapshots : t \in Transactions(snapshots[n].pending)]_vars
 
+SINK_09 == [][(Comes("close") \/ (Comes("finish") /\ ~WaitsAtTheEnd)) =>
+    /\ Said = IF sink.open = 0 THEN <<>> ELSE <<<<"abort_transaction", sink.open>>>>
+    /\ ~sink'.running /\ sink'.pending = <<>> /\ sink'.committed = sink.committed]_vars
+
+Committed == {Said[i][2] : i \in {i \in DOMAIN Said : Said[i][1] = "commit"}}
+
+SINK_10 == [][
+    /\ Comes("notify_complete_failing") =>
+        /\ Committed = Transactions(OldEnough) \ {out'[1][3]}
+        /\ Saying("commit_failed") = <<<<"commit_failed", out'[1][3]>>>>
+        /\ ~sink'.running
+    /\ Comes("restore_failing") =>
+        /\ Said[Len(Said)] = <<"commit_failed", out'[1][3]>>
+        /\ ~sink'.running /\ Saying("abort_transaction") = <<>> /\ Saying("begin") = <<>>
+    /\ Saying("commit_failed") # <<>> => out'[1][3] \notin sink'.committed \ sink.committed]_vars
+
 ------------------------------------------------------------------------------
 (* Replacements: each is put in the place of the operator in its comment by  *)
 (* a model that must fail.                                                   *)
@@ -167,6 +207,11 @@ CoversAll(filed, n) == TRUE                                             \* IsCov
 CoversOnlyItsOwn(filed, n) == filed[1] = n                              \* IsCovered
 AlwaysOpens(s) == TRUE                                                  \* OpensNext
 CommitsOnAbort(s, n) == OnNotifyComplete(s, n)                          \* AfterAbort
+Never == FALSE                                                          \* WaitsAtTheEnd
+WithdrawsAll(s) ==                                                      \* Withdrawn
+    [i \in DOMAIN s.pending |-> s.pending[i][2]] \o (IF s.open = 0 THEN <<>> ELSE <<s.open>>)
+StopsAtTheFirst(filed, t) ==                                            \* TriedAlthough
+    SubSeq(filed, 1, CHOOSE i \in DOMAIN filed : filed[i][2] = t)
 ReusesIds(s) ==                                                         \* BeginTransaction
     LET free == IF s.pending = <<>> THEN 1 ELSE s.next
     IN  SinkStep([s EXCEPT !.open = free, !.next = free + 1], <<<<"begin", free>>>>)

@@ -118,7 +118,8 @@ def test_what_is_outside_the_protocol_is_refused_and_changes_nothing(flink):
 
 def test_what_the_release_does_not_have_is_a_skip(flink):
     for component, config in [
-        ("sink", {}),
+        ("sink", {"profile": "1.9"}),
+        ("subtask", {}),
         ("gate", {**EXACT, "channels": 1, "profile": "flink-1.9"}),
         ("gate", {**EXACT, "channels": 1, "alignment_limit_bytes": 1}),
     ]:
@@ -144,3 +145,35 @@ def test_it_conforms_to_its_profile(flink, level):
     assert done.sequences > 200
     assert {"ALIGN-01", "ALIGN-03", "ALIGN-05", "ALIGN-09", "ALIGN-15"} <= done.rules
     assert done.fields == ("blocked", "closed", "current", "pending")
+
+
+def test_a_sink_commits_what_its_snapshot_holds(flink):
+    assert flink.new("sink", {}) == Made()
+    came = flink.apply(
+        [
+            {"kind": "write", "value": "a"},
+            {"kind": "snapshot", "checkpoint": 1},
+            {"kind": "close"},
+            {"kind": "restore", "checkpoint": 1, "fails": 1},
+            {"kind": "restore", "checkpoint": 1},
+        ]
+    )
+    assert came.effects == [
+        [{"kind": "write", "transaction": 1, "value": "a"}],
+        [{"kind": "pre_commit", "transaction": 1}, {"kind": "begin", "transaction": 2}],
+        [{"kind": "abort_transaction", "transaction": 2}],
+        [{"kind": "commit_failed", "transaction": 1}],
+        [
+            {"kind": "commit", "transaction": 1},
+            {"kind": "abort_transaction", "transaction": 2},
+            {"kind": "begin", "transaction": 3},
+        ],
+    ]
+    assert came.state == {"committed": [1], "open": 3, "pending": [], "running": True}
+    for wrong, what in [
+        ({"kind": "restore", "checkpoint": 1}, "restores when it does not run"),
+        ({"kind": "snapshot", "checkpoint": 1}, "expected an id above 1"),
+        ({"kind": "notify_complete", "checkpoint": -1}, "expected an int from 0 on"),
+        ({"kind": "barrier"}, "expected an event of a sink"),
+    ]:
+        assert what in flink.apply([wrong]).what

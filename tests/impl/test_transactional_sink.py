@@ -239,3 +239,69 @@ def test_committed_for_good_whatever_crashes(story, data):
             elif isinstance(effect, Commit):
                 assert effect.transaction in pre_committed
         assert not aborted & set(it.observe()["committed"])
+
+
+@pytest.mark.rule("SINK-09")
+def test_a_closing_sink_gives_up_its_open_transaction_only(sink, check):
+    check(
+        sink,
+        """
+snapshot checkpoint=1
+  pre_commit transaction=1
+  begin transaction=2
+close
+  abort_transaction transaction=2
+close
+  refused
+restore checkpoint=1
+  commit transaction=1
+  abort_transaction transaction=2
+  begin transaction=3
+finish
+snapshot checkpoint=2
+  pre_commit transaction=3
+close
+""",
+    )
+    assert sink.observe() == state(None, committed=[1], running=False)
+
+
+@pytest.mark.rule("SINK-10")
+def test_a_failing_commit_fails_the_task_after_the_others(sink, check):
+    check(
+        sink,
+        """
+snapshot checkpoint=1
+  pre_commit transaction=1
+  begin transaction=2
+snapshot checkpoint=2
+  pre_commit transaction=2
+  begin transaction=3
+snapshot checkpoint=3
+  pre_commit transaction=3
+  begin transaction=4
+notify_complete checkpoint=1 fails=2
+  commit transaction=1
+notify_complete checkpoint=3 fails=2
+  commit_failed transaction=2
+  commit transaction=3
+  abort_transaction transaction=4
+restore checkpoint=3 fails=2
+  commit transaction=1
+  commit_failed transaction=2
+restore checkpoint=3
+  commit transaction=1
+  commit transaction=2
+  commit transaction=3
+  abort_transaction transaction=4
+  begin transaction=5
+""",
+    )
+    assert sink.observe() == state(5, committed=[1, 2, 3])
+
+
+@pytest.mark.rule("SINK-09")
+def test_up_to_1_13_the_end_of_the_input_closes_the_sink(check):
+    it = COMPONENTS["sink"]({"profile": "1.9"})
+    check(it, "finish\n  abort_transaction transaction=1\nsnapshot checkpoint=1\n  refused")
+    assert it.observe() == state(None, running=False)

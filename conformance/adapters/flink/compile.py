@@ -66,7 +66,7 @@ def compiled(release: Release, jar: Path) -> Path:
 def sources(release: Release) -> dict[str, str]:
     """Our Java files for a release: name and text. Those of the coordinator only where it can be driven."""
     home = resources.files("conformance.adapters.flink")
-    folders = ("java", "coordinator") if release.has_coordinator else ("java",)
+    folders = ("java", "sink", *(("coordinator",) if release.has_coordinator else ()))
     files = [file for folder in folders for file in home.joinpath(folder).iterdir()]
     return {file.name: file.read_text("utf-8") for file in files if file.name.endswith(".java")}
 

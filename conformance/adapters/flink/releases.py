@@ -44,6 +44,11 @@ class Release(NamedTuple):
         return self.minor >= COORDINATOR
 
     @property
+    def sink(self) -> str:
+        """The generation of its sinks: from 1.14 on they outlive the end of their input."""
+        return "1.14" if self.minor >= (1, 14) else "1.9"
+
+    @property
     def minor(self) -> tuple[int, int]:
         """The first two numbers of the version."""
         major, minor, *_ = self.version.split(".")

@@ -20,8 +20,10 @@ final class Components {
                 return made("Coordinating", config, release);
             case "store":
                 return made("Storing", config, release);
+            case "sink":
+                return made("Sinking", config, release);
             default:
-                throw new Unsupported("component " + name + "; offered: gate, coordinator, store");
+                throw new Unsupported("component " + name + "; offered: gate, coordinator, store, sink");
         }
     }
 

@@ -29,6 +29,11 @@ final class Release {
         return major > wantedMajor || major == wantedMajor && minor >= wantedMinor;
     }
 
+    /** The profile of its sinks. */
+    String sink() {
+        return isAtLeast(1, 14) ? "1.14" : "1.9";
+    }
+
     List<String> modes() {
         List<String> modes = new ArrayList<>(Arrays.asList(Config.EXACTLY_ONCE, Config.AT_LEAST_ONCE));
         if (isAtLeast(1, 11)) {
@@ -47,7 +52,9 @@ final class Release {
                 out.append("},");
             }
         }
-        out.append("\"gate\":{\"capabilities\":[\"handler\",\"polled\"],\"modes\":");
+        out.append("\"sink\":{\"capabilities\":[],\"modes\":[],\"profiles\":");
+        Json.write(Collections.singletonList(sink()), out);
+        out.append("},\"gate\":{\"capabilities\":[\"handler\",\"polled\"],\"modes\":");
         Json.write(modes(), out);
         out.append(",\"profiles\":");
         Json.write(Collections.singletonList(profile), out);

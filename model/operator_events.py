@@ -1,0 +1,68 @@
+"""More words of operators: a sink whose commits fail, a source that commits its offsets."""
+
+from typing import NamedTuple
+
+# ---------------------------------------------------------------- events
+
+
+class FailingCompletion(NamedTuple):
+    """A checkpoint is complete, and the commit of this transaction throws."""
+
+    checkpoint: int
+    fails: int
+    kind: str = "failing_completion"
+
+
+class FailingRestore(NamedTuple):
+    """The sink restarts from its snapshot under an id, and the commit of this transaction throws."""
+
+    checkpoint: int
+    fails: int
+    kind: str = "failing_restore"
+
+
+class SnapshotOffsets(NamedTuple):
+    """A reader's subtask takes its snapshot; the offsets stand for all its partitions."""
+
+    checkpoint: int
+    offsets: int
+    kind: str = "snapshot_offsets"
+
+
+class RestoreOffsets(NamedTuple):
+    """A crashed reader restarts from a state with these offsets."""
+
+    offsets: int
+    kind: str = "restore_offsets"
+
+
+# ---------------------------------------------------------------- effects
+
+
+class CommitFailed(NamedTuple):
+    """A transaction did not become visible: its commit threw."""
+
+    transaction: int
+    kind: str = "commit_failed"
+
+
+class CommitOffsets(NamedTuple):
+    """The system behind the reader is told that a checkpoint holds everything before these offsets."""
+
+    checkpoint: int
+    offsets: int
+    kind: str = "commit_offsets"
+
+
+class Ignored(NamedTuple):
+    """A completion of a checkpoint whose offsets are not remembered."""
+
+    checkpoint: int
+    kind: str = "ignored"
+
+
+class Seek(NamedTuple):
+    """The reader goes on at these offsets."""
+
+    offsets: int
+    kind: str = "seek"
