@@ -25,7 +25,15 @@ def test_the_example_of_the_protocol_page(name):
         b'{"kind": "barrier", "channel": 1, "checkpoint": 5}]}',
         b'{"seq": 3, "op": "bye"}',
     )
-    assert set(hello["components"]) == {"gate", "channel", "subtask", "coordinator", "store", "sink", "offsets"}
+    assert set(hello["components"]) == {
+        "gate",
+        "channel",
+        "subtask",
+        "coordinator",
+        "store",
+        "sink",
+        "offsets",
+    }
     assert made == {"seq": 1, "ok": True}
     assert applied == {
         "seq": 2,
