@@ -25,6 +25,7 @@ PRE_FLIGHT = (
     MINIMUM_TIME_BETWEEN_CHECKPOINTS,
     "NOT_ALL_REQUIRED_TASKS_RUNNING",
     IO_EXCEPTION,
+    "BLOCKING_OUTPUT_EXIST",
 )
 """Reasons for which a checkpoint does not even start, and which are nobody's fault but the coordinator's."""
 

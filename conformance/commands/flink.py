@@ -17,7 +17,7 @@ LEVELS = ("handler", "polled")
 SEQUENCES = 2_000
 QUICK = 500
 FULL = 20_000
-COMPONENTS = ("gate", "coordinator", "store", "sink")
+COMPONENTS = ("gate", "coordinator", "store", "sink", "failures")
 HISTORIES = 10_000
 """Random histories of each coordinator and store in the matrix."""
 

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from conformance.adapters.protocol import Effects, Wire
-from model.components import COMPONENTS, Component, WireError
+from model.components import COMPONENTS, PARTS, Component, WireError
 
 GOES_ON = frozenset({"coordinator"})
 """Components that refuse an event with an exception and go on, as their instances do in the real system."""
@@ -73,7 +73,7 @@ class Oracle:
         """Raises WireError if the configuration is outside the protocol."""
         self.component = component
         self.config = config
-        self._model: Component = (models or COMPONENTS)[component]
+        self._model: Component = (models or {**COMPONENTS, **PARTS})[component]
         self._nodes: dict[Hashable, Node] = {}
         self.start = self._node(self._model.new(config))
 

@@ -58,6 +58,7 @@ OPENINGS: Mapping[str, Wire] = {
     "coordinator": {"kind": "job_status", "status": "RUNNING"},
     "store": {"kind": "latest"},
     "sink": {"kind": "write", "value": 0},
+    "failures": {"kind": "success", "checkpoint": 1},
 }
 """A first event, whose answer shows which fields of the state the release has."""
 

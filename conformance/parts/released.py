@@ -1,6 +1,6 @@
 """Released Flinks: gates in every mode at every level, coordinators, stores; each in a process of its own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 from multiprocessing import get_context
@@ -10,9 +10,11 @@ from conformance.adapters.flink.adapter import command, flink_adapter
 from conformance.adapters.flink.releases import Release, release
 from conformance.adapters.protocol import Unsupported
 from conformance.drive.directed import Directed, directed_at
-from conformance.drive.released import Conformed, Target, conform
+from conformance.drive.released import Conformed, Search, Target, conform
 from conformance.drive.released_coordinator import MasterSearch
 from conformance.drive.released_coordinator import target as master_target
+from conformance.drive.released_failures import FailuresSearch
+from conformance.drive.released_failures import target as failures_target
 from conformance.drive.released_sink import SinkSearch
 from conformance.drive.released_sink import target as sink_target
 from conformance.machine import cores
@@ -24,6 +26,9 @@ DESCRIBED = (1, 15)
 """From this release on coordinators are compared with the model; those from 1.10 on can be driven."""
 AFTER_FINISH = (1, 14)
 """From this release on an ended channel can count as aligned."""
+
+ALONE: Mapping[str, type[Search]] = {"sink": SinkSearch, "failures": FailuresSearch}
+"""What is driven without clock and storage, and so as often as gates are."""
 
 
 class Order(NamedTuple):
@@ -73,6 +78,8 @@ def targets_of(
     for component in components:
         if component == "sink":
             yield sink_target(known.version, known.sink)
+        elif component == "failures":
+            yield failures_target(known.version, known.coordinator)
         else:
             yield master_target(known.version, known.coordinator, component)
 
@@ -85,10 +92,10 @@ def target(known: Release, mode: str, level: str) -> Target:
 def conform_one(one: Target, order: Order) -> Conformed:
     """One release in one mode at one level, in a JVM of its own."""
     known = release(one.version)
-    if one.component == "sink":
+    if one.component in ALONE:
         with flink_adapter(known) as adapter:
-            nodes = order.tour_nodes
-            return conform(adapter, one, order.sequences, seed=order.seed, tour_nodes=nodes, kind=SinkSearch)
+            kind, nodes = ALONE[one.component], order.tour_nodes
+            return conform(adapter, one, order.sequences, seed=order.seed, tour_nodes=nodes, kind=kind)
     if one.component != "gate":
         return _conform_master(one, known, order)
     sent = [cases for mode, profile, cases in order.directed if (mode, profile) == (one.mode, one.profile)]

@@ -35,6 +35,7 @@ PRE_CHECK_REASONS: Final = frozenset(
         MINIMUM_TIME_BETWEEN_CHECKPOINTS,
         NOT_ALL_REQUIRED_TASKS_RUNNING,
         IO_EXCEPTION,
+        "BLOCKING_OUTPUT_EXIST",
     }
 )
 """What fails for one of these has started nothing."""

@@ -22,6 +22,7 @@ from model.components.coordinator import (
     observe_coordinator,
     step_coordinator,
 )
+from model.components.failures import new_counting, observe_counting, step_counting
 from model.components.gate import key_of_gate, new_gate, observe_gate, step_gate
 from model.components.offsets import new_reader, observe_reader, step_reader
 from model.components.sink import new_sink, observe_sink, step_sink
@@ -30,7 +31,7 @@ from model.components.subtask import effect_of_subtask, new_subtask, observe_sub
 from model.components.words import Wire, WireError
 from model.events import Effect, Rules, Step
 
-__all__ = ["COMPONENTS", "Component", "Wire", "WireError"]
+__all__ = ["COMPONENTS", "PARTS", "Component", "Wire", "WireError"]
 
 
 def plain_effect(state: object, effect: Effect) -> dict[str, object]:
@@ -78,3 +79,8 @@ COMPONENTS: Mapping[str, Component] = {
         Component("offsets", new_reader, step_reader, observe_reader),
     )
 }
+
+PARTS: Mapping[str, Component] = {
+    "failures": Component("failures", new_counting, step_counting, observe_counting),
+}
+"""Parts of a component, which only released ones are asked for alone; they are not on the wire's page."""

@@ -22,6 +22,8 @@ final class Components {
                 return made("Storing", config, release);
             case "sink":
                 return made("Sinking", config, release);
+            case "failures":
+                return made("Failing", config, release);
             default:
                 throw new Unsupported("component " + name + "; offered: gate, coordinator, store, sink");
         }

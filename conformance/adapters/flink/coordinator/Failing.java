@@ -1,0 +1,108 @@
+package barrierspec.flink;
+
+import java.lang.reflect.Constructor;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.flink.runtime.checkpoint.CheckpointException;
+import org.apache.flink.runtime.checkpoint.CheckpointFailureManager;
+import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
+//# from 1.15
+import org.apache.flink.runtime.checkpoint.CheckpointProperties;
+import org.apache.flink.runtime.checkpoint.CheckpointRetentionPolicy;
+import org.apache.flink.runtime.checkpoint.PendingCheckpoint;
+//# end
+import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
+
+/** Flink's count of failing checkpoints, alone. */
+final class Failing implements Component {
+    private final List<Object> said = new ArrayList<>();
+    private final CheckpointFailureManager manager;
+    private final ExecutionAttemptID task = bare(ExecutionAttemptID.class);
+
+    Failing(Map<String, Object> config, Release release) {
+        Settings.checkProfile(config, release);
+        int tolerable = ((Number) config.getOrDefault("tolerable_failures", 0L)).intValue();
+        manager = new CheckpointFailureManager(
+                tolerable < 0 ? CheckpointFailureManager.UNLIMITED_TOLERABLE_FAILURE_NUMBER : tolerable,
+                Fakes.of(CheckpointFailureManager.FailJobCallback.class, (proxy, method, arguments) -> {
+                    TreeMap<String, Object> effect = new TreeMap<>();
+                    effect.put("kind", "fail_job");
+                    said.add(effect);
+                    return null;
+                }));
+    }
+
+    @Override
+    public void take(Map<String, Object> event, StringBuilder out) {
+        said.clear();
+        long id = ((Number) event.get("checkpoint")).longValue();
+        try {
+            if (event.get("kind").equals("success")) {
+                manager.handleCheckpointSuccess(id);
+            } else {
+                CheckpointFailureReason reason = Reasons.named(String.valueOf(event.get("reason")));
+                failed(id, String.valueOf(event.get("type")), new CheckpointException(reason), event.get("by_task") == Boolean.TRUE);
+            }
+        } catch (Exception flinks) {
+            throw new IllegalStateException(flinks);
+        }
+        Json.write(said, out);
+    }
+//# before 1.15
+
+    private void failed(long id, String type, CheckpointException why, boolean byTask) {
+        if (!type.equals("checkpoint")) {
+            throw new Unsupported("a failing " + type + "; up to 1.14 the coordinator deals with it");
+        }
+        if (byTask) {
+            manager.handleTaskLevelCheckpointException(why, id, task);
+        } else {
+            manager.handleJobLevelCheckpointException(why, id);
+        }
+    }
+//# end
+//# from 1.15
+
+    /** As the manager itself divides the failures into those of a task and those of the coordinator. */
+    private void failed(long id, String type, CheckpointException why, boolean byTask) throws Exception {
+        CheckpointProperties properties = type.equals("checkpoint")
+                ? CheckpointProperties.forCheckpoint(CheckpointRetentionPolicy.NEVER_RETAIN_AFTER_TERMINATION)
+                : Kinds.savepoint(type, true, false);
+        if ((Boolean) Reflect.call(manager, "isJobManagerFailure", why, byTask ? task : null)) {
+            Reflect.call(manager, "handleJobLevelCheckpointException", properties, why, id);
+        } else {
+            Reflect.call(manager, "handleTaskLevelCheckpointException", pending(id, properties), why, task);
+        }
+    }
+
+    /** A pending checkpoint of which only the id and the type are asked. */
+    private static PendingCheckpoint pending(long id, CheckpointProperties properties) throws Exception {
+        PendingCheckpoint pending = bare(PendingCheckpoint.class);
+        Reflect.set(pending, "checkpointId", id);
+        Reflect.set(pending, "props", properties);
+        return pending;
+    }
+//# end
+
+    /** An object that no constructor of its class has made. */
+    private static <T> T bare(Class<T> type) {
+        try {
+            Class<?> factory = Class.forName("sun.reflect.ReflectionFactory");
+            Object maker = factory.getMethod("getReflectionFactory").invoke(null);
+            Object made = factory.getMethod("newConstructorForSerialization", Class.class, Constructor.class)
+                    .invoke(maker, type, Object.class.getDeclaredConstructor());
+            return type.cast(((Constructor<?>) made).newInstance());
+        } catch (ReflectiveOperationException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    @Override
+    public void state(StringBuilder out) {
+        TreeMap<String, Object> seen = new TreeMap<>();
+        seen.put("counted", ((Number) Fields.get(manager, "continuousFailureCounter")).longValue());
+        Json.write(seen, out);
+    }
+}

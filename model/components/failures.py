@@ -1,0 +1,60 @@
+"""The count of failing checkpoints, alone, behind the words of the wire: what released ones are asked."""
+
+from typing import NamedTuple
+
+from model import failures
+from model.components import words
+from model.components.store import TYPES
+from model.components.words import Wire, WireError
+from model.coordinator_profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR, CoordinatorProfile
+from model.events import Step
+from model.failures import Failures
+
+
+class FailJob(NamedTuple):
+    """More failures were counted than are tolerated."""
+
+    kind: str = "fail_job"
+
+
+class Counting(NamedTuple):
+    """The count, and what it goes by."""
+
+    failures: Failures
+    profile: CoordinatorProfile
+    tolerable: int
+
+
+def new_counting(config: Wire) -> Counting:
+    """`tolerable_failures`, `profile`."""
+    words.only(config, ("tolerable_failures", "profile"), "config")
+    named = words.choice(config, "profile", tuple(COORDINATOR_PROFILES), default=NEWEST_COORDINATOR.name)
+    tolerable = words.integer(config, "tolerable_failures", at_least=-1, default=0)
+    return Counting(failures.new_failures(), COORDINATOR_PROFILES[named], tolerable)
+
+
+def step_counting(state: Counting, event: Wire) -> Step[Counting]:
+    """A failure, told by a task or by the coordinator, or a success (COORD-17, COORD-18)."""
+    kind = words.kind_of(event, ("failure", "success"))
+    checkpoint = words.checkpoint(event)
+    if kind == "success":
+        counted = failures.on_success(state.failures, state.profile, state.tolerable, checkpoint)
+        return Step(state._replace(failures=counted), (), ())
+    type_ = TYPES.index(words.choice(event, "type", TYPES))
+    if type_ and not state.profile.savepoints_fail_alone:
+        raise WireError("up to 1.14 the coordinator itself deals with savepoints that fail")
+    counted, fails = failures.on_failure(
+        state.failures,
+        state.profile,
+        state.tolerable,
+        checkpoint,
+        type_,
+        words.text(event, "reason"),
+        by_task=words.boolean(event, "by_task"),
+    )
+    return Step(state._replace(failures=counted), (FailJob(),) if fails else (), ())
+
+
+def observe_counting(state: Counting) -> dict[str, object]:
+    """`counted`: how many failures count now."""
+    return {"counted": len(state.failures.counted)}

@@ -1,0 +1,81 @@
+"""How the count of failing checkpoints is conformed alone. No JVM."""
+
+import re
+from pathlib import Path
+
+from conformance.adapters.flink.releases import releases
+from conformance.adapters.in_process import InProcess
+from conformance.drive import released as driver
+from conformance.drive.oracle import Oracle
+from conformance.drive.released_failures import FailuresSearch, reasons, target
+from conformance.parts.released import targets_of
+from model.components import PARTS
+from model.failures import Failures
+
+PAGE = Path(__file__).parents[2] / "docs" / "released-flinks.md"
+
+
+class Instance:
+    """The model's count, as an implementation; `mended` changes what it does."""
+
+    def __init__(self, config, mended=lambda state: state):
+        self._state, self._mended = PARTS["failures"].new(config), mended
+
+    def apply(self, event):
+        state, effects, _ = PARTS["failures"].apply(self._state, event)
+        self._state = self._mended(state)
+        return effects
+
+    def observe(self):
+        return PARTS["failures"].observe(self._state)
+
+
+def search_of(one, factory):
+    adapter = InProcess("counting", {"failures": factory}, ())
+    return FailuresSearch(adapter, one, driver.Conformed(one)), adapter
+
+
+def played(search, adapter):
+    """What differs when its tours and walks are played one by one."""
+    found = []
+    for case in (*search.tours(20), *search.random(30, 1)):
+        divergence = driver.replay(case.oracle, adapter, case.events).divergence
+        found += [divergence] if divergence is not None else []
+    return found
+
+
+def test_every_reason_and_type_is_asked():
+    one = target("1.15.4", "1.15")
+    search, adapter = search_of(one, Instance)
+    cases = [*search.tours(20)]
+    asked = {(event.get("reason"), event.get("type")) for case in cases for event in case.events}
+    assert {reason for reason, _ in asked if reason} == set(reasons((1, 15)))
+    assert {type_ for _, type_ in asked if type_} == {"checkpoint", "savepoint", "stop"}
+    assert played(search, adapter) == []
+
+
+def test_up_to_1_14_only_checkpoints_are_asked_about():
+    one = target("1.13.6", "1.13")
+    assert {event["type"] for event in one.failures(1)} == {"checkpoint"}
+    assert Oracle("failures", one.configs()[0]).step  # the profile is one of the model's
+
+
+def test_a_count_that_forgets_its_successes_is_seen():
+    def forgets(state):
+        return state._replace(failures=Failures(state.failures.counted, -1))
+
+    one = target("2.3.0", "2.3")
+    search, adapter = search_of(one, lambda config: Instance(config, forgets))
+    assert played(search, adapter)
+
+
+def test_the_page_says_how_many_reasons_there_are():
+    rows = re.findall(r"^\| ([\d., ]+) \| (\d+) \|", PAGE.read_text("utf-8"), flags=re.MULTILINE)
+    told = {version: int(count) for versions, count in rows for version in versions.split(", ")}
+    driven = {one.version: len(reasons(one.minor)) for one in releases().values() if one.has_coordinator}
+    assert told == driven
+
+
+def test_every_release_that_has_a_coordinator_has_a_target():
+    every = [next(targets_of(one, (), (), ("failures",))) for one in releases().values()]
+    assert [one.profile for one in every] == [one.coordinator for one in releases().values()]
