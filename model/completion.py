@@ -9,6 +9,7 @@ from model.coordinator_events import (
     BEFORE,
     FINALIZE_CHECKPOINT_FAILURE,
     MAYBE,
+    PRE_FLIGHT,
     FailJob,
     TellMaster,
 )
@@ -31,11 +32,14 @@ from model.events import (
 from model.pending import Pending, can_be_subsumed
 from model.store import CHECKPOINT, SAVEPOINT, STOP, Entry, on_add
 
+STORE_EXCEPTION = "CheckpointException"
+"""What the sender of the last acknowledgement gets where the store has failed."""
+
 
 def complete(coordinator: Coordinator, done: Pending, effects: Effects) -> Step[Coordinator]:
     """Nobody is missing: store, then end the older ones, then notify (COORD-08)."""
     profile = coordinator.plan.profile
-    coordinator = drop_pending(coordinator, done)
+    coordinator = owe_turns(drop_pending(coordinator, done), profile.turns_after_end)
     subsumed: tuple[int, ...] = ()
     rules: Rules = ("COORD-07",)
     if coordinator.plan.tolerable_failures >= 0:
@@ -49,6 +53,9 @@ def complete(coordinator: Coordinator, done: Pending, effects: Effects) -> Step[
         added = add_to_store(coordinator, done)
         coordinator = added.state
         subsumed = tuple(effect.checkpoint for effect in added.effects if type(effect) is Subsumed)
+        if profile.turn_after_drop:
+            deleted = sum(type(effect) is DiscardCheckpoint for effect in added.effects)
+            coordinator = owe_turns(coordinator, deleted)
         effects = (*effects, *(effect for effect in added.effects if type(effect) is not Subsumed))
         rules = (*rules, *added.rules)
     if not profile.completes_first:
@@ -86,7 +93,9 @@ def pause(coordinator: Coordinator) -> Coordinator:
 
 def add_to_store(coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
     """The store takes it and drops what it need not keep; shared files that nobody needs go, too."""
-    shared = shared_state.complete(coordinator.shared, done)
+    shared = shared_state.complete(
+        coordinator.shared, done, registers_early=coordinator.plan.profile.registers_early
+    )
     added = on_add(coordinator.store, done.checkpoint, done.type)
     retained = tuple(entry.checkpoint for entry in added.state.entries)
     effects: Effects = ()
@@ -95,7 +104,7 @@ def add_to_store(coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
         if type(effect) is DiscardCheckpoint and not coordinator.plan.profile.registers_early:
             shared, released = shared_state.release(shared, effect.checkpoint)
             effects = (*effects, *released)
-    if coordinator.plan.profile.registers_early and len(retained) <= len(coordinator.store.entries):
+    if coordinator.plan.profile.registers_early:
         durable = (*retained, *(entry.checkpoint for entry in coordinator.unseen))
         shared, released = shared_state.forget_older(shared, retained, durable)
         effects = (*effects, *released)
@@ -109,7 +118,8 @@ def fail_to_store(
     """The store has thrown: all was for nothing, and what may be stored must not be deleted."""
     profile = coordinator.plan.profile
     fault = coordinator.fault
-    coordinator = coordinator._replace(fault=0, shared=shared_state.complete(coordinator.shared, done))
+    shared = shared_state.complete(coordinator.shared, done, registers_early=profile.registers_early)
+    coordinator = coordinator._replace(fault=0, shared=shared)
     if fault != BEFORE:
         coordinator = coordinator._replace(unseen=(*coordinator.unseen, Entry(done.checkpoint, done.type)))
     if not profile.completes_first:
@@ -129,7 +139,7 @@ def fail_to_store(
         )
         effects, rules = (*effects, *said), (*rules, *counting)
     told = notify_abort(coordinator, done)
-    return Step(coordinator, (*effects, *told, Fail("CheckpointException")), ("COORD-20", "COORD-21", *rules))
+    return Step(coordinator, (*effects, *told, Fail(STORE_EXCEPTION)), ("COORD-20", "COORD-21", *rules))
 
 
 def subsume_older(coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
@@ -148,10 +158,10 @@ def subsume_older(coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
 
 
 def notify_complete(coordinator: Coordinator, done: Pending, subsumed: tuple[int, ...]) -> Effects:
-    """Every task that took part is told, and every operator coordinator."""
+    """Every task that took part and is deployed is told, and every operator coordinator."""
     told: Effects = ()
-    for task, takes_part in enumerate(done.tasks):
-        if takes_part:
+    for task, hears in enumerate(listeners(coordinator, done)):
+        if hears:
             told = (*told, NotifyComplete(done.checkpoint, task))
             told = (*told, *(NotifySubsumed(gone, task) for gone in subsumed))
     masters = tuple(
@@ -164,16 +174,50 @@ def abort(
     coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool = False
 ) -> Step[Coordinator]:
     """A pending checkpoint ends without success; its collected state is deleted."""
-    coordinator = drop_pending(coordinator, pending)
-    if coordinator.master != NONE and coordinator.master == pending.checkpoint:
-        coordinator = coordinator._replace(master=NONE)
+    profile = coordinator.plan.profile
+    coordinator = owe_turns(drop_pending(coordinator, pending), profile.turns_after_end)
+    fails_to_start = coordinator.master == pending.checkpoint and profile.abort_ends_master_phase
+    if fails_to_start:
+        coordinator = owe_turns(coordinator._replace(master=NONE), 1)
+    elif coordinator.master == pending.checkpoint:
+        coordinator = coordinator._replace(outlived=(pending,))
     early = coordinator.plan.profile.registers_early
     lost = shared_state.loss_of(coordinator.shared, pending, registers_early=early)
-    effects: Effects = (Abort(pending.checkpoint, reason), *lost)
+    effects: Effects = (Abort(pending.checkpoint, reason),)
+    if profile.stop_counts_too and pending.type == STOP and reason not in PRE_FLIGHT:
+        effects = (*effects, FailJob(reason))
+    effects = (*effects, *lost)
+    if profile.abort_begins_anew and reason != CHECKPOINT_SUBSUMED:
+        coordinator = begin_anew(coordinator)
     coordinator, said, rules = count_failure(coordinator, pending, reason, by_task=by_task)
     if not coordinator.plan.profile.tells_of_aborts:
         rules = (*rules, "COORD-19")
-    return Step(coordinator, (*effects, *said, *notify_abort(coordinator, pending)), rules)
+    effects = (*effects, *said, *notify_abort(coordinator, pending))
+    if not fails_to_start:
+        return Step(coordinator, effects, rules)
+    coordinator, said, further = fail_start(coordinator, pending, reason)
+    return Step(coordinator, (*effects, *said), (*rules, *further))
+
+
+def fail_start(coordinator: Coordinator, begun: Pending, reason: str) -> Step[Coordinator]:
+    """A start has come to nothing because its checkpoint has failed, which may count a second time."""
+    if not coordinator.plan.profile.counts_failed_start:
+        return Step(coordinator, (), ())
+    return count_failure(coordinator, begun, reason, by_task=False)
+
+
+def begin_anew(coordinator: Coordinator) -> Coordinator:
+    """Nothing is left that a request was put off for: the scheduler does as if it had been started now."""
+    scheduler = coordinator.scheduler
+    if coordinator.pending or not scheduler.runs or not scheduler.put_off:
+        return coordinator
+    due = coordinator.now + coordinator.plan.initial_delay
+    return coordinator._replace(scheduler=scheduler._replace(put_off=False, due=due))
+
+
+def owe_turns(coordinator: Coordinator, turns: int) -> Coordinator:
+    """What waits is to get its turn so often more, once this event is over."""
+    return coordinator._replace(turns=coordinator.turns + turns)
 
 
 def count_failure(
@@ -208,8 +252,17 @@ def notify_abort(coordinator: Coordinator, ended: Pending) -> Effects:
     """Every task that took part is told, and every operator coordinator."""
     if not coordinator.plan.profile.tells_of_aborts:
         return ()
-    told = tuple(NotifyAbort(ended.checkpoint, task) for task, takes in enumerate(ended.tasks) if takes)
+    hearing = enumerate(listeners(coordinator, ended))
+    told = tuple(NotifyAbort(ended.checkpoint, task) for task, hears in hearing if hears)
     masters = tuple(
         TellMaster(place, ended.checkpoint, False) for place in range(coordinator.plan.coordinators)
     )
     return (*told, *masters)
+
+
+def listeners(coordinator: Coordinator, ended: Pending) -> tuple[bool, ...]:
+    """Which tasks hear of its end: those of its plan, but where nothing was ever deployed nobody listens."""
+    return tuple(
+        takes_part and reached
+        for takes_part, reached in zip(ended.tasks, coordinator.tasks_reached, strict=True)
+    )

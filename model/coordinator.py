@@ -8,11 +8,12 @@ store (`model.store`). What outlives the coordinator is `model.recovery`.
 
 from model import shared_state
 from model.completion import abort, complete
-from model.coordinator_state import FINISHED, RESTARTING, RUNNING, Coordinator, find, replace_pending
+from model.coordinator_state import CREATED, FINISHED, RESTARTING, RUNNING, Coordinator, find, replace_pending
 from model.events import SUCCESS, UNKNOWN, Acknowledged, Effects, Step
+from model.listening import hear_of_job, hear_of_tasks, report
 from model.pending import Pending, acknowledge, is_fully_acknowledged
 from model.requests import Request
-from model.scheduling import follow, on_statuses, suspend
+from model.scheduling import follow, suspend
 from model.starting import is_forced, request
 from model.store import CHECKPOINT, STOP
 
@@ -88,7 +89,7 @@ def on_job_status(coordinator: Coordinator, status: str) -> Step[Coordinator]:
     """The job changes its status; leaving RUNNING ends all that waits or is pending (COORD-12)."""
     coordinator = coordinator._replace(status=status)
     if coordinator.plan.interval:
-        return on_statuses(coordinator)
+        return hear_of_job(coordinator)
     if status != RUNNING:
         return suspend(coordinator)
     return Step(coordinator, (), ("COORD-12",))
@@ -98,7 +99,11 @@ def on_task_status(coordinator: Coordinator, task: int, status: str) -> Step[Coo
     """A task changes its status."""
     runs = (*coordinator.tasks_run[:task], status == RUNNING, *coordinator.tasks_run[task + 1 :])
     over = (*coordinator.tasks_finished[:task], status == FINISHED, *coordinator.tasks_finished[task + 1 :])
-    followed = on_statuses(coordinator._replace(tasks_run=runs, tasks_finished=over))
+    reached = status != CREATED
+    deployed = (*coordinator.tasks_reached[:task], reached, *coordinator.tasks_reached[task + 1 :])
+    coordinator = coordinator._replace(tasks_run=runs, tasks_finished=over, tasks_reached=deployed)
+    changed = tuple(other == task for other in range(len(runs)))
+    followed = hear_of_tasks(coordinator, changed)
     return followed._replace(rules=("COORD-01", *followed.rules))
 
 
@@ -106,4 +111,8 @@ def on_fail_tasks(coordinator: Coordinator, failed: tuple[bool, ...]) -> Step[Co
     """Tasks fail; the scheduler restarts the job."""
     runs = tuple(runs and not fails for runs, fails in zip(coordinator.tasks_run, failed, strict=True))
     over = tuple(over and not fails for over, fails in zip(coordinator.tasks_finished, failed, strict=True))
-    return on_job_status(coordinator._replace(tasks_run=runs, tasks_finished=over), RESTARTING)
+    reached = tuple(was or fails for was, fails in zip(coordinator.tasks_reached, failed, strict=True))
+    coordinator = coordinator._replace(tasks_run=runs, tasks_finished=over, tasks_reached=reached)
+    coordinator, effects, rules = report(coordinator, failed)
+    step = on_job_status(coordinator, RESTARTING)
+    return step._replace(effects=(*effects, *step.effects), rules=(*rules, *step.rules))

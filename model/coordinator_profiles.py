@@ -22,10 +22,20 @@ class CoordinatorProfile:
     # -------- requests
     queues: bool = True
     """A request that may not start yet waits; else it is rejected, and the scheduler makes up for it."""
+    turns_after_end: int = 2
+    """So often what waits gets its turn when a checkpoint has ended: once for its end, once more when what it
+    left behind is deleted. It shows within the min pause, where each turn removes a periodic head."""
+    turn_after_drop: bool = True
+    """... and once more for each checkpoint that the store has deleted."""
+    plans_later: bool = True
+    """Who takes part is found out behind all that an event brings with it: further turns find it busy."""
     savepoints_may_wait: bool = True
     """With unaligned checkpoints savepoints are not forced; else they always are."""
     awaits_every_task: bool = False
     """Only sources have to run at the start, and every task has to acknowledge; else those that run."""
+    minds_finished_tasks: bool = True
+    """Where only sources have to run, any task that has finished keeps checkpoints from starting; else only a
+    source."""
     finished_tasks_may_be_asked_for: bool = True
     """Checkpoints after tasks finish are there to be configured."""
     goes_on_after_finished_tasks: bool = True
@@ -33,9 +43,23 @@ class CoordinatorProfile:
 
     # -------- the scheduler
     follows_tasks: bool = True
-    """The scheduler runs while job and tasks do; else while the job does."""
+    """The listener has the scheduler run while the job does and every execution that it has heard of runs or
+    has finished, also one that failed and is no more; and the execution graph starts a scheduler that stands
+    still whenever a task begins to run. Else the scheduler runs while the job does."""
+    start_suspends: bool = False
+    """A start of the scheduler first suspends whatever waits or is pending; else only if it ran."""
     restarts_after_pause: bool = True
     """From its second start on the scheduler waits for the min pause; else for the initial delay again."""
+
+    abort_begins_anew: bool = False
+    """Where a request was put off and an abort leaves nothing pending, the request is forgotten, and the
+    scheduler that runs waits for its initial delay again; it does not ask at once."""
+
+    # -------- the master phase
+    abort_ends_master_phase: bool = True
+    """With its checkpoint the phase is over; else it lasts until those who were asked have answered."""
+    counts_failed_start: bool = True
+    """A checkpoint that ends in its master phase fails once more, as a start that came to nothing."""
 
     # -------- messages
     hears_lost_triggers: bool = True
@@ -45,6 +69,8 @@ class CoordinatorProfile:
     registers_early: bool = True
     """Shared state is registered with the acknowledgement, until no newer checkpoint may use it; else with
     the completion, and counted by the checkpoints that use it."""
+    restore_registers_anew: bool = False
+    """A restore begins a new registry of shared state, with what the retained checkpoints use."""
 
     # -------- completion
     stores_savepoints: bool = False
@@ -75,6 +101,8 @@ class CoordinatorProfile:
     """Only the highest success clears the count, and failures up to it are old news."""
     savepoints_fail_alone: bool = True
     """The coordinator's own failures count for checkpoints only, and a stop fails the job for a task's."""
+    stop_counts_too: bool = False
+    """A stop that fails, fails the job as soon as it is aborted, and counts as any other behind that."""
 
     def __repr__(self) -> str:
         return f"Flink {self.name}"
@@ -88,9 +116,13 @@ def _up_to_1_14(name: str, **older: object) -> CoordinatorProfile:
     switches: dict[str, object] = {
         "goes_on_after_finished_tasks": False,
         "follows_tasks": False,
+        "start_suspends": True,
         "restarts_after_pause": False,
         "registers_early": False,
         "stores_savepoints": True,
+        "turn_after_drop": False,
+        "abort_ends_master_phase": False,
+        "counts_failed_start": False,
         "completes_first": True,
         "tells_of_subsumed": False,
         "counted": (CHECKPOINT_DECLINED, ASYNC_EXCEPTION, CHECKPOINT_EXPIRED, IO_EXCEPTION),
@@ -105,6 +137,7 @@ def _up_to_1_13(name: str, **older: object) -> CoordinatorProfile:
         name,
         finished_tasks_may_be_asked_for=False,
         hears_lost_triggers=False,
+        restore_registers_anew=True,
         **{"counted": (CHECKPOINT_DECLINED, ASYNC_EXCEPTION, CHECKPOINT_EXPIRED), **older},
     )
 
@@ -117,8 +150,13 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
             queues=False,
             savepoints_may_wait=False,
             awaits_every_task=True,
+            minds_finished_tasks=False,
+            plans_later=False,
             tells_of_aborts=False,
+            turns_after_end=0,
             forced_are_safe=True,
+            abort_begins_anew=True,
+            stop_counts_too=True,
             doubts_the_store=False,
             protects_the_last=False,
             counted=(CHECKPOINT_DECLINED,),
@@ -126,24 +164,33 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
         ),
         _up_to_1_13(
             "1.11",
+            turns_after_end=1,
             awaits_every_task=True,
+            minds_finished_tasks=False,
+            plans_later=False,
             doubts_the_store=False,
             protects_the_last=False,
             counts_in_order=False,
         ),
-        _up_to_1_13("1.12", awaits_every_task=True),
-        _up_to_1_13("1.13"),
+        _up_to_1_13("1.12", awaits_every_task=True, minds_finished_tasks=False, plans_later=False),
+        _up_to_1_13("1.13", awaits_every_task=True),
         _up_to_1_14("1.14"),
         CoordinatorProfile(
             "1.15",
+            turn_after_drop=False,
+            abort_ends_master_phase=False,
+            counts_failed_start=False,
             follows_tasks=False,
+            start_suspends=True,
             restarts_after_pause=False,
             completes_first=True,
             counts_failed_store=False,
         ),
         CoordinatorProfile(
             "1.17",
+            turn_after_drop=False,
             follows_tasks=False,
+            start_suspends=True,
             restarts_after_pause=False,
             counts_failed_store=False,
         ),

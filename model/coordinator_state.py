@@ -64,6 +64,12 @@ class Scheduler(NamedTuple):
     """The job's listener has it running; a stop-with-savepoint lets it stand still behind its back."""
     put_off: bool
     """A request was sent away, and the next end of a checkpoint makes up for it."""
+    awaited: tuple[bool, ...]
+    """For each task: its execution was last heard of as one that neither runs nor has finished."""
+    awaits_former: bool
+    """So was one that is no more, and nothing will be heard of it again."""
+    unheard: tuple[bool, ...]
+    """For each task: it has a new execution, which is heard of when the job runs."""
 
 
 class Coordinator(NamedTuple):
@@ -74,6 +80,8 @@ class Coordinator(NamedTuple):
     """Of the job; only RUNNING lets checkpoints start."""
     tasks_run: tuple[bool, ...]
     tasks_finished: tuple[bool, ...]
+    tasks_reached: tuple[bool, ...]
+    """Those that were deployed at some time: there is somebody to tell."""
     now: int
     """Virtual time in ms."""
     next_id: int
@@ -81,6 +89,10 @@ class Coordinator(NamedTuple):
     """Ascending by id."""
     master: int
     """The checkpoint in its master phase: sources are not triggered yet. -1 if there is none."""
+    outlived: tuple[Pending, ...]
+    """The checkpoint in its master phase, if it was aborted and the phase goes on; else none."""
+    turns: int
+    """How often what waits is still to get its turn within this event, beyond the first time."""
     queue: tuple[Request, ...]
     """Waiting requests, head first."""
     scheduler: Scheduler
@@ -104,10 +116,13 @@ def new_coordinator(plan: Plan, retain: int) -> Coordinator:
         status=CREATED,
         tasks_run=(False,) * len(plan.sources),
         tasks_finished=(False,) * len(plan.sources),
+        tasks_reached=(False,) * len(plan.sources),
         now=0,
         next_id=1,
         pending=(),
         master=NONE,
+        outlived=(),
+        turns=0,
         queue=(),
         scheduler=new_scheduler(plan),
         pause_ends=0,
@@ -122,7 +137,16 @@ def new_coordinator(plan: Plan, retain: int) -> Coordinator:
 
 def new_scheduler(plan: Plan) -> Scheduler:
     """A scheduler that stands still."""
-    return Scheduler(runs=False, due=NONE, delay=plan.initial_delay, follows=False, put_off=False)
+    return Scheduler(
+        runs=False,
+        due=NONE,
+        delay=plan.initial_delay,
+        follows=False,
+        put_off=False,
+        awaited=(True,) * len(plan.sources),
+        awaits_former=False,
+        unheard=(False,) * len(plan.sources),
+    )
 
 
 def can_start(coordinator: Coordinator) -> bool:
@@ -131,6 +155,8 @@ def can_start(coordinator: Coordinator) -> bool:
     if coordinator.status != RUNNING:
         return False
     if plan.profile.awaits_every_task:
+        if plan.profile.minds_finished_tasks and any(coordinator.tasks_finished):
+            return False
         return all(
             runs or not source for runs, source in zip(coordinator.tasks_run, plan.sources, strict=True)
         )

@@ -38,9 +38,9 @@ def on_failure(
 ) -> tuple[Failures, bool]:
     """A checkpoint has failed, a task said so or the coordinator gave up; does the job fail now?"""
     by_task = by_task and reason not in PRE_FLIGHT
-    if not profile.savepoints_fail_alone and type == STOP:
+    if not profile.savepoints_fail_alone and not profile.stop_counts_too and type == STOP:
         return failures, reason not in PRE_FLIGHT
-    if by_task and type == STOP:
+    if by_task and type == STOP and not profile.stop_counts_too:
         return failures, True
     if tolerable < 0 or reason not in profile.counted:
         return failures, False

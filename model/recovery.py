@@ -9,7 +9,8 @@ from model.completion import abort
 from model.coordinator_events import COORDINATOR_SHUTDOWN, JOB_FAILOVER_REGION
 from model.coordinator_state import CREATED, FINISHED, Coordinator, new_coordinator, new_scheduler
 from model.events import DiscardCheckpoint, Effects, Fail, Restored, Rules, Step
-from model.scheduling import follow, suspend
+from model.listening import renew
+from model.scheduling import follow, settle, suspend
 from model.store import CHECKPOINT, Entry, latest
 
 CANCELED = "CANCELED"
@@ -17,20 +18,27 @@ FAILED = "FAILED"
 SUSPENDED = "SUSPENDED"
 
 
-def on_restore(coordinator: Coordinator, region: bool = False) -> Step[Coordinator]:
-    """The restarting job, or a region of it, gets the newest retained checkpoint (ONCE-04)."""
-    if not coordinator.open:
-        return Step(coordinator, (Fail("IllegalStateException"),), ("COORD-25",))
+def on_restore(coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:
+    """These restarting tasks, of the job or a region, get the newest retained checkpoint (ONCE-04)."""
     effects: Effects = ()
     rules: Rules = ("ONCE-04", "SUB-06")
-    if region:
-        for pending in coordinator.pending:
-            coordinator, ended, counting = abort(coordinator, pending, JOB_FAILOVER_REGION)
-            effects, rules = (*effects, *ended), (*rules, *counting)
-    restored = Restored(latest(coordinator.store))
-    if not region:
-        return Step(coordinator, (restored,), rules)
-    return follow(coordinator, (*effects, restored), rules)
+    if not coordinator.open:
+        return Step(coordinator, (Fail("IllegalStateException"),), ("COORD-25",))
+    for pending in coordinator.pending:
+        coordinator, ended, counting = abort(coordinator, pending, JOB_FAILOVER_REGION)
+        effects, rules = (*effects, *ended), (*rules, *counting)
+    if coordinator.plan.profile.restore_registers_anew:
+        retained = tuple(entry.checkpoint for entry in coordinator.store.entries)
+        durable = tuple(entry.checkpoint for entry in coordinator.unseen)
+        shared = shared_state.register_anew(coordinator.shared, retained, durable)
+        coordinator = coordinator._replace(shared=shared)
+    renewed = renew(coordinator, tasks)
+    effects = (*effects, Restored(latest(coordinator.store)), *renewed.effects)
+    rules = (*rules, *renewed.rules)
+    if renewed.state.turns:
+        renewed = follow(renewed.state, effects, rules)
+        effects, rules = renewed.effects, renewed.rules
+    return settle(renewed.state, effects, rules)
 
 
 def on_store_fails(coordinator: Coordinator, when: int) -> Step[Coordinator]:
@@ -92,7 +100,7 @@ def on_job_end(coordinator: Coordinator, status: str) -> Step[Coordinator]:
                 shared, released = shared_state.release(coordinator.shared, entry.checkpoint)
                 coordinator = coordinator._replace(shared=shared)
                 effects = (*effects, *released)
-    if coordinator.plan.profile.registers_early:
+    if coordinator.plan.profile.registers_early and status != SUSPENDED:
         stays = () if ends else tuple(entry.checkpoint for entry in entries)
         durable = tuple(entry.checkpoint for entry in unseen)
         shared, released = shared_state.forget_older(coordinator.shared, stays, durable)

@@ -6,7 +6,7 @@ only by `on_advance`; whatever is due happens at its own moment, time-outs befor
 
 from model.completion import abort
 from model.coordinator_events import TRIGGER_CHECKPOINT_FAILURE
-from model.coordinator_state import RUNNING, Coordinator, find, to_trigger
+from model.coordinator_state import Coordinator, find, to_trigger
 from model.events import (
     CHECKPOINT_EXPIRED,
     COORDINATOR_SUSPEND,
@@ -68,7 +68,7 @@ def follow(coordinator: Coordinator, effects: Effects, rules: Rules) -> Step[Coo
         return take_turns(coordinator, effects, rules)
     scheduler = coordinator.scheduler
     if not scheduler.put_off:
-        return Step(coordinator, effects, rules)
+        return settle(coordinator, effects, rules)
     due = coordinator.now if scheduler.runs else NONE
     coordinator = coordinator._replace(scheduler=scheduler._replace(put_off=False, due=due))
     return settle(coordinator, effects, rules)
@@ -106,7 +106,7 @@ def suspend(coordinator: Coordinator, reason: str = COORDINATOR_SUSPEND) -> Step
     for pending in coordinator.pending:
         coordinator, ended, counting = abort(coordinator, pending, reason)
         effects, rules = (*effects, *ended), (*rules, *counting)
-    return Step(coordinator, effects, rules)
+    return Step(coordinator._replace(turns=0), effects, rules)
 
 
 def start_scheduler(coordinator: Coordinator) -> Step[Coordinator]:
@@ -114,25 +114,11 @@ def start_scheduler(coordinator: Coordinator) -> Step[Coordinator]:
     if not coordinator.open:
         return Step(coordinator, (Fail("IllegalArgumentException"),), ("COORD-25", "COORD-26"))
     plan = coordinator.plan
+    effects: Effects = ()
+    if plan.profile.start_suspends or coordinator.scheduler.runs:
+        coordinator, effects, _ = suspend(coordinator)
     delay = coordinator.scheduler.delay
     scheduler = coordinator.scheduler._replace(runs=True, due=coordinator.now + delay)
     if plan.profile.restarts_after_pause:
         scheduler = scheduler._replace(delay=plan.min_pause)
-    return settle(coordinator._replace(scheduler=scheduler), (), ("COORD-26",))
-
-
-def on_statuses(coordinator: Coordinator) -> Step[Coordinator]:
-    """The job or a task has changed its status: the scheduler starts or suspends, where it follows them."""
-    if not coordinator.plan.interval:
-        return Step(coordinator, (), ())
-    wanted = coordinator.status == RUNNING
-    if coordinator.plan.profile.follows_tasks:
-        statuses = zip(coordinator.tasks_run, coordinator.tasks_finished, strict=True)
-        wanted = wanted and all(runs or over for runs, over in statuses)
-    if wanted == coordinator.scheduler.follows:
-        return Step(coordinator, (), ())
-    coordinator = coordinator._replace(scheduler=coordinator.scheduler._replace(follows=wanted))
-    if wanted:
-        return start_scheduler(coordinator)
-    stopped = suspend(coordinator)
-    return stopped._replace(rules=("COORD-26", *stopped.rules))
+    return Step(coordinator._replace(scheduler=scheduler), effects, ("COORD-26",))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from model.events import NONE, DiscardState, Effects
 from model.pending import NO_STATE, Pending
+from model.store import CHECKPOINT
 
 
 class Use(NamedTuple):
@@ -32,7 +33,7 @@ class SharedState(NamedTuple):
     """The registry of shared files."""
 
     registered: tuple[Registered, ...]
-    """Newer generations: one for each file, in the order of registration."""
+    """One for each file, in the order of registration."""
     completed: tuple[Use, ...]
     """What the completed checkpoints use: one for each file and checkpoint."""
     unseen: tuple[Use, ...]
@@ -77,15 +78,20 @@ def loss(shared: SharedState, handle: int, files: tuple[int, ...], *, registers_
 
 
 def loss_of(shared: SharedState, pending: Pending, *, registers_early: bool) -> Effects:
-    """All that was collected is deleted, in the order of the tasks."""
+    """All that was collected is deleted, in the order of the tasks; what was registered is the registry's."""
     lost: Effects = ()
-    for handle, files in zip(pending.states, pending.shared, strict=True):
+    is_registered = registers_early and pending.type == CHECKPOINT
+    for handle, brought in zip(pending.states, pending.shared, strict=True):
+        files = () if is_registered else brought
         lost = (*lost, *loss(shared, handle, files, registers_early=registers_early))
     return lost
 
 
-def complete(shared: SharedState, pending: Pending) -> SharedState:
+def complete(shared: SharedState, pending: Pending, *, registers_early: bool) -> SharedState:
     """A checkpoint that is kept uses the files that came with it."""
+    if not registers_early:
+        for files in pending.shared:
+            shared = register(shared, pending.checkpoint, files)
     completed = shared.completed
     for files in pending.shared:
         for file in files:
@@ -103,12 +109,9 @@ def uses_of(shared: SharedState, checkpoint: int) -> tuple[Use, ...]:
 def release(shared: SharedState, checkpoint: int) -> tuple[SharedState, Effects]:
     """Older generations: a completed checkpoint is deleted, and with it what no other one uses."""
     left = tuple(use for use in shared.completed if use.checkpoint != checkpoint)
-    gone = tuple(
-        DiscardState(use.handle)
-        for use in shared.completed
-        if use.checkpoint == checkpoint and not any(other.handle == use.handle for other in left)
-    )
-    return shared._replace(completed=left), gone
+    kept = tuple(file for file in shared.registered if any(use.handle == file.handle for use in left))
+    gone = tuple(DiscardState(file.handle) for file in shared.registered if file not in kept)
+    return shared._replace(completed=left, registered=kept), gone
 
 
 def forget_older(
@@ -139,6 +142,22 @@ def recover(shared: SharedState, retained: tuple[int, ...], *, registers_early: 
     found = new_shared_state()._replace(completed=completed)
     if registers_early:
         found = found._replace(unclaimed=retained[-1] if retained else NONE)
-        for use in completed:
-            found = register(found, use.checkpoint, (use.handle,))
+    for use in completed:
+        found = register(found, use.checkpoint, (use.handle,))
     return found
+
+
+def register_anew(shared: SharedState, retained: tuple[int, ...], durable: tuple[int, ...]) -> SharedState:
+    """Older generations: only what the retained checkpoints use is known from now on.
+
+    `durable`: further ones that a new coordinator would find.
+    """
+    uses = (*shared.completed, *shared.unseen)
+    completed = tuple(use for kept in retained for use in shared.completed if use.checkpoint == kept)
+    return shared._replace(
+        registered=tuple(
+            file for file in shared.registered if any(use.handle == file.handle for use in completed)
+        ),
+        completed=completed,
+        unseen=tuple(use for kept in durable for use in uses if use.checkpoint == kept),
+    )

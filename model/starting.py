@@ -5,16 +5,19 @@ the sources, and only one checkpoint at a time is in that phase. A turn is taken
 come, a start has failed, or a checkpoint has ended; it goes on until nothing more may start.
 """
 
-from model.completion import abort, complete
+from model.completion import STORE_EXCEPTION, abort, complete, fail_start, owe_turns
 from model.coordinator_events import (
     ALREADY_QUEUED,
     COORDINATOR_SHUTDOWN,
+    FINALIZE_CHECKPOINT_FAILURE,
     MINIMUM_TIME_BETWEEN_CHECKPOINTS,
     PERIODIC_SCHEDULER_SHUTDOWN,
+    PRE_FLIGHT,
     TOO_MANY_CHECKPOINT_REQUESTS,
     TOO_MANY_CONCURRENT_CHECKPOINTS,
     TRIGGER_CHECKPOINT_FAILURE,
     AskMaster,
+    FailJob,
 )
 from model.coordinator_state import Coordinator, can_start, find, replace_pending, taking_part, to_trigger
 from model.events import (
@@ -29,7 +32,7 @@ from model.events import (
 )
 from model.pending import Pending, is_fully_acknowledged, new_pending
 from model.requests import QUEUE_LIMIT, Request, has_room, joined, may_start
-from model.store import CHECKPOINT
+from model.store import CHECKPOINT, STOP
 
 
 def request(coordinator: Coordinator, wanted: Request) -> Step[Coordinator]:
@@ -53,7 +56,13 @@ def rejection(refused: Request, reason: str) -> Effects:
 
 
 def take_turns(coordinator: Coordinator, effects: Effects, rules: Rules) -> Step[Coordinator]:
-    """Start requests from the head of the queue as far as the limit allows (COORD-03, COORD-11)."""
+    """Start requests from the head of the queue as far as the limit allows (COORD-03, COORD-11).
+
+    A head that comes too early leaves, and ends one turn.
+    """
+    profile = coordinator.plan.profile
+    turns = coordinator.turns
+    coordinator = coordinator._replace(turns=0)
     while coordinator.queue and coordinator.master == NONE:
         head = coordinator.queue[0]
         if not may_start(head, len(coordinator.pending), coordinator.plan.max_concurrent):
@@ -66,7 +75,12 @@ def take_turns(coordinator: Coordinator, effects: Effects, rules: Rules) -> Step
         if comes_too_early(coordinator, head):
             coordinator = move_to_end_of_pause(coordinator)
             effects = (*effects, *rejection(head, MINIMUM_TIME_BETWEEN_CHECKPOINTS))
+            turns -= 1
+            if turns > 0:
+                continue
             break
+        if pre_check(coordinator, head) is None and (profile.plans_later or can_start(coordinator)):
+            turns = 0  # they come while it is busy
         coordinator, effects, rules = start(coordinator, head, effects, rules)
     return Step(coordinator, effects, rules)
 
@@ -77,8 +91,8 @@ def comes_too_early(coordinator: Coordinator, wanted: Request) -> bool:
 
 
 def move_to_end_of_pause(coordinator: Coordinator) -> Coordinator:
-    """The scheduler's next request comes when the pause is over, and counts the interval from there."""
-    if not coordinator.scheduler.runs:
+    """The scheduler's next request comes when the pause is over; in vain, if it stands still."""
+    if not coordinator.plan.interval or not coordinator.open:
         return coordinator
     return coordinator._replace(scheduler=coordinator.scheduler._replace(due=coordinator.pause_ends))
 
@@ -98,7 +112,10 @@ def admit(coordinator: Coordinator, wanted: Request) -> Step[Coordinator]:
             coordinator = move_to_end_of_pause(coordinator)
     rules: Rules = ("COORD-03", "COORD-14") if coordinator.plan.min_pause else ("COORD-03",)
     if refused is not None:
-        return Step(coordinator, rejection(wanted, refused), rules)
+        said = rejection(wanted, refused)
+        if wanted.type == STOP and coordinator.plan.profile.stop_counts_too and refused not in PRE_FLIGHT:
+            said = (FailJob(refused), *said)
+        return Step(coordinator, said, rules)
     return start(coordinator, wanted, (), rules)
 
 
@@ -151,36 +168,51 @@ def go_on(coordinator: Coordinator, begun: Pending, effects: Effects, rules: Rul
     if not all(begun.hooks):  # none was asked before
         asked = tuple(AskMaster(place, begun.checkpoint, True) for place in range(len(begun.hooks)))
         return Step(coordinator, (*effects, *asked), rules)
-    coordinator = coordinator._replace(master=NONE)
+    coordinator = end_master_phase(coordinator)
     triggers = tuple(
         TriggerTask(task, begun.checkpoint, begun.type) for task in to_trigger(coordinator, begun)
     )
     if is_fully_acknowledged(begun):  # the tasks were faster than their trigger
         done = complete(coordinator, begun, (*effects, *triggers))
+        if Fail(STORE_EXCEPTION) not in done.effects:
+            return Step(done.state, done.effects, (*rules, *done.rules))
         heard = tuple(effect for effect in done.effects if type(effect) is not Fail)  # nobody called
-        return Step(done.state, heard, (*rules, *done.rules))
+        failed = fail_start(done.state, begun, FINALIZE_CHECKPOINT_FAILURE)
+        return Step(failed.state, (*heard, *failed.effects), (*rules, *done.rules, *failed.rules))
     return Step(coordinator, (*effects, *triggers), rules)
+
+
+def end_master_phase(coordinator: Coordinator) -> Coordinator:
+    """Nobody is awaited before the sources any more."""
+    return coordinator._replace(master=NONE, outlived=())
 
 
 def on_master_answer(
     coordinator: Coordinator, place: int, checkpoint: int, is_hook: bool, fails: bool
 ) -> Step[Coordinator]:
     """An operator coordinator or a hook answers; only to what it was asked, and once."""
-    pending = find(coordinator.pending, checkpoint)
+    pending = find((*coordinator.pending, *coordinator.outlived), checkpoint)
     if pending is None or coordinator.master != checkpoint:
         return Step(coordinator, (), ("COORD-23",))
     answered = pending.hooks if is_hook else pending.coordinators
     if answered[place] or (is_hook and not all(pending.coordinators)):
         return Step(coordinator, (), ("COORD-23",))
     if fails:
+        coordinator = owe_turns(end_master_phase(coordinator), 1)
+        if not find(coordinator.pending, checkpoint):
+            return take_turns(coordinator, (), ("COORD-23",))
         coordinator, effects, rules = abort(coordinator, pending, TRIGGER_CHECKPOINT_FAILURE)
         return take_turns(coordinator, effects, ("COORD-23", "COORD-11", *rules))
     answered = (*answered[:place], True, *answered[place + 1 :])
     pending = pending._replace(hooks=answered) if is_hook else pending._replace(coordinators=answered)
+    if coordinator.outlived:
+        if all(answered):
+            return take_turns(end_master_phase(coordinator), (), ("COORD-23",))
+        return Step(coordinator._replace(outlived=(pending,)), (), ("COORD-23",))
     coordinator = replace_pending(coordinator, pending)
     if is_hook and not all(answered):
         return Step(coordinator, (), ("COORD-23",))
-    coordinator, effects, rules = go_on(coordinator, pending, (), ())
+    coordinator, effects, rules = go_on(owe_turns(coordinator, 1), pending, (), ())
     return take_turns(coordinator, effects, rules)
 
 

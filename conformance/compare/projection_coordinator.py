@@ -135,6 +135,7 @@ def coordinator_of(there: Coordinator, k: Any) -> Coordinator:  # noqa: ANN401 -
     return there._replace(
         status=RUNNING if k["running"] else RESTARTING,
         tasks_run=tuple(task in k["up"] for task in tasks),
+        tasks_reached=tuple(True for _ in tasks),
         next_id=k["next"],
         pending=tuple(_pending(there, entry) for entry in k["pending"]),
         queue=tuple(

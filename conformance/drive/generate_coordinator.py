@@ -32,7 +32,7 @@ def is_from_1_14(profile: str) -> bool:
     return PROFILES.index(profile) >= PROFILES.index("1.14")
 
 
-def _varied(profile: str, rng: Random) -> Wire:
+def varied(profile: str, rng: Random) -> Wire:
     """One configuration of a generation, with some of everything that can be configured."""
     config: dict[str, object] = {
         "tasks": rng.choice(_TASKS),
@@ -50,6 +50,8 @@ def _varied(profile: str, rng: Random) -> Wire:
             config["initial_delay_ms"] = rng.choice((0, 40))
     if profile != "1.9":
         config["unaligned"] = rng.random() < 0.3
+        if config["unaligned"]:
+            config["max_concurrent"] = 1
         if rng.random() < 0.3:
             config["operator_coordinators"] = rng.choice((["reader"], ["reader", "writer"]))
         if rng.random() < 0.2:
@@ -60,7 +62,7 @@ def _varied(profile: str, rng: Random) -> Wire:
 
 
 _VARIED: list[Wire] = [
-    _varied(profile, Random(f"coordinator {profile} {number}")) for number in range(6) for profile in PROFILES
+    varied(profile, Random(f"coordinator {profile} {number}")) for number in range(6) for profile in PROFILES
 ]
 
 CONFIGS: list[Wire] = [

@@ -1,7 +1,7 @@
 """Conforming a released coordinator, and its store alone: histories of a job and its checkpoints.
 
-As `conformance.drive.released` does it for gates. What no release can be asked, or what would say the same
-known divergence in every other history, is left out of the random ones; each place says why.
+As `conformance.drive.released` does it for gates. What no release can be asked is left out of the random
+ones; each place says why.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +12,7 @@ from random import Random
 from conformance.adapters.protocol import Wire
 from conformance.drive import generate
 from conformance.drive.around import Transition, ways_around
-from conformance.drive.generate_coordinator import CONFIGS, PROFILES
+from conformance.drive.generate_coordinator import PROFILES, varied
 from conformance.drive.oracle import Edge, Oracle
 from conformance.drive.released import BATCHES, Search, Target, edges_of
 from conformance.drive.stream import Case, has_failed
@@ -23,9 +23,8 @@ LENGTH = 50
 BATCHES_OF_50 = (*BATCHES[:-1], BATCHES[-1] + LENGTH - sum(BATCHES))
 IDS = 3
 """Checkpoints of the toured models at most."""
-STARTED_BY_TASKS = "2.3"
-"""The profile in which a job's scheduler follows its tasks. After a failure it is the execution graph, which
-the harness does not play, that starts it again when a task runs; the listener alone never does."""
+CONFIGS = 24
+"""Configurations that random histories go through."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class MasterTarget(Target):
         """Those that random histories go through, in turn."""
         if self.component == "store":
             return [{"retain": retain, "profile": self.profile} for retain in (1, 2, 3)]
-        return [_drivable(config) for config in CONFIGS if config["profile"] == self.profile]
+        return [varied(self.profile, Random(f"released {number}")) for number in range(CONFIGS)]
 
 
 def target(version: str, profile: str, component: str) -> MasterTarget:
@@ -44,59 +43,9 @@ def target(version: str, profile: str, component: str) -> MasterTarget:
     return MasterTarget(version, profile, component, "", after_finish=True, component=component)
 
 
-def _drivable(config: Wire) -> Wire:
-    """What of a random configuration the model describes as the releases do.
-
-    Not described yet, and therefore left out: how often the queue is asked again after an end (several times
-    from 1.12 on, which shows where the min pause removes a waiting request each time); a master phase that
-    outlives its aborted checkpoint (up to 1.15) or whose failure is counted twice (from 1.17 on); up to 1.10
-    when the scheduler forgets a request that was put off.
-    """
-    drivable = dict(config)
-    generation = PROFILES.index(config["profile"])
-    if config.get("unaligned"):
-        drivable["max_concurrent"] = 1  # every release refuses more
-    if generation >= PROFILES.index("1.12"):
-        drivable["min_pause_ms"] = 0
-    if config["profile"] == "1.9":
-        drivable.pop("interval_ms", None)
-        drivable.pop("initial_delay_ms", None)
-    if "operator_coordinators" in config or "hooks" in config:
-        if generation >= PROFILES.index("1.17"):
-            drivable["tolerable_failures"] = -1
-        else:
-            drivable.pop("operator_coordinators", None)
-            drivable.pop("hooks", None)
-    return drivable
-
-
-def is_left_out(config: Wire, event: Wire) -> bool:
-    """No release is asked this in a random history."""
-    if "tasks" not in config:
-        return False
-    kind = event["kind"]
-    if event.get("drain") and event.get("type") != "stop":
-        return True  # there is no way to ask for it
-    if kind == "shutdown":
-        return (
-            True  # not described yet: what becomes of the registry's files, and of a failed job's checkpoints
-        )
-    region = event.get("scope") == "region"
-    if kind == "restore" and region and config["profile"] == "1.9":
-        return True  # as above: a request that was put off
-    failed = kind == "restore" and config["profile"] == STARTED_BY_TASKS
-    return failed and config.get("interval_ms") is not None
-
-
-def described(config: Wire, event: Wire) -> Wire:
-    """The event without what the model does not describe as the releases do.
-
-    From 1.15 on every addition to the store deletes the shared files that no retained checkpoint uses, not
-    only one that drops a checkpoint: files of aborted checkpoints go earlier than the model says.
-    """
-    if "shared" in event and PROFILES.index(config["profile"]) >= PROFILES.index("1.15"):
-        return {name: value for name, value in event.items() if name != "shared"}
-    return event
+def is_left_out(event: Wire) -> bool:
+    """Nothing else of a history is: there is no way to ask a release for a checkpoint that drains."""
+    return bool(event.get("drain")) and event.get("type") != "stop"
 
 
 def is_stored(config: Wire, observed: Wire, event: Wire) -> bool:
@@ -136,11 +85,10 @@ class MasterSearch(Search):
             event = choose(node.observed)
             if event is None or len(edges) == LENGTH:
                 break
-            if is_left_out(config, event) or (
+            if is_left_out(event) or (
                 self._target.component == "store" and not is_stored(config, node.observed, event)
             ):
                 continue
-            event = described(config, event)
             edge = oracle.step(node, event)
             if edge.refused is None:
                 edges.append((event, edge))

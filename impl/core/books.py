@@ -6,7 +6,8 @@ from impl.core.coordinator_options import CoordinatorOptions
 from impl.core.events import CheckpointType
 from impl.core.failures import CheckpointFailureManager
 from impl.core.job import Job
-from impl.core.pending import PendingCheckpoint
+from impl.core.listening import ExecutionListener
+from impl.core.pending import OutlivedPhase, PendingCheckpoint
 from impl.core.requests import Request, RequestQueue, Turnstile
 from impl.core.retained import Retained
 from impl.core.scheduler import Scheduler
@@ -38,6 +39,9 @@ class Books:
             options.interval_ms, options.initial_delay_ms, options.min_pause_ms, options.generation
         )
         self.shut_down = False
+        self.turns = 0  # that what waits is still to get within this event, beyond the first
+        self.outlived: OutlivedPhase | None = None
+        self.listener = ExecutionListener(self.job.tasks)
         self.pause_ends: int | None = None
 
     @property
@@ -51,10 +55,10 @@ class Books:
         return self.pause_ends is not None and self.now < self.pause_ends
 
     @property
-    def in_master_phase(self) -> PendingCheckpoint | None:
-        """The checkpoint whose tasks are not triggered yet; there is at most one."""
+    def in_master_phase(self) -> bool:
+        """Whether somebody is awaited before tasks are triggered; for one checkpoint at a time."""
         newest = next(reversed(self.pending.values()), None)
-        return newest if newest is not None and newest.in_master_phase else None
+        return self.outlived is not None or (newest is not None and newest.in_master_phase)
 
     def request(
         self, requested: CheckpointType, *, forced: bool = False, periodic: bool = False, own: bool = False

@@ -3,6 +3,7 @@
 Rules: COORD-10, and COORD-12 where the scheduler stops. Time passes only when somebody says so.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from impl.core.books import Books
@@ -10,6 +11,7 @@ from impl.core.coordinator_effects import CHECKPOINT_EXPIRED, COORDINATOR_SUSPEN
 from impl.core.effects import Effect, Fail
 from impl.core.ending import abort, suspend
 from impl.core.events import CheckpointType
+from impl.core.job import RUNNING
 from impl.core.pending import PendingCheckpoint
 from impl.core.starting import ask, take_turns
 
@@ -48,15 +50,67 @@ def give_turn_after_decline(books: Books, checkpoint: int) -> list[Effect]:
     return give_turn(books)
 
 
-def start_scheduler(books: Books) -> list[Effect]:
-    """If the job is ready and there is anything to schedule; a first slot without delay has come."""
-    if not books.job.ready or not books.scheduler.configured:
+def hear_of_job(books: Books) -> list[Effect]:
+    """The job has a new status; once it runs its new executions are deployed."""
+    effects = _listen(books)
+    if books.job.status == RUNNING:
+        effects += _deploy(books)
+    return effects + pass_until(books, books.now)
+
+
+def hear_of_tasks(books: Books, tasks: Sequence[str]) -> list[Effect]:
+    """These tasks have new statuses, one after the other."""
+    effects: list[Effect] = []
+    if not _listens_to_tasks(books):
+        return effects
+    for task in tasks:
+        if books.job.runs(task) and not books.shut_down and not books.scheduler.runs:
+            effects += start_scheduler(books)  # the execution graph does, whatever the other tasks do
+        books.listener.heard(task, is_up=books.job.is_up(task))
+        effects += _listen(books)
+    return effects
+
+
+def replace_executions(books: Books, tasks: Sequence[str]) -> list[Effect]:
+    """These tasks get new executions, which are deployed when the job runs."""
+    books.job.begin_attempts(tasks)
+    books.listener.replaced(tasks)
+    return _deploy(books) if books.job.status == RUNNING else []
+
+
+def _deploy(books: Books) -> list[Effect]:
+    """New executions are scheduled; then those whose tasks run, or have finished, do so."""
+    fresh = books.listener.deploy(books.job.tasks)
+    if not fresh or not _listens_to_tasks(books):
         return []
+    return _listen(books) + hear_of_tasks(books, [task for task in fresh if books.job.is_up(task)])
+
+
+def _listens_to_tasks(books: Books) -> bool:
+    return books.scheduler.configured and books.generation.schedules_by_tasks
+
+
+def _listen(books: Books) -> list[Effect]:
+    """The listener starts and stops the scheduler; without an interval nobody listens to a start."""
+    wanted = books.job.status == RUNNING
+    if not books.scheduler.configured:
+        return [] if wanted else stop_scheduler(books)
+    if books.generation.schedules_by_tasks:
+        wanted = wanted and books.listener.awaits_nobody
+        if wanted is books.listener.started:
+            return []
+    books.listener.started = wanted
+    return start_scheduler(books) if wanted else stop_scheduler(books)
+
+
+def start_scheduler(books: Books) -> list[Effect]:
+    """It runs from now on, and its first slot comes after a delay."""
     if books.shut_down:
         return [BAD_ARGUMENT]
-    effects = stop_scheduler(books)
+    leaves_alone = books.generation.starts_without_suspending and not books.scheduler.runs
+    effects = [] if leaves_alone else stop_scheduler(books)
     books.scheduler.start(books.now)
-    return effects + pass_until(books, books.now)
+    return effects
 
 
 def stop_scheduler(books: Books) -> list[Effect]:

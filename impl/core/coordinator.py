@@ -9,7 +9,7 @@ runtime asks `awaiting` and `collected` before it hands over the last acknowledg
 checkpoint, and hands the acknowledgement over; where publishing fails it hands over a decline instead.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from impl.core.books import Books
@@ -17,8 +17,10 @@ from impl.core.clockwork import (
     BAD_ARGUMENT,
     give_turn,
     give_turn_after_decline,
+    hear_of_job,
+    hear_of_tasks,
     pass_until,
-    start_scheduler,
+    replace_executions,
     stop_scheduler,
 )
 from impl.core.component import Effects, require_checkpoint_id, steps
@@ -57,7 +59,7 @@ from impl.core.events import Advance, CheckpointType
 from impl.core.inspection import InspectedCoordinator
 from impl.core.job import CANCELED, FAILED, FINISHED, RESTARTING, RUNNING, SUSPENDED
 from impl.core.pending import PendingCheckpoint
-from impl.core.starting import ask, go_on
+from impl.core.starting import answer, ask
 
 BAD_STATE: Final = Fail("IllegalStateException")
 
@@ -81,31 +83,25 @@ class Coordinator(InspectedCoordinator):
 
     def job_status(self, status: str) -> Effects:
         """The job changes its status; leaving RUNNING ends all that waits or is pending (COORD-12)."""
-        job = self._books.job
-        was_ready = job.ready
-        job.status = status
-        if status != RUNNING:
-            return tuple(stop_scheduler(self._books))
-        return () if was_ready else tuple(start_scheduler(self._books))
+        self._books.job.status = status
+        return tuple(hear_of_job(self._books))
 
     def task_status(self, task: str, status: str) -> Effects:
         """A task changes its status; the scheduler may have waited for that, or have to stop."""
-        job = self._books.job
-        was_ready = job.ready
-        job.set_status(task, status)
-        if was_ready == job.ready or not self._books.scheduler.configured:
-            return ()
-        return tuple(stop_scheduler(self._books)) if was_ready else tuple(start_scheduler(self._books))
+        books = self._books
+        books.job.set_status(task, status)
+        return (*hear_of_tasks(books, (task,)), *pass_until(books, books.now))
 
     def fail_tasks(self, tasks: tuple[str, ...]) -> Effects:
         """`tasks` fail, and the job restarts (COORD-12)."""
-        job = self._books.job
+        books = self._books
         for task in tasks:
-            job.require(task)
+            books.job.require(task)
         for task in tasks:
-            job.set_status(task, FAILED)
-        job.status = RESTARTING
-        return tuple(stop_scheduler(self._books))
+            books.job.set_status(task, FAILED)
+        effects = hear_of_tasks(books, tasks)
+        books.job.status = RESTARTING
+        return (*effects, *hear_of_job(books))
 
     # ------------------------------------------------------------ requests and their master phase
 
@@ -136,37 +132,19 @@ class Coordinator(InspectedCoordinator):
 
     def coordinator_done(self, name: str, checkpoint: int) -> Effects:
         """An operator coordinator has taken its part; with the last one the hooks are asked."""
-        pending = self._pending(checkpoint)
-        self._require_name(name, self._books.options.operator_coordinators)
-        if pending is None or name not in pending.awaited_coordinators:
-            return ()
-        pending.coordinator_done(name)
-        return (*go_on(self._books, pending), *give_turn(self._books))
+        return self._answered(name, checkpoint, of_hook=False, fails=False)
 
     def coordinator_fails(self, name: str, checkpoint: int) -> Effects:
         """An operator coordinator could not take its part."""
-        pending = self._pending(checkpoint)
-        self._require_name(name, self._books.options.operator_coordinators)
-        if pending is None or name not in pending.awaited_coordinators:
-            return ()
-        return self._aborted(pending, TRIGGER_CHECKPOINT_FAILURE)
+        return self._answered(name, checkpoint, of_hook=False, fails=True)
 
     def hook_done(self, name: str, checkpoint: int) -> Effects:
         """A master hook has taken its part; with the last one the tasks are triggered."""
-        pending = self._pending(checkpoint)
-        self._require_name(name, self._books.options.hooks)
-        if pending is None or name not in pending.awaited_hooks:
-            return ()
-        pending.hook_done(name)
-        return (*go_on(self._books, pending), *give_turn(self._books))
+        return self._answered(name, checkpoint, of_hook=True, fails=False)
 
     def hook_fails(self, name: str, checkpoint: int) -> Effects:
         """A master hook could not take its part."""
-        pending = self._pending(checkpoint)
-        self._require_name(name, self._books.options.hooks)
-        if pending is None or name not in pending.awaited_hooks:
-            return ()
-        return self._aborted(pending, TRIGGER_CHECKPOINT_FAILURE)
+        return self._answered(name, checkpoint, of_hook=True, fails=True)
 
     # ------------------------------------------------------------ what tasks say
 
@@ -228,14 +206,15 @@ class Coordinator(InspectedCoordinator):
             books.job.require(task)
         if books.shut_down:
             return (BAD_STATE,)
-        if scope is RestoreScope.ALL:
-            if books.job.status == RUNNING:
-                raise ProtocolError("a job restores while it does not run, but it is RUNNING; stop it first")
-            books.job.begin_attempts(books.job.tasks)
-            return (Restored(books.retained.newest),)
-        ended = abort_all(books, JOB_FAILOVER_REGION)
-        books.job.begin_attempts(tasks)
-        return (*ended, Restored(books.retained.newest), *give_turn(books))
+        if scope is RestoreScope.ALL and books.job.status == RUNNING:
+            raise ProtocolError("a job restores while it does not run, but it is RUNNING; stop it first")
+        effects = abort_all(books, JOB_FAILOVER_REGION)
+        if not books.generation.restores_keep_the_registry:
+            books.retained.register_anew()
+        effects.append(Restored(books.retained.newest))
+        effects += replace_executions(books, books.job.tasks if scope is RestoreScope.ALL else tasks)
+        ended = books.turns > 0
+        return (*effects, *(give_turn(books) if ended else pass_until(books, books.now)))
 
     def coordinator_restart(self) -> Effects:
         """This coordinator dies in silence; a new one goes on with what is durable (COORD-02)."""
@@ -262,9 +241,13 @@ class Coordinator(InspectedCoordinator):
         require_checkpoint_id(checkpoint)
         return self._books.pending.get(checkpoint)
 
-    def _require_name(self, name: str, names: Sequence[str]) -> None:
+    def _answered(self, name: str, checkpoint: int, *, of_hook: bool, fails: bool) -> Effects:
+        require_checkpoint_id(checkpoint)
+        options = self._books.options
+        names = options.hooks if of_hook else options.operator_coordinators
         if name not in names:
             raise ProtocolError(f"the coordinator knows {list(names)} here, came {name!r}; name one of those")
+        return tuple(answer(self._books, name, checkpoint, of_hook=of_hook, fails=fails))
 
     def _aborted(self, pending: PendingCheckpoint, reason: str) -> Effects:
         ended = abort(self._books, pending, reason)

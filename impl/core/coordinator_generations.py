@@ -15,6 +15,16 @@ class CoordinatorGeneration:
 
     queues_requests: bool = False
     """A request that may not start waits in a queue; before, it was dropped and the schedule asked again."""
+    turns_after_end: int = 0
+    """How often what waits gets its turn when a checkpoint has ended: for its end, and from 1.12 on once its
+    remains are deleted. Each turn removes one periodic request that comes within the pause."""
+    turn_after_deletion: bool = False
+    """One more turn for each completed checkpoint that was deleted to make room."""
+    plans_in_background: bool = False
+    """Who takes part in a start is found out in the job's main thread; further turns find it busy."""
+    forgets_on_abort: bool = True
+    """A request that was put off is forgotten when an abort leaves nothing pending, and the scheduler, if it
+    runs, waits for its initial delay again."""
     forces_aligned_savepoints_only: bool = False
     """A savepoint is forced only while checkpoints are aligned."""
     spares_pending_savepoints: bool = False
@@ -24,6 +34,12 @@ class CoordinatorGeneration:
     coordinators_and_hooks: bool = False
     """Operator coordinators and master hooks take their part before the tasks are triggered."""
 
+    aborts_end_master_phase: bool = False
+    """The master phase ends with its checkpoint; before, with the answers of those that were asked
+    (FLINK-26394)."""
+    counts_failed_starts: bool = False
+    """A checkpoint that ends in its master phase is counted again as a start that failed."""
+
     keeps_the_newest_checkpoint: bool = False
     """The store drops what a restore will not need; before, whatever was oldest (FLINK-21351)."""
     keeps_what_may_be_stored: bool = False
@@ -31,6 +47,8 @@ class CoordinatorGeneration:
 
     everybody_has_to_run: bool = False
     """Every task has to run for a start; before, only the sources had to."""
+    finished_tasks_hinder: bool = False
+    """While only sources have to run, no task may have finished."""
     finished_tasks_possible: bool = False
     """Checkpoints can go on after tasks have finished."""
     finished_tasks_by_default: bool = False
@@ -44,9 +62,13 @@ class CoordinatorGeneration:
     """Tasks are told of dropped checkpoints."""
     registers_at_acknowledgement: bool = False
     """Shared state is known by the newest id that used it, from its acknowledgement on."""
+    restores_keep_the_registry: bool = False
+    """A restore leaves the registry of shared state as it is; before, it held only what retained ones use."""
     completes_after_storing: bool = False
     """A checkpoint is complete when it is in the store; before, when it was finalised (FLINK-31077)."""
 
+    stops_fail_once: bool = False
+    """A stop that fails, fails the job; before, it did so as soon as it was aborted, and counted as well."""
     counts_what_takes_too_long: bool = False
     """An expired checkpoint and a failed asynchronous part count as failures (FLINK-17351)."""
     newest_success_counts: bool = False
@@ -61,7 +83,10 @@ class CoordinatorGeneration:
     """A failed addition to the store counts as a failure."""
 
     schedules_by_tasks: bool = False
-    """The scheduler runs only while every task runs or has finished, not whenever the job does."""
+    """The listener awaits every execution, and the execution graph starts a scheduler that stands still when
+    a task begins to run; before, the scheduler ran whenever the job did."""
+    starts_without_suspending: bool = False
+    """A start of a scheduler that stands still leaves alone what waits or is pending."""
     pauses_before_a_later_start: bool = False
     """The initial delay is that of the first start; a later one waits for the minimum pause only."""
 
@@ -73,18 +98,27 @@ _1_11: Final = replace(
     forces_aligned_savepoints_only=True,
     spares_pending_savepoints=True,
     abort_messages=True,
+    turns_after_end=1,
+    forgets_on_abort=False,
+    stops_fail_once=True,
     coordinators_and_hooks=True,
     counts_what_takes_too_long=True,
 )
 _1_12: Final = replace(
     _1_11,
+    turns_after_end=2,
     keeps_the_newest_checkpoint=True,
     keeps_what_may_be_stored=True,
     newest_success_counts=True,
 )
-_1_13: Final = replace(_1_12, everybody_has_to_run=True)
+_1_13: Final = replace(_1_12, finished_tasks_hinder=True, plans_in_background=True)
 _1_14: Final = replace(
-    _1_13, finished_tasks_possible=True, lost_triggers_abort=True, counts_failed_storage=True
+    _1_13,
+    everybody_has_to_run=True,
+    finished_tasks_possible=True,
+    lost_triggers_abort=True,
+    restores_keep_the_registry=True,
+    counts_failed_storage=True,
 )
 _1_15: Final = replace(
     _1_14,
@@ -95,8 +129,12 @@ _1_15: Final = replace(
     counts_failed_completion=True,
     failures_are_told_apart=True,
 )
-_1_17: Final = replace(_1_15, completes_after_storing=True)
-_1_18: Final = replace(_1_17, counts_failing_store=True)
+_1_17: Final = replace(
+    _1_15, completes_after_storing=True, aborts_end_master_phase=True, counts_failed_starts=True
+)
+_1_18: Final = replace(
+    _1_17, counts_failing_store=True, turn_after_deletion=True, starts_without_suspending=True
+)
 _2_3: Final = replace(_1_18, schedules_by_tasks=True, pauses_before_a_later_start=True)
 
 NEWEST_NAME: Final = "2.3"

@@ -64,6 +64,11 @@ class CoordinatorOptions:
                 raise ConfigError(f"{name} have to have different names, came {list(names)}; correct them")
             if names and not self.generation.coordinators_and_hooks:
                 raise UnsupportedError(f"{name} are offered from profile 1.11 on; leave them out")
+        if self.unaligned and self.max_concurrent > 1:
+            raise ConfigError(
+                "unaligned checkpoints come one at a time, "
+                f"came max_concurrent {self.max_concurrent}; set it to 1"
+            )
         if self.finished_tasks and not self.generation.finished_tasks_possible:
             raise UnsupportedError("finished_tasks is offered from profile 1.14 on; leave it out")
 

@@ -10,6 +10,7 @@ from impl.core.books import Books
 from impl.core.coordinator_effects import (
     CHECKPOINT_SUBSUMED,
     FINALIZE_CHECKPOINT_FAILURE,
+    PRE_CHECK_REASONS,
     Complete,
     DiscardState,
     FailJob,
@@ -38,6 +39,7 @@ def complete(books: Books, pending: PendingCheckpoint) -> list[Effect]:
     checkpoint = pending.checkpoint
     pending.complete()
     del books.pending[checkpoint]
+    books.turns += books.generation.turns_after_end
     done = Completed(checkpoint, pending.type, pending.shared)
     books.retained.shared.completed(checkpoint, done.shared)
     early = not books.generation.completes_after_storing
@@ -51,6 +53,8 @@ def complete(books: Books, pending: PendingCheckpoint) -> list[Effect]:
             return effects + _not_stored(books, pending, done, failure)
         dropped = books.retained.add(done)
         effects += books.retained.deletions(dropped)
+        if books.generation.turn_after_deletion:
+            books.turns += sum(one.type is CheckpointType.CHECKPOINT for one in dropped)
     if not early:
         effects.append(Complete(checkpoint))
         books.failures.completed(checkpoint)
@@ -62,13 +66,53 @@ def complete(books: Books, pending: PendingCheckpoint) -> list[Effect]:
 
 def abort(books: Books, pending: PendingCheckpoint, reason: str, *, declined: bool = False) -> list[Effect]:
     """A pending checkpoint ends: what it collected is lost, the failure counts, and everybody is told."""
-    pending.abort()
+    outlived = pending.abort()
     del books.pending[pending.checkpoint]
+    books.turns += books.generation.turns_after_end
     effects: list[Effect] = [Abort(pending.checkpoint, reason)]
+    if pending.type is CheckpointType.STOP:
+        effects += fail_stop(books, reason)
+    is_registered = books.generation.registers_at_acknowledgement and not pending.is_savepoint
     for task in pending.plan.tasks:
-        effects += lost(books, *pending.brought_by(task))
+        state, shared = pending.brought_by(task)
+        effects += lost(books, state, () if is_registered else shared)
+    if reason != CHECKPOINT_SUBSUMED:
+        _forget_what_was_put_off(books)
     effects += count_failure(books, pending, reason, declined)
-    return effects + _tell_abort(books, pending)
+    effects += _tell_abort(books, pending)
+    if outlived is None:
+        return effects
+    if not books.generation.aborts_end_master_phase:
+        books.outlived = outlived
+        return effects
+    books.turns += 1
+    return effects + fail_start(books, pending, reason)
+
+
+def give_up_start(books: Books, pending: PendingCheckpoint, reason: str) -> list[Effect]:
+    """Somebody in the master phase has failed: the phase is over before its checkpoint is aborted."""
+    pending.skip_master_phase()
+    books.turns += 1
+    return abort(books, pending, reason)
+
+
+def fail_start(books: Books, pending: PendingCheckpoint, reason: str) -> list[Effect]:
+    """A start came to nothing because its checkpoint had ended."""
+    return count_failure(books, pending, reason) if books.generation.counts_failed_starts else []
+
+
+def fail_stop(books: Books, reason: str) -> list[Effect]:
+    """In the oldest generation whoever asked for a stop hears first that it failed, and fails the job."""
+    if books.generation.stops_fail_once or reason in PRE_CHECK_REASONS:
+        return []
+    return [FailJob(reason)]
+
+
+def _forget_what_was_put_off(books: Books) -> None:
+    """With nothing pending the scheduler begins anew where a request was put off."""
+    forgets = books.generation.forgets_on_abort and not books.pending and books.scheduler.runs
+    if forgets and books.turnstile.call():
+        books.scheduler.begin_anew(books.now)
 
 
 def suspend(books: Books, reason: str) -> list[Effect]:
@@ -77,7 +121,9 @@ def suspend(books: Books, reason: str) -> list[Effect]:
     effects: list[Effect] = []
     for request in books.queue.clear():
         effects += rejected(request, reason)
-    return effects + abort_all(books, reason)
+    effects += abort_all(books, reason)
+    books.turns = 0  # nothing waits
+    return effects
 
 
 def abort_all(books: Books, reason: str) -> list[Effect]:
@@ -138,7 +184,7 @@ def _tell_complete(books: Books, pending: PendingCheckpoint, dropped: Sequence[C
     checkpoint = pending.checkpoint
     subsumed = max((one.checkpoint for one in dropped), default=None)
     effects: list[Effect] = []
-    for task in pending.plan.tasks:
+    for task in books.job.reached(pending.plan.tasks):
         effects.append(NotifyTaskComplete(task, checkpoint))
         if subsumed is not None and books.generation.subsumption_messages:
             effects.append(NotifyTaskSubsumed(task, subsumed))
@@ -152,6 +198,6 @@ def _tell_abort(books: Books, pending: PendingCheckpoint) -> list[Effect]:
     checkpoint = pending.checkpoint
     names = books.options.operator_coordinators
     return [
-        *(NotifyTaskAbort(task, checkpoint) for task in pending.plan.tasks),
+        *(NotifyTaskAbort(task, checkpoint) for task in books.job.reached(pending.plan.tasks)),
         *(NotifyCoordinator(name, checkpoint, Notice.ABORT) for name in names),
     ]

@@ -55,7 +55,7 @@ class CheckpointFailureManager:
         """
         started = reason not in PRE_CHECK_REASONS
         if not self._generation.failures_are_told_apart:
-            if requested is CheckpointType.STOP:
+            if requested is CheckpointType.STOP and self._generation.stops_fail_once:
                 return started
             return self._exceeded(checkpoint, reason)
         at_task = declined and started

@@ -53,13 +53,17 @@ class Job:
         self._statuses = dict.fromkeys(names, CREATED)
         self._attempts = dict.fromkeys(names, 0)
 
-    @property
-    def ready(self) -> bool:
-        """Whether the scheduler may run."""
-        if self.status != RUNNING:
-            return False
-        by_job = not self._generation.schedules_by_tasks
-        return by_job or all(one in (RUNNING, FINISHED) for one in self._statuses.values())
+    def reached(self, tasks: Sequence[str]) -> list[str]:
+        """Those of `tasks` that were deployed, so that there is somebody to tell."""
+        return [task for task in tasks if self._statuses[task] != CREATED]
+
+    def is_up(self, task: str) -> bool:
+        """Whether `task` runs or has finished, by its last status."""
+        return self._statuses[task] in (RUNNING, FINISHED)
+
+    def runs(self, task: str) -> bool:
+        """Whether the last status of `task` is RUNNING."""
+        return self._statuses[task] == RUNNING
 
     def set_status(self, task: str, status: str) -> None:
         """`task` has this status now."""
@@ -90,6 +94,8 @@ class Job:
             return None
         if not self._generation.everybody_has_to_run:
             started = all(self._statuses[task] == RUNNING for task in self._sources)
+            if self._generation.finished_tasks_hinder and FINISHED in self._statuses.values():
+                return None
             return Plan(self._sources, self.tasks) if started else None
         running = [task for task in self.tasks if self._statuses[task] == RUNNING]
         if len(running) < len(self.tasks) and not self._rest_has_finished():

@@ -5,7 +5,7 @@ last one completes). Operator coordinators and master hooks take their part firs
 tasks are triggered behind it. It knows nothing of other checkpoints; the coordinator ends it, once.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import Enum
 
 from impl.core.coordinator_effects import AcknowledgeResult
@@ -27,6 +27,22 @@ class PendingPhase(Enum):
 
 _MASTER = (PendingPhase.COORDINATORS, PendingPhase.HOOKS)
 _ENDED = (PendingPhase.COMPLETED, PendingPhase.ABORTED)
+
+
+class OutlivedPhase:
+    """A master phase whose checkpoint was aborted: it lasts until those who were asked have answered."""
+
+    def __init__(self, checkpoint: int, of_hooks: bool, awaited: Iterable[str]) -> None:
+        self.checkpoint = checkpoint
+        self._of_hooks = of_hooks
+        self._awaited = set(awaited)
+
+    def answer(self, name: str, of_hook: bool, *, fails: bool) -> bool:
+        """Somebody answers; whether the phase is over now."""
+        if of_hook is not self._of_hooks or name not in self._awaited:
+            return False
+        self._awaited.discard(name)
+        return fails or not self._awaited
 
 
 class PendingCheckpoint:
@@ -123,6 +139,11 @@ class PendingCheckpoint:
         """A master hook has taken its part."""
         self._hooks.discard(name)
 
+    def skip_master_phase(self) -> None:
+        """Nobody in it is awaited any more."""
+        self._require_pending()
+        self._phase = PendingPhase.TASKS
+
     def next_phase(self) -> PendingPhase:
         """Go on as far as nobody is awaited; answers the phase that it is in now."""
         if self._phase is PendingPhase.COORDINATORS and not self._coordinators:
@@ -141,10 +162,14 @@ class PendingCheckpoint:
             )
         self._phase = PendingPhase.COMPLETED
 
-    def abort(self) -> None:
-        """The checkpoint ends without completing."""
+    def abort(self) -> OutlivedPhase | None:
+        """The checkpoint ends without completing; answers what is left of a master phase."""
         self._require_pending()
-        self._phase = PendingPhase.ABORTED
+        before, self._phase = self._phase, PendingPhase.ABORTED
+        if before not in _MASTER:
+            return None
+        of_hooks = before is PendingPhase.HOOKS
+        return OutlivedPhase(self.checkpoint, of_hooks, self._hooks if of_hooks else self._coordinators)
 
     def _require_pending(self) -> None:
         if self._phase in _ENDED:

@@ -51,6 +51,10 @@ class Retained:
             self._shared.acknowledged(one.checkpoint, one.shared)
             self._shared.completed(one.checkpoint, one.shared)
 
+    def register_anew(self) -> None:
+        """Only what the retained ones use is known from now on."""
+        self._shared.keep_only(self._store.completed)
+
     def fail_next(self, when: StoreFailure) -> None:
         """The next addition will fail."""
         self._armed = when
@@ -77,12 +81,10 @@ class Retained:
         return self._deletion(completed)
 
     def deletions(self, dropped: Sequence[Completed]) -> list[Effect]:
-        """What is deleted because `dropped` are retained no longer."""
+        """What is deleted by an addition for which `dropped` are retained no longer."""
         checkpoints = [one for one in dropped if one.type is CheckpointType.CHECKPOINT]
         effects = [effect for one in checkpoints for effect in self._deletion(one)]  # SUB-09
-        if dropped:
-            effects += [DiscardState(handle) for handle in self._shared.swept(self._store.completed)]
-        return effects
+        return effects + [DiscardState(handle) for handle in self._shared.swept(self._store.completed)]
 
     def end(self, *, delete: bool, suspended: bool) -> list[Effect]:
         """The job has ended, and with `delete` its checkpoints go.
@@ -96,6 +98,8 @@ class Retained:
             self._durable.clear()
         deleted = [one for one in kept if delete and one.type is CheckpointType.CHECKPOINT]
         effects = [effect for one in deleted for effect in self._deletion(one)]
+        if suspended:
+            return effects
         stay = [one.checkpoint for one in kept if one not in deleted]
         return effects + [DiscardState(handle) for handle in self._shared.swept(stay)]
 

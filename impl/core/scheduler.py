@@ -57,9 +57,14 @@ class Scheduler:
             self._next += self._interval
 
     def move(self, to: int) -> None:
-        """The next slot comes at `to` instead."""
-        if self._runs:
+        """The next slot comes at `to` instead, also if the scheduler stands still: it is in vain then."""
+        if self._interval is not None:
             self._next = to
+
+    def begin_anew(self, now: int) -> None:
+        """The next slot comes after the initial delay."""
+        if self._first_delay is not None:
+            self._next = now + self._first_delay
 
     def end_timer(self) -> None:
         """No slot comes by itself; periodic requests stay welcome."""

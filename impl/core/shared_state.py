@@ -29,6 +29,10 @@ class SharedStates(Protocol):
         """What goes right behind `checkpoint`, which was deleted and used `handles`."""
         ...
 
+    def keep_only(self, kept: Collection[int]) -> None:
+        """Forget users other than `kept`, and delete nothing."""
+        ...
+
     def swept(self, kept: Collection[int]) -> list[str]:
         """What goes after several were deleted, of which only `kept` are left."""
         ...
@@ -53,15 +57,19 @@ class CountedUses:
         return handle in self._users
 
     def released(self, checkpoint: int, handles: Sequence[str]) -> list[str]:
-        """Those of `handles` that `checkpoint` was the last to use."""
+        """Those of `handles` that `checkpoint` was the last to use, in the order of their registration."""
         last = []
-        for handle in dict.fromkeys(handles):
-            users = self._users.get(handle, set())
-            users.discard(checkpoint)
-            if not users:
-                self._users.pop(handle, None)
+        for handle in [handle for handle in self._users if handle in handles]:
+            self._users[handle].discard(checkpoint)
+            if not self._users[handle]:
+                del self._users[handle]
                 last.append(handle)
         return last
+
+    def keep_only(self, kept: Collection[int]) -> None:
+        """Whoever is not retained uses nothing."""
+        left = {handle: users.intersection(kept) for handle, users in self._users.items()}
+        self._users = {handle: users for handle, users in left.items() if users}
 
     def swept(self, kept: Collection[int]) -> list[str]:
         """Nothing more."""
@@ -96,6 +104,9 @@ class NewestUse:
     def released(self, checkpoint: int, handles: Sequence[str]) -> list[str]:
         """Nothing yet."""
         return []
+
+    def keep_only(self, kept: Collection[int]) -> None:
+        """Nothing: the newest use of each is known, whosoever it was."""
 
     def swept(self, kept: Collection[int]) -> list[str]:
         """The handles last used below every one of `kept`, in the order of their first registration."""

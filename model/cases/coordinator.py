@@ -68,6 +68,7 @@ def symbolic_coordinator(tasks: int, pending: int, queue: int, stored: int, at_o
     return shape._replace(
         status=RUNNING,
         tasks_run=(True,) * tasks,
+        tasks_reached=(True,) * tasks,
         plan=plan._replace(timeout=symbolic_like(0, "plan.timeout")),
         now=symbolic_like(0, "now"),
         next_id=symbolic_like(0, "next_id"),

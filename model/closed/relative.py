@@ -123,6 +123,7 @@ def relative(state: Coordinator) -> Coordinator:
     """
     return state._replace(
         status=RUNNING if state.status == RUNNING else RESTARTING,
+        tasks_reached=(True,) * len(state.tasks_run),
         now=0,
         pending=tuple(
             pending._replace(deadline=pending.deadline - state.now, forced=pending.type != CHECKPOINT)

@@ -139,7 +139,7 @@ def coordinator_world(tasks: int, ids: int, *, max_concurrent: int, retain: int)
     """One source and further tasks; time passes by one unit, a checkpoint expires after two."""
     plan = Plan((True, *(False,) * (tasks - 1)), timeout=2, max_concurrent=max_concurrent)
     start = coordinator_state.new_coordinator(plan, retain)._replace(
-        status=RUNNING, tasks_run=(True,) * tasks
+        status=RUNNING, tasks_run=(True,) * tasks, tasks_reached=(True,) * tasks
     )
 
     def offers(state: Coordinator) -> Iterator[tuple[str, Event]]:

@@ -145,7 +145,7 @@ def _restore(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSessio
         raise WireError("a running job restores nothing; fail its tasks first")
     everybody = (True,) * len(session.tasks)
     restarted = _flags(session, words.field(event, "tasks")) if region else everybody
-    step = _stepped(session, recovery.on_restore(session.coordinator, region))
+    step = _stepped(session, recovery.on_restore(session.coordinator, restarted))
     if not session.coordinator.open:
         return step
     return step._replace(state=_restarted(step.state, restarted))

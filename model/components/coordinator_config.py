@@ -56,6 +56,11 @@ def new_plan(config: Wire) -> Planned:
         raise WireError(
             f"profile {profile.name} knows neither operator coordinators nor hooks; leave them out"
         )
+    concurrent = words.integer(config, "max_concurrent", at_least=1, default=1)
+    if words.boolean(config, "unaligned", default=False) and concurrent > 1:
+        raise WireError(
+            f"max_concurrent: unaligned checkpoints come one at a time, expected 1, got {concurrent}"
+        )
     min_pause = words.integer(config, "min_pause_ms", at_least=0, default=0)
     interval = 0
     if config.get("interval_ms") is not None:
@@ -63,7 +68,7 @@ def new_plan(config: Wire) -> Planned:
     plan = Plan(
         sources=tuple(words.boolean(task, "source", default=False) for task in tasks),
         timeout=words.integer(config, "timeout_ms", at_least=1, default=DEFAULT_TIMEOUT_MS),
-        max_concurrent=words.integer(config, "max_concurrent", at_least=1, default=1),
+        max_concurrent=concurrent,
         profile=profile,
         interval=interval,
         initial_delay=words.integer(config, "initial_delay_ms", at_least=0, default=interval),

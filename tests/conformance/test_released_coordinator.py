@@ -1,12 +1,14 @@
 """How released coordinators and stores are conformed, with our own in place of a release. No JVM."""
 
 import sys
+from random import Random
 
 import pytest
 
 from conformance import rule_index
 from conformance.adapters.process import ProcessAdapter
 from conformance.drive import released as driver
+from conformance.drive.generate_coordinator import coordinator_chooser
 from conformance.drive.known import read, shown_by
 from conformance.drive.oracle import Oracle
 from conformance.drive.released import conform
@@ -54,11 +56,9 @@ def test_a_store_of_another_generation_diverges(monkeypatch):
 
 
 def test_what_no_release_is_asked_is_left_out():
-    config = {"tasks": [], "profile": "2.3", "interval_ms": 100}
-    assert is_left_out(config, {"kind": "trigger", "type": "checkpoint", "drain": True})
-    assert not is_left_out(config, {"kind": "trigger", "type": "stop", "drain": True})
-    assert is_left_out(config, {"kind": "restore"})
-    assert not is_left_out({**config, "interval_ms": None}, {"kind": "restore"})
+    assert is_left_out({"kind": "trigger", "type": "checkpoint", "drain": True})
+    assert not is_left_out({"kind": "trigger", "type": "stop", "drain": True})
+    assert not is_left_out({"kind": "restore"})
     add = {"kind": "add", "checkpoint": 2, "type": "savepoint"}
     assert is_stored({"profile": "1.13"}, {"completed": [1]}, add)
     assert not is_stored({"profile": "1.15"}, {"completed": [1]}, add)
@@ -91,10 +91,38 @@ def test_an_entry_of_a_coordinator_holds_for_it_alone_and_is_gone_if_nothing_div
         assert shown_by(known, "", older) is not None
 
 
-def test_older_releases_are_skipped():
+def test_a_coordinator_with_a_thread_of_its_own_is_skipped_and_the_report_says_so():
     from conformance.adapters.flink.releases import release
 
-    (gone,) = targets_of(release("1.13.6"), (), (), ("coordinator",))
+    (gone,) = targets_of(release("1.9.3"), (), (), ("coordinator",))
     done = conform_one(gone, Order(1, 0))
     assert done.skipped
-    assert "not wholly described" in told.line(done)
+    assert "timer thread" in told.line(done)
+
+
+def test_random_histories_ask_every_kind_of_event_in_every_configuration():
+    """Nothing is left out in silence."""
+    for profile in ("1.9", "1.13", "1.15", "2.3"):
+        one = target("9.9.9", profile, "coordinator")
+        fields = set().union(*one.configs())
+        kinds = set()
+        for number, config in enumerate(one.configs() * 4):
+            rng = Random(f"{profile} {number}")
+            choose, oracle = coordinator_chooser(config, rng), Oracle("coordinator", config)
+            node = oracle.start
+            for _ in range(50):
+                event = choose(node.observed)
+                edge = oracle.step(node, event)
+                if edge.refused is None:
+                    kinds.add(event["kind"])
+                    node = edge.after
+        masters = set() if profile == "1.9" else {"coordinator_done", "coordinator_fails", "hook_done"}
+        assert {
+            "restore",
+            "shutdown",
+            "coordinator_restart",
+            "store_fails",
+            "trigger_fails",
+        } | masters <= kinds
+        assert {"interval_ms", "min_pause_ms", "tolerable_failures", "externalized"} <= fields
+        assert profile == "1.9" or {"operator_coordinators", "hooks", "unaligned"} <= fields

@@ -454,7 +454,7 @@ coordinator_restart
 
 
 def test_a_scheduler_does_not_start_after_shutdown(job, check):
-    it = job(interval_ms=100)
+    it = job(interval_ms=100, profile="1.20")
     check(
         it,
         "shutdown\njob_status status=FINISHED\njob_status status=RUNNING\n"

@@ -77,7 +77,7 @@ def test_before_there_was_a_queue_a_request_passed_or_was_dropped():
 
 
 def test_the_schedule_asks_every_interval_and_within_the_pause_moves_to_its_end(job, check):
-    it = job(interval_ms=100, initial_delay_ms=30, min_pause_ms=90)
+    it = job(interval_ms=100, initial_delay_ms=30, min_pause_ms=90, profile="1.20")
     check(
         it,
         """
@@ -159,7 +159,7 @@ advance ms=1
 
 
 def test_a_stop_ends_what_waits_or_is_pending_and_the_schedule_stands_still(job, check):
-    it = job(interval_ms=100)
+    it = job(interval_ms=100, profile="1.20")
     check(
         it,
         """
@@ -182,17 +182,11 @@ decline task=b checkpoint=2 reason=TASK_CLOSING
   notify_abort task=a checkpoint=2
   notify_abort task=b checkpoint=2
   rejected type=checkpoint reason=PERIODIC_SCHEDULER_SHUTDOWN
-job_status status=RUNNING
 advance ms=1000
-task_status task=b status=FAILED
-task_status task=b status=RUNNING
-  trigger_task task=a checkpoint=3 type=checkpoint
 job_status status=RESTARTING
-  abort checkpoint=3 reason=COORDINATOR_SUSPEND
-  notify_abort task=a checkpoint=3
-  notify_abort task=b checkpoint=3
 job_status status=RUNNING
-  trigger_task task=a checkpoint=4 type=checkpoint
+advance ms=100
+  trigger_task task=a checkpoint=3 type=checkpoint
 """,
     )
 
@@ -216,10 +210,50 @@ decline task=b checkpoint=2 reason=SUBSUMED
 advance ms=100
 decline task=b checkpoint=1 reason=SUBSUMED
   abort checkpoint=1 reason=SUBSUMED
+advance ms=99
+advance ms=1
   trigger_task task=a checkpoint=3 type=checkpoint
+trigger type=checkpoint
+  rejected type=checkpoint reason=TOO_MANY_CONCURRENT_CHECKPOINTS
+acknowledge task=a checkpoint=3
+  acknowledged task=a checkpoint=3 result=SUCCESS
+acknowledge task=b checkpoint=3
+  acknowledged task=b checkpoint=3 result=SUCCESS
+  complete checkpoint=3
+  notify_complete task=a checkpoint=3
+  notify_complete task=b checkpoint=3
+  trigger_task task=a checkpoint=4 type=checkpoint
 """,
     )
     assert it.observe()["queued"] == []
+
+
+def test_from_2_3_on_the_graph_starts_what_the_listener_never_stops_again(job, check):
+    it = job(interval_ms=100, min_pause_ms=40)
+    check(
+        it,
+        """
+advance ms=40
+  trigger_task task=a checkpoint=1 type=checkpoint
+fail_tasks tasks=["b"]
+  abort checkpoint=1 reason=COORDINATOR_SUSPEND
+  notify_abort task=a checkpoint=1
+  notify_abort task=b checkpoint=1
+restore
+  restored checkpoint=null
+job_status status=RUNNING
+task_status task=b status=RUNNING
+advance ms=40
+  trigger_task task=a checkpoint=2 type=checkpoint
+fail_tasks tasks=["b"]
+advance ms=200
+restore
+  abort checkpoint=2 reason=JOB_FAILOVER_REGION
+  notify_abort task=a checkpoint=2
+  notify_abort task=b checkpoint=2
+  restored checkpoint=null
+""",
+    )
 
 
 def test_unaligned_savepoints_wait_their_turn_unless_somebody_forces_them(job, check):

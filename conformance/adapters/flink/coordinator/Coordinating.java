@@ -30,6 +30,8 @@ final class Coordinating implements Component {
     private final Job job;
     private Seat seat;
     private JobStatus status = JobStatus.CREATED;
+    /** Tasks whose new execution the listeners have not heard of. */
+    private final Set<String> undeployed = new HashSet<>();
 
     Coordinating(Map<String, Object> wire, Release release) throws Exception {
         this.release = release;
@@ -87,6 +89,7 @@ final class Coordinating implements Component {
                 for (String task : names(event.get("tasks"))) {
                     ExecutionState before = job.status(task);
                     job.become(task, ExecutionState.FAILED);
+                    undeployed.remove(task);
                     seat.taskStatus(job.attempt(task, null), before, ExecutionState.FAILED);
                 }
                 jobStatus(JobStatus.RESTARTING);
@@ -103,6 +106,7 @@ final class Coordinating implements Component {
             case "coordinator_restart":
                 loop.clear();
                 job.forgetCalls();
+                undeployed.clear();
                 status = JobStatus.CREATED;
                 job.run(false);
                 for (String task : settings.tasks) {
@@ -113,6 +117,7 @@ final class Coordinating implements Component {
                 break;
             case "shutdown":
                 seat.shutdown(JobStatus.valueOf((String) event.getOrDefault("status", "FINISHED")));
+                loop.end();
                 break;
             default:
                 throw new Refused("kind: expected an event of a coordinator, got " + kind);
@@ -123,11 +128,13 @@ final class Coordinating implements Component {
         status = next;
         job.run(next == JobStatus.RUNNING);
         seat.jobStatus(next);
+        deploy();
     }
 
     private void taskStatus(String task, ExecutionState next) throws Exception {
         ExecutionState before = job.status(task);
         job.become(task, next);
+        undeployed.remove(task);
         seat.taskStatus(job.attempt(task, null), before, next);
     }
 
@@ -137,19 +144,34 @@ final class Coordinating implements Component {
             throw new Refused("a running job restores nothing; fail its tasks first");
         }
         List<String> tasks = region ? names(event.get("tasks")) : settings.tasks;
-        if (region) {
-            seat.flink().abortPendingCheckpoints(new CheckpointException(CheckpointFailureReason.JOB_FAILOVER_REGION));
+        seat.flink().abortPendingCheckpoints(new CheckpointException(CheckpointFailureReason.JOB_FAILOVER_REGION));
+        if (!seat.flink().isShutdown()) { // it throws then, and nothing is deployed
+            tasks.forEach(job::renew);
         }
-        for (String task : tasks) {
-            job.renew(task);
-        }
-        Long checkpoint = seat.restore(tasks, region);
+        told.tell("restored", "checkpoint", seat.restore(tasks, region));
         for (String task : tasks) {
             job.become(task, job.status(task));
-            ExecutionState next = job.status(task) == ExecutionState.CREATED ? ExecutionState.SCHEDULED : job.status(task);
-            seat.taskStatus(job.attempt(task, null), ExecutionState.CREATED, next);
         }
-        told.tell("restored", "checkpoint", checkpoint);
+        undeployed.addAll(tasks);
+        deploy();
+    }
+
+    /** Once the job runs new executions are scheduled, all of them; those of tasks that run come to run. */
+    private void deploy() throws Exception {
+        if (status != JobStatus.RUNNING) {
+            return;
+        }
+        List<String> tasks = new ArrayList<>(settings.tasks);
+        tasks.retainAll(undeployed);
+        undeployed.clear();
+        for (String task : tasks) {
+            seat.taskStatus(job.attempt(task, null), ExecutionState.CREATED, ExecutionState.SCHEDULED);
+        }
+        for (String task : tasks) {
+            if (job.status(task) == ExecutionState.RUNNING || job.status(task) == ExecutionState.FINISHED) {
+                seat.taskStatus(job.attempt(task, null), ExecutionState.SCHEDULED, job.status(task));
+            }
+        }
     }
 
     private static List<String> names(Object tasks) {

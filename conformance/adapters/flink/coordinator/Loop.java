@@ -47,6 +47,7 @@ final class Loop {
     private long registered;
     private long firstDelay = -1;
     private long randomDelay;
+    private boolean isOver;
 
     /** Run all work that is not delayed. */
     void settle() {
@@ -84,6 +85,13 @@ final class Loop {
     void clear() {
         ready.clear();
         timers.clear();
+        isOver = false;
+    }
+
+    /** Nothing happens at a later time any more: with its coordinator a job's timer is shut down. */
+    void end() {
+        timers.clear();
+        isOver = true;
     }
 
     long now() {
@@ -107,7 +115,9 @@ final class Loop {
 
     private ScheduledFuture<?> register(Runnable work, long delay, long period) {
         Timer timer = new Timer(now + delay, registered++, work, period);
-        timers.add(timer);
+        if (!isOver) {
+            timers.add(timer);
+        }
         return Fakes.of(
                 ScheduledFuture.class,
                 (proxy, method, arguments) -> {

@@ -1,5 +1,10 @@
 package barrierspec.flink;
 
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
 import org.apache.flink.runtime.checkpoint.CheckpointCoordinator;
 import org.apache.flink.runtime.checkpoint.CheckpointProperties;
@@ -13,10 +18,31 @@ import org.apache.flink.core.execution.SavepointFormatType;
 final class Requests {
     private static final String WHERE = "savepoints";
 
+    private static final String QUEUE = "queuedRequests";
+
     private final CheckpointCoordinator flink;
+    private long numbered;
 
     Requests(CheckpointCoordinator flink) {
         this.flink = flink;
+        if (Fields.has(flink, "requestDecider")) {
+            number(Fields.get(flink, "requestDecider"));
+        }
+    }
+
+    /** Requests wait in Flink's order, in which the wall clock decides last: here they are numbered instead. */
+    @SuppressWarnings("unchecked")
+    private void number(Object decider) {
+        Comparator<Object> order = (Comparator<Object>) ((TreeSet<Object>) Fields.get(decider, QUEUE)).comparator();
+        Set<Object> seen = Collections.newSetFromMap(new WeakHashMap<>());
+        Reflect.set(decider, QUEUE, new TreeSet<>((one, other) -> {
+            for (Object request : new Object[] {other, one}) { // the newcomer is compared with those that wait
+                if (seen.add(request)) {
+                    Reflect.set(request, "timestamp", numbered++);
+                }
+            }
+            return order.compare(one, other);
+        }));
     }
 
     CompletableFuture<CompletedCheckpoint> ask(String type, boolean forced, boolean periodic, boolean drain)
@@ -63,20 +89,13 @@ final class Requests {
         }
         String where = type.equals("checkpoint") ? null : WHERE;
 //# before 1.11
+        CompletableFuture<CompletedCheckpoint> asked;
         try {
-            return flink.triggerCheckpoint(0, properties, where, periodic, drain);
+            asked = flink.triggerCheckpoint(0, properties, where, periodic, drain);
         } catch (org.apache.flink.runtime.checkpoint.CheckpointException refused) {
-            CompletableFuture<CompletedCheckpoint> failed = new CompletableFuture<>();
-            failed.completeExceptionally(refused);
-            return failed;
+            asked = new CompletableFuture<>();
+            asked.completeExceptionally(refused);
         }
-//# end
-//# from 1.11
-        @SuppressWarnings("unchecked")
-        CompletableFuture<CompletedCheckpoint> asked = (CompletableFuture<CompletedCheckpoint>)
-                Reflect.call(flink, "triggerCheckpoint", properties, where, periodic);
-//# end
-//# from 1.11 before 1.15
         if (type.equals("stop")) { // as Flink does where it is asked for a stop
             asked.whenComplete((done, failure) -> {
                 if (failure != null) {
@@ -84,13 +103,17 @@ final class Requests {
                 }
             });
         }
+        return asked;
 //# end
 //# from 1.11
+        @SuppressWarnings("unchecked")
+        CompletableFuture<CompletedCheckpoint> asked = (CompletableFuture<CompletedCheckpoint>)
+                Reflect.call(flink, "triggerCheckpoint", properties, where, periodic);
         return asked;
 //# end
     }
 
-//# from 1.11 before 1.15
+//# before 1.11
     private void failed(Throwable failure) {
         try {
             Reflect.call(Fields.get(flink, "failureManager"), "handleSynchronousSavepointFailure", failure);

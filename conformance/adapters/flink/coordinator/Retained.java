@@ -1,17 +1,22 @@
 package barrierspec.flink;
 
+//# before 1.12
+import java.util.ArrayDeque;
+//# end
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.runtime.checkpoint.CompletedCheckpoint;
+import org.apache.flink.runtime.checkpoint.OperatorState;
 import org.apache.flink.runtime.checkpoint.StandaloneCompletedCheckpointStore;
+import org.apache.flink.runtime.jobgraph.OperatorID;
 //# from 1.12
 import org.apache.flink.runtime.checkpoint.CheckpointsCleaner;
-//# end
-
-//# from 1.13
 import org.apache.flink.runtime.persistence.PossibleInconsistentStateException;
 //# end
 
@@ -21,8 +26,14 @@ final class Retained extends StandaloneCompletedCheckpointStore {
     private String failing;
     private final List<CompletedCheckpoint> durable = new ArrayList<>();
 
-    Retained(int retain) {
+    /** What was written of those whose addition failed: they are deleted in memory, and found again. */
+    private final Map<CompletedCheckpoint, Map<OperatorID, OperatorState>> written = new IdentityHashMap<>();
+    private final Runnable complete;
+
+    /** `complete` is told that everything of a checkpoint is registered, and only its addition is left. */
+    Retained(int retain, Runnable complete) {
         super(retain);
+        this.complete = complete;
     }
 
     /** The next addition fails so. */
@@ -42,6 +53,11 @@ final class Retained extends StandaloneCompletedCheckpointStore {
     void follow(Retained earlier) throws Exception {
         failing = earlier.failing;
         durable.addAll(earlier.durable());
+        for (CompletedCheckpoint one : durable) {
+            if (earlier.written.containsKey(one)) {
+                one.getOperatorStates().putAll(earlier.written.get(one));
+            }
+        }
         ((Collection<CompletedCheckpoint>) Fields.get(this, "checkpoints")).addAll(durable);
 //# from 1.15
         for (CompletedCheckpoint one : durable) {
@@ -76,7 +92,42 @@ final class Retained extends StandaloneCompletedCheckpointStore {
         }
     }
 
+    /** As a durable store does it: what a suspended job leaves behind is another coordinator's. */
+    private boolean isLeft(JobStatus last) {
+        if (last != JobStatus.SUSPENDED) {
+            return false;
+        }
+        ((Collection<?>) Fields.get(this, "checkpoints")).clear();
+        return true;
+    }
+
+//# before 1.12
+    @Override
+    public void shutdown(JobStatus last) throws Exception {
+        if (!isLeft(last)) {
+            super.shutdown(last);
+        }
+    }
+//# end
+//# from 1.12 before 1.13
+    @Override
+    public void shutdown(JobStatus last, CheckpointsCleaner cleaner, Runnable then) throws Exception {
+        if (!isLeft(last)) {
+            super.shutdown(last, cleaner, then);
+        }
+    }
+//# end
+//# from 1.13
+    @Override
+    public void shutdown(JobStatus last, CheckpointsCleaner cleaner) throws Exception {
+        if (!isLeft(last)) {
+            super.shutdown(last, cleaner);
+        }
+    }
+//# end
+
     private void failing(CompletedCheckpoint checkpoint) throws Exception {
+        complete.run();
         String when = failing;
         failing = null;
         if (when == null) {
@@ -84,8 +135,9 @@ final class Retained extends StandaloneCompletedCheckpointStore {
         }
         if (!when.equals("before")) {
             durable.add(checkpoint);
+            written.put(checkpoint, new HashMap<>(checkpoint.getOperatorStates()));
         }
-//# from 1.13
+//# from 1.12
         if (when.equals("maybe")) {
             throw new PossibleInconsistentStateException(new Exception("it may be stored"));
         }
@@ -104,6 +156,11 @@ final class Retained extends StandaloneCompletedCheckpointStore {
     public void addCheckpoint(CompletedCheckpoint checkpoint) throws Exception {
         failing(checkpoint);
         List<CompletedCheckpoint> before = new ArrayList<>(getAllCheckpoints());
+        for (int surplus = before.size() - getMaxNumberOfRetainedCheckpoints(); surplus > 0; surplus--) {
+            @SuppressWarnings("unchecked") // found again; a durable store drops them all, this one a single one
+            ArrayDeque<CompletedCheckpoint> held = (ArrayDeque<CompletedCheckpoint>) Fields.get(this, "checkpoints");
+            held.removeFirst().discardOnSubsume();
+        }
         super.addCheckpoint(checkpoint);
         added(checkpoint, before);
     }

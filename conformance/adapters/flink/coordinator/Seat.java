@@ -84,7 +84,7 @@ final class Seat {
         this.job = job;
         counter = before == null ? new StandaloneCheckpointIDCounter() : before.counter;
         masters = new Masters(settings, told);
-        store = new Retained(settings.retain);
+        store = new Retained(settings.retain, states::look);
         if (before != null) {
             store.follow(before.store);
         }
@@ -204,6 +204,11 @@ final class Seat {
                 .setExactlyOnce(true)
                 .setUnalignedCheckpointsEnabled(settings.unaligned)
                 .setTolerableCheckpointFailureNumber(tolerable)
+//# end
+//# from 1.11 before 1.15
+                .setPreferCheckpointForRecovery(false) // as jobs have it
+//# end
+//# from 1.11
                 .build();
 //# end
     }
@@ -244,7 +249,11 @@ final class Seat {
         boolean starts = next == JobStatus.RUNNING;
         loop.firstDelay(starts ? settings.initialDelay : -1);
 //# end
-        Reflect.callFilled(listener, "jobStatusChanges", job.id, next, loop.now(), new FlinkException("a change of status"));
+        try {
+            Reflect.callFilled(listener, "jobStatusChanges", job.id, next, loop.now(), new FlinkException("a change of status"));
+        } catch (IllegalArgumentException refused) { // the job's other listeners are told all the same
+            told.tell("fail", "error", refused.getClass().getSimpleName());
+        }
         loop.firstDelay(-1);
 //# from 1.18 before 2.3
         if (starts) {
@@ -255,7 +264,15 @@ final class Seat {
 
     void taskStatus(ExecutionAttemptID attempt, ExecutionState before, ExecutionState next) throws Exception {
 //# from 2.3
-        ((ExecutionStateUpdateListener) listener).onStateUpdate(attempt, before, next);
+        boolean starts = next == ExecutionState.RUNNING && settings.interval >= 0 && !flink.isShutdown();
+        if (starts && !flink.isPeriodicCheckpointingStarted()) {
+            flink.startCheckpointScheduler(); // as the execution graph does when it hears of a running task
+        }
+        try {
+            ((ExecutionStateUpdateListener) listener).onStateUpdate(attempt, before, next);
+        } catch (IllegalArgumentException refused) {
+            told.tell("fail", "error", refused.getClass().getSimpleName());
+        }
 //# end
     }
 

@@ -63,7 +63,7 @@ final class Settings {
             throw new Unsupported("unaligned; it came with 1.11");
         }
         if (unaligned && maxConcurrent > 1) {
-            throw new Unsupported("unaligned with max_concurrent > 1; Flink refuses that");
+            throw new Refused("max_concurrent: expected 1 with unaligned, got " + maxConcurrent);
         }
         if (!operatorCoordinators.isEmpty() && !release.isAtLeast(1, 11)) {
             throw new Unsupported("operator_coordinators; they came with 1.11");

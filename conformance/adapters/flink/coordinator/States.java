@@ -104,7 +104,7 @@ final class States {
                     new OperatorStreamStateHandle(Collections.emptyMap(), new Handle(own, collected ? checkpoint : NONE, false, order(position, -1))));
         }
         if (!names.isEmpty()) {
-            keyed = StateObjectCollection.singleton(incremental(position, checkpoint, names));
+            keyed = StateObjectCollection.singleton(incremental(position, checkpoint, names, collected));
         }
         OperatorSubtaskState state;
 //# before 1.12
@@ -123,11 +123,20 @@ final class States {
         return new TaskStateSnapshot(new HashMap<>(Collections.singletonMap(operator, state)));
     }
 
-    private KeyedStateHandle incremental(int position, long checkpoint, List<?> names) {
+    private KeyedStateHandle incremental(int position, long checkpoint, List<?> names, boolean collected) {
+//# from 1.15
+        mentions.clear(); // each acknowledgement registers what it brings
+//# end
+//# before 1.15
+        if (collected) {
+//# end
         for (Object name : names) {
             mentions.computeIfAbsent(checkpoint, any -> new HashMap<>())
                     .merge((String) name, order(position, names.indexOf(name)), Math::min);
         }
+//# before 1.15
+        }
+//# end
         Handle meta = new Handle(null, NONE, false, 0);
 //# before 1.20
         Map<StateHandleID, StreamStateHandle> files = new HashMap<>();
@@ -173,7 +182,8 @@ final class States {
             if (name == null || isShared && held().contains(name) || finalized.contains(checkpoint)) {
                 return;
             }
-            told.discard(name, isShared ? registered.getOrDefault(name, order) : order);
+            Long place = isShared ? registered.remove(name) : null;
+            told.discard(name, place == null ? order : place);
         }
     }
 }
