@@ -219,7 +219,7 @@ def on_fail(dataflow: Dataflow, late: Messages, takes_coordinator: bool = False)
 def on_restart(dataflow: Dataflow) -> Step[Dataflow]:
     """The next attempt starts, every task from the checkpoint that the coordinator answers (ONCE-04)."""
     state = dataflow.coordinator
-    answer = recovery.on_restore(state, (True,) * len(state.plan.sources))
+    answer = recovery.on_restore(state)
     checkpoint = NONE
     for effect in answer.effects:
         if type(effect) is Restored:

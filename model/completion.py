@@ -180,7 +180,7 @@ def abort(
     if fails_to_start:
         coordinator = owe_turns(coordinator._replace(master=NONE), 1)
     elif coordinator.master == pending.checkpoint:
-        coordinator = coordinator._replace(outlived=(pending,))
+        coordinator = coordinator._replace(outlived=(pending,))  # COORD-30
     early = coordinator.plan.profile.registers_early
     lost = shared_state.loss_of(coordinator.shared, pending, registers_early=early)
     effects: Effects = (Abort(pending.checkpoint, reason),)
@@ -196,14 +196,15 @@ def abort(
     if not fails_to_start:
         return Step(coordinator, effects, rules)
     coordinator, said, further = fail_start(coordinator, pending, reason)
-    return Step(coordinator, (*effects, *said), (*rules, *further))
+    return Step(coordinator, (*effects, *said), (*rules, "COORD-30", *further))
 
 
 def fail_start(coordinator: Coordinator, begun: Pending, reason: str) -> Step[Coordinator]:
     """A start has come to nothing because its checkpoint has failed, which may count a second time."""
     if not coordinator.plan.profile.counts_failed_start:
         return Step(coordinator, (), ())
-    return count_failure(coordinator, begun, reason, by_task=False)
+    coordinator, said, rules = count_failure(coordinator, begun, reason, by_task=False)
+    return Step(coordinator, said, (*rules, "COORD-31"))
 
 
 def begin_anew(coordinator: Coordinator) -> Coordinator:

@@ -200,8 +200,14 @@ class FailTasks(NamedTuple):
 class RestoreRequest(NamedTuple):
     """The restarting job, or a region of it, asks for the newest retained checkpoint."""
 
-    region: bool = False
+    tasks: tuple[bool, ...] = ()
+    """Who restarts: one flag for each task if a region does, none if all of the job does."""
     kind: str = "restore_request"
+
+    @property
+    def region(self) -> bool:
+        """Whether the rest of the job goes on."""
+        return bool(self.tasks)
 
 
 class Add(NamedTuple):

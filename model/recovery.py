@@ -18,8 +18,8 @@ FAILED = "FAILED"
 SUSPENDED = "SUSPENDED"
 
 
-def on_restore(coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:
-    """These restarting tasks, of the job or a region, get the newest retained checkpoint (ONCE-04)."""
+def on_restore(coordinator: Coordinator, tasks: tuple[bool, ...] = ()) -> Step[Coordinator]:
+    """The restarting job, or these tasks of a region, get the newest retained checkpoint (ONCE-04)."""
     effects: Effects = ()
     rules: Rules = ("ONCE-04", "SUB-06")
     if not coordinator.open:
@@ -32,7 +32,7 @@ def on_restore(coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordi
         durable = tuple(entry.checkpoint for entry in coordinator.unseen)
         shared = shared_state.register_anew(coordinator.shared, retained, durable)
         coordinator = coordinator._replace(shared=shared)
-    renewed = renew(coordinator, tasks)
+    renewed = renew(coordinator, tasks or (True,) * len(coordinator.tasks_run))
     effects = (*effects, Restored(latest(coordinator.store)), *renewed.effects)
     rules = (*rules, *renewed.rules)
     if renewed.state.turns:

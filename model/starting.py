@@ -75,6 +75,7 @@ def take_turns(coordinator: Coordinator, effects: Effects, rules: Rules) -> Step
         if comes_too_early(coordinator, head):
             coordinator = move_to_end_of_pause(coordinator)
             effects = (*effects, *rejection(head, MINIMUM_TIME_BETWEEN_CHECKPOINTS))
+            rules = (*rules, "COORD-29")
             turns -= 1
             if turns > 0:
                 continue
@@ -207,8 +208,8 @@ def on_master_answer(
     pending = pending._replace(hooks=answered) if is_hook else pending._replace(coordinators=answered)
     if coordinator.outlived:
         if all(answered):
-            return take_turns(end_master_phase(coordinator), (), ("COORD-23",))
-        return Step(coordinator._replace(outlived=(pending,)), (), ("COORD-23",))
+            return take_turns(end_master_phase(coordinator), (), ("COORD-23", "COORD-30"))
+        return Step(coordinator._replace(outlived=(pending,)), (), ("COORD-23", "COORD-30"))
     coordinator = replace_pending(coordinator, pending)
     if is_hook and not all(answered):
         return Step(coordinator, (), ("COORD-23",))

@@ -100,25 +100,33 @@ Rejected(r, reason) == <<"rejected", r.type, reason>>
 WhyNot(k, r) ==
     IF r.periodic /\ ~k.running THEN "PERIODIC_SCHEDULER_SHUTDOWN" ELSE "NOT_ALL_REQUIRED_TASKS_RUNNING"
 
-(* COORD-03, COORD-11: from the head on, as far as the limit allows; the     *)
-(* turn ends with a request that has come too early.                         *)
-RECURSIVE Serve(_, _)
-Serve(k, said) ==
+(* COORD-29: how often what waits gets its turn when so many have ended.     *)
+TurnsAfter(ended, dropped) ==
+    ended * (IF CoordinatorHas("turn_after_cleaning") THEN 2 ELSE 1)
+    + (IF CoordinatorHas("turn_after_drop") THEN dropped ELSE 0)
+
+(* COORD-03, COORD-11: from the head on, as far as the limit allows; a       *)
+(* request that has come too early ends one turn. A start takes longer: the  *)
+(* other turns that are there find it busy.                                  *)
+RECURSIVE Serve(_, _, _)
+Serve(k, turns, said) ==
     IF k.queue = <<>> \/ (~Head(k.queue).forced /\ ~HasRoom(k)) THEN CoordinatorStep(k, said)
     ELSE LET r == Head(k.queue)
              rest == [k EXCEPT !.queue = Tail(@)]
              Trigger(t) == <<"trigger_task", t, k.next, r.type>>
+             early == Append(said, Rejected(r, "MINIMUM_TIME_BETWEEN_CHECKPOINTS"))
+             isLong == WhyNot(k, r) = "NOT_ALL_REQUIRED_TASKS_RUNNING" /\ CoordinatorHas("plans_later")
          IN  IF IsPaused(k, r)
-             THEN CoordinatorStep(rest, Append(said, Rejected(r, "MINIMUM_TIME_BETWEEN_CHECKPOINTS")))
+             THEN IF turns > 1 THEN Serve(rest, turns - 1, early) ELSE CoordinatorStep(rest, early)
              ELSE IF CanStart(k)             \* COORD-02, COORD-04
-             THEN Serve(Begun(rest, r.type), said \o InTaskOrder(Sources, Trigger))
-             ELSE Serve(rest, Append(said, Rejected(r, WhyNot(k, r))))
+             THEN Serve(Begun(rest, r.type), 1, said \o InTaskOrder(Sources, Trigger))
+             ELSE Serve(rest, IF isLong THEN 1 ELSE turns, Append(said, Rejected(r, WhyNot(k, r))))
 
 (* Up to 1.10 nothing waits: a request for which there is no room is sent    *)
 (* away. (The scheduler then makes up for it; here it is asked for again.)   *)
 OnRequest(k, r) ==
     IF CoordinatorHas("queues") \/ r.forced \/ HasRoom(k)
-    THEN Serve([k EXCEPT !.queue = Enqueued(@, r)], <<>>)
+    THEN Serve([k EXCEPT !.queue = Enqueued(@, r)], 1, <<>>)
     ELSE CoordinatorStep(k, <<Rejected(r, "TOO_MANY_CONCURRENT_CHECKPOINTS")>>)
 
 ------------------------------------------------------------------------------
@@ -203,12 +211,16 @@ OnAcknowledge(k, t, n) ==
         ELSE IF ~IsFirstAcknowledgement(p, t)
         THEN CoordinatorStep(k, <<<<"acknowledged", t, n, "DUPLICATE">>>>)
         ELSE IF IsFullyAcknowledged(heard)
-        THEN LET done == Complete(after, heard, success) IN Serve(done.coordinator, done.out)
+        THEN LET done == Complete(after, heard, success)
+                 ended == Len(k.pending) - Len(done.coordinator.pending)
+                 dropped == SelectSeq(done.out, LAMBDA e : e[1] = "discard" /\ e[2] # n)
+             IN  Serve(done.coordinator, TurnsAfter(ended, Len(dropped)), done.out)
         ELSE CoordinatorStep(after, success)
 
 OnDecline(k, n, reason) ==
     IF ~IsPendingId(k, n) THEN CoordinatorStep(k, <<>>)
-    ELSE LET step == Abort(k, PendingOf(k, n), reason, TRUE, <<>>) IN Serve(step.coordinator, step.out)
+    ELSE LET step == Abort(k, PendingOf(k, n), reason, TRUE, <<>>)
+         IN  Serve(step.coordinator, TurnsAfter(1, 0), step.out)
 
 ------------------------------------------------------------------------------
 (* Time and statuses. *)
@@ -219,7 +231,7 @@ Expire(k, said) ==
     LET due == SelectSeq(k.pending, LAMBDA p : IsExpired(p))
     IN  IF due = <<>> THEN CoordinatorStep(k, said)
         ELSE LET gone == Abort(k, Head(due), "CHECKPOINT_EXPIRED", FALSE, said)
-                 served == Serve(gone.coordinator, gone.out)
+                 served == Serve(gone.coordinator, TurnsAfter(1, 0), gone.out)
              IN  Expire(served.coordinator, served.out)
 
 OnTick(k) ==

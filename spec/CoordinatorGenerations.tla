@@ -28,6 +28,14 @@
 (* counts_in_order  only the newest success clears the count, and older    *)
 (*                  failures do not count (COORD-17); else all do          *)
 (*                  (COORD-18)                                             *)
+(* turn_after_cleaning   what waits gets its turn twice after an end       *)
+(* turn_after_drop  ... and once more for each deleted checkpoint          *)
+(*                  (COORD-29)                                             *)
+(* plans_later      a start that finds tasks missing is as long as one     *)
+(*                  that succeeds: further turns come to nothing           *)
+(* abort_ends_phase an abort ends the phase before the sources (COORD-30)  *)
+(* counts_failed_start   a failure in that phase counts again, as that of  *)
+(*                  the start (COORD-31)                                   *)
 (* savepoints_apart the coordinator's own failures count for checkpoints   *)
 (*                  only                                                   *)
 (*                                                                         *)
@@ -39,14 +47,17 @@
 Coordinator_1_9 == {"stores_savepoints", "completes_first"}
 Coordinator_1_11 ==
     Coordinator_1_9 \cup {"queues", "pauses_periodic", "tells_of_aborts", "counts_snapshots"}
-Coordinator_1_12 == Coordinator_1_11 \cup {"doubts_the_store", "protects_newest", "counts_in_order"}
-Coordinator_1_13 == Coordinator_1_12 \cup {"awaits_running"}
-Coordinator_1_14 == Coordinator_1_13 \cup {"counts_io"}
+Coordinator_1_12 ==
+    Coordinator_1_11
+    \cup {"doubts_the_store", "protects_newest", "counts_in_order", "turn_after_cleaning"}
+Coordinator_1_13 == Coordinator_1_12 \cup {"plans_later"}
+Coordinator_1_14 == Coordinator_1_13 \cup {"counts_io", "awaits_running"}
 Coordinator_1_15 ==
     (Coordinator_1_14 \ {"stores_savepoints"})
     \cup {"tells_of_subsumed", "counts_finalization", "savepoints_apart"}
-Coordinator_1_17 == Coordinator_1_15 \ {"completes_first"}
-Coordinator_1_18 == Coordinator_1_17 \cup {"counts_failed_store"}
+Coordinator_1_17 ==
+    (Coordinator_1_15 \ {"completes_first"}) \cup {"abort_ends_phase", "counts_failed_start"}
+Coordinator_1_18 == Coordinator_1_17 \cup {"counts_failed_store", "turn_after_drop"}
 
 CoordinatorSwitches == Coordinator_1_18
 

@@ -4,13 +4,16 @@
 (* coordinators, when all of them are done the master hooks, and when      *)
 (* these are done the sources. One checkpoint at a time is in that phase.  *)
 (*                                                                         *)
+(* Up to 1.15 the phase outlives a checkpoint that is aborted in it: it    *)
+(* lasts until those who were asked have answered.                         *)
+(*                                                                         *)
 (* Functions only: models/MasterModel.tla puts them into an environment    *)
-(* and states rules COORD-23 and COORD-24.                                 *)
+(* and states rules COORD-23, COORD-24, COORD-30 and COORD-31.             *)
 (*                                                                         *)
 (* Source: Apache Flink, CheckpointCoordinator.startTriggeringCheckpoint   *)
 (* and triggerCheckpointRequest, 1.11 and later.                           *)
 (***************************************************************************)
-EXTENDS Integers, Sequences, FiniteSets
+EXTENDS Integers, Sequences, FiniteSets, CoordinatorGenerations
 
 CONSTANTS
     Coordinators,   \* the operator coordinators
@@ -25,9 +28,10 @@ BegunType ==
 PhaseType ==
     [next    : Nat,                         \* id of the next checkpoint
      waiting : Nat,                         \* requests that wait for their turn
-     pending : Seq(BegunType)]              \* ascending by id
+     pending : Seq(BegunType),              \* ascending by id
+     outlived : Seq(BegunType)]             \* the aborted one whose phase goes on, if there is one
 
-NewPhase == [next |-> 1, waiting |-> 0, pending |-> <<>>]
+NewPhase == [next |-> 1, waiting |-> 0, pending |-> <<>>, outlived |-> <<>>]
 
 PhaseStep(m, said) == [phase |-> m, out |-> said]
 
@@ -38,7 +42,12 @@ HooksMayBeAsked(p) == p.coordinators = Coordinators                 \* COORD-23
 
 IsReady(p) == p.coordinators = Coordinators /\ p.hooks = Hooks      \* COORD-23
 
-IsFree(m) == \A i \in DOMAIN m.pending : IsReady(m.pending[i])      \* COORD-23
+AbortEndsPhase == CoordinatorHas("abort_ends_phase")                \* COORD-30
+
+CountsStart == CoordinatorHas("counts_failed_start")                \* COORD-31
+
+IsFree(m) ==                                                        \* COORD-23
+    m.outlived = <<>> /\ \A i \in DOMAIN m.pending : IsReady(m.pending[i])
 
 IsHeard(p) == IsReady(p)                                            \* COORD-24
 
@@ -53,8 +62,8 @@ Without(m, n) == [m EXCEPT !.pending = SelectSeq(@, LAMBDA p : p.id # n)]
 Turn(m, said) ==
     IF m.waiting = 0 \/ ~IsFree(m) THEN PhaseStep(m, said)
     ELSE PhaseStep(
-        [next |-> m.next + 1, waiting |-> m.waiting - 1,
-         pending |-> Append(m.pending,
+        [m EXCEPT !.next = @ + 1, !.waiting = @ - 1,
+                  !.pending = Append(@,
              [id |-> m.next, coordinators |-> {}, hooks |-> {}, acknowledged |-> FALSE])],
         Append(said, <<"ask_coordinators", m.next>>))
 
@@ -63,7 +72,20 @@ Ended(m, p) == IF p.acknowledged /\ IsReady(p) THEN Without(m, p.id) ELSE Change
 OnRequest(m) == Turn([m EXCEPT !.waiting = @ + 1], <<>>)
 
 (* An answer that was not asked for, or comes twice, is none.                *)
+IsOutlived(m, n) == m.outlived # <<>> /\ Head(m.outlived).id = n
+
+(* For what was aborted the last answer of its stage only ends the phase.    *)
+OnLateAnswer(m, hook, who) ==
+    LET p == Head(m.outlived)
+        q == IF hook THEN [p EXCEPT !.hooks = @ \cup {who}] ELSE [p EXCEPT !.coordinators = @ \cup {who}]
+        isOver == IF hook THEN q.hooks = Hooks ELSE q.coordinators = Coordinators
+    IN  IF hook # HooksMayBeAsked(p) THEN PhaseStep(m, <<>>)
+        ELSE IF isOver THEN Turn([m EXCEPT !.outlived = <<>>], <<>>)
+        ELSE PhaseStep([m EXCEPT !.outlived = <<q>>], <<>>)
+
 OnAnswer(m, hook, who, n) ==
+    IF IsOutlived(m, n) THEN OnLateAnswer(m, hook, who)
+    ELSE
     LET p == PendingOf(m, n)
         q == IF hook THEN [p EXCEPT !.hooks = @ \cup {who}] ELSE [p EXCEPT !.coordinators = @ \cup {who}]
         asks == IF ~hook /\ HooksMayBeAsked(q) THEN <<<<"ask_hooks", n>>>> ELSE <<>>
@@ -77,7 +99,19 @@ OnAnswer(m, hook, who, n) ==
 Abort(m, n) == Turn(Without(m, n), <<<<"abort", n, "TRIGGER_CHECKPOINT_FAILURE">>>>)
 
 OnGivingUp(m, n) ==
-    IF IsPendingId(m, n) /\ ~IsReady(PendingOf(m, n)) THEN Abort(m, n) ELSE PhaseStep(m, <<>>)
+    IF IsOutlived(m, n) THEN Turn([m EXCEPT !.outlived = <<>>], <<>>)
+    ELSE IF IsPendingId(m, n) /\ ~IsReady(PendingOf(m, n)) THEN Abort(m, n) ELSE PhaseStep(m, <<>>)
+
+(* Its time-out aborts it, wherever it is, and counts as a failure; so does  *)
+(* the start that comes to nothing by it.                                    *)
+OnExpiry(m, n) ==
+    LET p == PendingOf(m, n)
+        said == <<<<"abort", n, "CHECKPOINT_EXPIRED">>, <<"counted", n>>>>
+        again == IF CountsStart THEN <<<<"counted", n>>>> ELSE <<>>
+    IN  IF ~IsPendingId(m, n) THEN PhaseStep(m, <<>>)
+        ELSE IF IsReady(p) THEN Turn(Without(m, n), said)
+        ELSE IF AbortEndsPhase THEN Turn(Without(m, n), said \o again)
+        ELSE PhaseStep([Without(m, n) EXCEPT !.outlived = <<p>>], said \o again)
 
 OnLostTrigger(m, n) ==
     IF IsPendingId(m, n) /\ IsHeard(PendingOf(m, n)) THEN Abort(m, n) ELSE PhaseStep(m, <<>>)

@@ -97,7 +97,7 @@ def give_up_start(books: Books, pending: PendingCheckpoint, reason: str) -> list
 
 
 def fail_start(books: Books, pending: PendingCheckpoint, reason: str) -> list[Effect]:
-    """A start came to nothing because its checkpoint had ended."""
+    """COORD-31: a start came to nothing because its checkpoint had ended."""
     return count_failure(books, pending, reason) if books.generation.counts_failed_starts else []
 
 

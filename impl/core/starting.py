@@ -83,7 +83,7 @@ def go_on(books: Books, pending: PendingCheckpoint) -> list[Effect]:
 
 
 def answer(books: Books, name: str, checkpoint: int, *, of_hook: bool, fails: bool) -> list[Effect]:
-    """An operator coordinator or a hook answers; only once, and only to what it was asked."""
+    """An operator coordinator or a hook answers; only once, and only to what it was asked (COORD-30)."""
     if books.outlived is not None:
         if checkpoint != books.outlived.checkpoint or not books.outlived.answer(name, of_hook, fails=fails):
             return []

@@ -142,7 +142,7 @@ def ends_of_job(state: Coordinator) -> Iterator[Offer]:
     """The job ends, in each way."""
     for status in ("FINISHED", "CANCELED", "FAILED", "SUSPENDED"):
         yield "JobEnd", JobEnd(status)
-    yield "Restore", RestoreRequest(region=True)
+    yield "Restore", RestoreRequest((True,) * len(state.tasks_run))
     if not state.open:
         yield "CoordinatorRestart", CoordinatorRestart()
 
@@ -169,7 +169,7 @@ def coordinator_worlds() -> tuple[World, ...]:
     """One for each subject; in more than one generation where these part ways."""
     return (
         queue_world("2.3"),
-        *(scheduler_world(name) for name in ("2.3", "1.9")),
+        *(scheduler_world(name) for name in ("2.3", "1.11", "1.9")),
         *(failures_world(name) for name in ("2.3", "1.11")),
         *(store_failure_world(name) for name in ("2.3", "1.14", "1.11")),
         *(shared_world(name) for name in ("2.3", "1.14")),
@@ -177,7 +177,7 @@ def coordinator_worlds() -> tuple[World, ...]:
         *(stop_world(name) for name in ("2.3", "1.14")),
         *(tasks_world(name) for name in ("2.3", "1.12")),
         job_end_world("2.3"),
-        masters_world("2.3"),
+        *(masters_world(name) for name in ("2.3", "1.15")),
     )
 
 
@@ -254,7 +254,7 @@ def job_end_world(name: str) -> World:
 
 def masters_world(name: str) -> World:
     """Two operator coordinators and a hook before the source."""
-    plan = _plan(name)._replace(max_concurrent=2, coordinators=2, hooks=1)
+    plan = _plan(name)._replace(max_concurrent=2, coordinators=2, hooks=1, tolerable_failures=0)
     return subject_world("operator coordinators and hooks", plan, Scope(ids=2, more=answers))
 
 

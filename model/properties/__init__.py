@@ -10,6 +10,7 @@ from model.properties.channel import CHANNEL, EXCHANGE
 from model.properties.coordinator import COORDINATOR
 from model.properties.coordinator_generations import COORDINATOR_GENERATIONS
 from model.properties.coordinator_life import COORDINATOR_LIFE
+from model.properties.coordinator_turns import COORDINATOR_TURNS
 from model.properties.dataflow import DATAFLOW
 from model.properties.gate import GATE, NETWORK
 from model.properties.offsets import OFFSETS
@@ -40,6 +41,7 @@ PROPERTIES: tuple[Property, ...] = tuple(
         COORDINATOR,
         COORDINATOR_GENERATIONS,
         COORDINATOR_LIFE,
+        COORDINATOR_TURNS,
         STORE,
         SINK,
         OFFSETS,

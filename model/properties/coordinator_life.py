@@ -39,7 +39,7 @@ def coord_23(coordinator: Coordinator) -> bool:
             return False
         if any(pending.hooks) and not all(pending.coordinators):
             return False
-    if coordinator.master == -1:
+    if coordinator.master == -1 or coordinator.outlived:  # COORD-30
         return True
     return bool(coordinator.pending) and coordinator.pending[-1].checkpoint == coordinator.master
 
@@ -50,6 +50,8 @@ def coord_23_order(before: Coordinator, event: Event, effects: Effects, after: C
     if type(event) is not MasterAnswer or event.fails:
         return True
     pending = find_pending(before, event.checkpoint)
+    if before.outlived and before.master == event.checkpoint:  # COORD-30
+        return not any(type(effect) is TriggerTask for effect in effects)
     if pending is None or before.master != event.checkpoint:
         return not effects and after == before
     coordinators = answered_by(pending.coordinators, event.place, counts=not event.is_hook)
@@ -109,11 +111,13 @@ def coord_25_closed(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_LIFE.state("COORD-26")
 def coord_26(coordinator: Coordinator) -> bool:
-    """A request is due only while the scheduler runs, and never overdue; it runs only while the job does."""
-    scheduler = coordinator.scheduler
-    if scheduler.runs and (coordinator.status != RUNNING or not coordinator.plan.interval):
+    """No request is overdue, and none is due while the scheduler stands still, but for one put to the end of
+    a pause; up to 2.2 the scheduler runs only while the job does."""
+    scheduler, plan = coordinator.scheduler, coordinator.plan
+    runs_alone = coordinator.status != RUNNING and not plan.profile.follows_tasks
+    if scheduler.runs and (runs_alone or not plan.interval):
         return False
-    return scheduler.due == -1 or (scheduler.runs and scheduler.due > coordinator.now)
+    return scheduler.due == -1 or ((scheduler.runs or plan.min_pause > 0) and scheduler.due > coordinator.now)
 
 
 @COORDINATOR_LIFE.step("COORD-26")

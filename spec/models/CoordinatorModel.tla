@@ -5,8 +5,8 @@
 (* that fail, a job that restarts, a store that fails and a coordinator    *)
 (* that is replaced.                                                       *)
 (*                                                                         *)
-(* Rules COORD-01 to COORD-14, COORD-19 to COORD-22, SUB-02 to SUB-05 and  *)
-(* SUB-11 are stated here over one step: `coordinator` before and after,   *)
+(* Rules COORD-01 to COORD-14, COORD-19 to COORD-22, COORD-29, SUB-02 to   *)
+(* SUB-05, SUB-11 are stated here over one step: `coordinator` before and after,   *)
 (* the event and the effects in out'. What is asked of a generation is     *)
 (* written out here once more, so that the rules do not ask the switches   *)
 (* by the operators that they judge. OnlyOlderAreSubsumed is the           *)
@@ -232,6 +232,19 @@ COORD_14 == [][~Ends =>
                 e[1] = "rejected" /\ e[3] = "MINIMUM_TIME_BETWEEN_CHECKPOINTS"))
         /\ ~Unfit => k'.next - k.next = Len(Left) - Cardinality(early)]_vars
 
+(* Where an end lets nothing start, each turn that it gives takes one head   *)
+(* that comes too early.                                                     *)
+TurnsDue ==
+    LET ended == Cardinality(PendingIds(k) \ PendingIds(k'))
+        dropped == {i \in DOMAIN k.store : <<"discard", k.store[i].id>> \in Range(Said)}
+    IN  ended * (IF CoordinatorHas("turn_after_cleaning") THEN 2 ELSE 1)
+        + (IF CoordinatorHas("turn_after_drop") THEN Cardinality(dropped) ELSE 0)
+
+COORD_29 == [][(Comes("acknowledge") \/ Comes("decline")) /\ ~Unfit /\ k'.next = k.next =>
+    LET early == {i \in DOMAIN Whole : i <= TurnsDue /\ \A j \in 1 .. i :
+                      Len(k'.pending) < MaxConcurrent /\ IsEarly(Whole[j])}
+    IN  Len(Left) = Cardinality(early)]_vars
+
 COORD_19 == [][~CoordinatorHas("tells_of_aborts") => Saying("notify_abort") = <<>>]_vars
 
 COORD_20 == [][StoreThrows =>
@@ -292,6 +305,7 @@ SubsumesNewerToo(p, n) == p.type # "savepoint"              \* IsSubsumedBy
 SubsumesSavepoints(p, n) == p.id < n                        \* IsSubsumedBy
 StoresSavepoints(p) == TRUE                                 \* GoesToStore
 StartsAnyway(c) == c.running                                \* CanStart
+OneTurn(ended, dropped) == 1                                \* TurnsAfter
 AlwaysRoom(c) == TRUE                                       \* HasRoom
 NeverExpires(p) == FALSE                                    \* IsExpired
 KeepsState(p, reason) == <<<<"abort", p.id, reason>>>>      \* AbortEffects

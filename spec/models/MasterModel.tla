@@ -31,12 +31,13 @@ Request == phase.next + phase.waiting <= M /\ Take(<<"request", 0>>, OnRequest(p
 Answer(hook, who, n) == n < phase.next /\ Take(<<"answer", n, hook, who>>, OnAnswer(phase, hook, who, n))
 GivingUp(n) == n < phase.next /\ Take(<<"give_up", n>>, OnGivingUp(phase, n))
 LostTrigger(n) == n < phase.next /\ Take(<<"lost_trigger", n>>, OnLostTrigger(phase, n))
+Expiry(n) == n < phase.next /\ Take(<<"expiry", n>>, OnExpiry(phase, n))
 Acknowledge(n) == n < phase.next /\ Take(<<"acknowledge", n>>, OnAcknowledge(phase, n))
 
 Next ==
     \/ Request
     \/ \E n \in Ids :
-        \/ GivingUp(n) \/ LostTrigger(n) \/ Acknowledge(n)
+        \/ GivingUp(n) \/ LostTrigger(n) \/ Expiry(n) \/ Acknowledge(n)
         \/ \E who \in Coordinators : Answer(FALSE, who, n)
         \/ \E who \in Hooks : Answer(TRUE, who, n)
 
@@ -75,11 +76,31 @@ COORD_24 == [][Comes("lost_trigger") =>
     THEN Said # <<>> /\ Head(Said) = <<"abort", Which, "TRIGGER_CHECKPOINT_FAILURE">> /\ ~IsPendingId(phase', Which)
     ELSE Said = <<>> /\ phase' = phase]_vars
 
+(* With its checkpoint the phase is over; or nobody starts before it is.     *)
+InPhase(m, n) == IsPendingId(m, n) /\ ~AllDone(PendingOf(m, n))
+
+COORD_30 == [][
+    /\ Comes("expiry") /\ InPhase(phase, Which) =>
+        /\ ~IsPendingId(phase', Which)
+        /\ IF CoordinatorHas("abort_ends_phase")
+           THEN phase'.outlived = <<>> /\ (phase.waiting > 0 => phase'.next = phase.next + 1)
+           ELSE phase'.outlived = <<PendingOf(phase, Which)>> /\ phase'.next = phase.next
+    /\ phase'.outlived # <<>> => phase'.next = phase.next
+    /\ phase.outlived # <<>> /\ phase'.outlived = <<>> =>
+        /\ (Comes("answer") \/ Comes("give_up")) /\ Which = Head(phase.outlived).id
+        /\ ~Says("trigger", Which) /\ ~Says("ask_hooks", Which)]_vars
+
+COORD_31 == [][Comes("expiry") /\ IsPendingId(phase, Which) =>
+    Len(SelectSeq(Said, LAMBDA e : e[1] = "counted"))
+        = IF ~AllDone(PendingOf(phase, Which)) /\ CoordinatorHas("counts_failed_start") THEN 2 ELSE 1]_vars
+
 ------------------------------------------------------------------------------
 (* Replacements: each is put in the place of the operator in its comment by  *)
 (* a model that must fail.                                                   *)
 
 HooksDoNotMatter(p) == p.coordinators = Coordinators                \* IsReady
 EverybodyAtOnce(m) == TRUE                                          \* IsFree
+NeverEnds == FALSE                                                  \* AbortEndsPhase
+CountsOnce == FALSE                                                 \* CountsStart
 NobodyHears(p) == FALSE                                             \* IsHeard
 ==============================================================================
