@@ -11,6 +11,7 @@ AT_LEAST_ONCE = "AT_LEAST_ONCE"
 MODES = {EXACTLY_ONCE: "exactly-once", AT_LEAST_ONCE: "at-least-once"}
 """By the option's value: the mode of every task's gate."""
 UNALIGNED = "unaligned"
+ALTERNATING = "alternating"
 
 
 class ConfigError(ValueError):
@@ -29,7 +30,9 @@ class CheckpointConfig:
     `checkpointing_mode`: EXACTLY_ONCE aligns barriers; AT_LEAST_ONCE never blocks a channel, so that a task
     has nothing to wait for, and after a failure records behind a barrier may count twice (TRACK-01).
     `unaligned_checkpoints_enabled`: barriers overtake the records that wait, which are stored with the
-    checkpoint, so that it completes quickly while a slow task holds all others back (UNAL-32).
+    checkpoint, so that it completes quickly while a slow task holds all others back (UNAL-32). With an
+    `aligned_checkpoint_timeout_ms` above 0 they align first, and overtake when that has lasted so long
+    since the trigger (UNAL-16, UNAL-33).
     `max_concurrent_checkpoints` bounds the pending ones (COORD-03); `num_retained_checkpoints` is what the
     store keeps (SUB-07) and therefore how many altered ones a restore survives, less one;
     `tolerable_checkpoint_failure_number` is how many failed checkpoints in a row the job endures, -1 for
@@ -46,6 +49,7 @@ class CheckpointConfig:
     tolerable_checkpoint_failure_number: int = 0
     checkpointing_start_delay_ms: int | None = None
     unaligned_checkpoints_enabled: bool = False
+    aligned_checkpoint_timeout_ms: int = 0
 
     def __post_init__(self) -> None:
         if not isinstance(self.unaligned_checkpoints_enabled, bool):
@@ -62,6 +66,9 @@ class CheckpointConfig:
             raise ConfigError("unaligned_checkpoints_enabled takes checkpointing_mode EXACTLY_ONCE")
         if self.unaligned_checkpoints_enabled and self.max_concurrent_checkpoints != 1:
             raise ConfigError("unaligned_checkpoints_enabled takes max_concurrent_checkpoints 1")
+        _at_least("aligned_checkpoint_timeout_ms", self.aligned_checkpoint_timeout_ms, 0)
+        if self.aligned_checkpoint_timeout_ms and not self.unaligned_checkpoints_enabled:
+            raise ConfigError("aligned_checkpoint_timeout_ms takes unaligned_checkpoints_enabled True")
         _at_least("num_retained_checkpoints", self.num_retained_checkpoints, 1)
         _at_least("tolerable_checkpoint_failure_number", self.tolerable_checkpoint_failure_number, -1)
         if self.checkpointing_start_delay_ms is not None:
@@ -70,7 +77,9 @@ class CheckpointConfig:
     @property
     def gate_mode(self) -> str:
         """The mode of every task's gate, as the protocol names it."""
-        return UNALIGNED if self.unaligned_checkpoints_enabled else MODES[self.checkpointing_mode]
+        if self.unaligned_checkpoints_enabled:
+            return ALTERNATING if self.aligned_checkpoint_timeout_ms else UNALIGNED
+        return MODES[self.checkpointing_mode]
 
     @property
     def first_delay_ms(self) -> int:

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from impl.config import CheckpointConfig
 
 SCENARIOS = ("undisturbed", "killed-while-aligning", "killed-before-notification")
-MODES = ("exactly-once", "at-least-once", "unaligned")
+MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
+PATIENCE_MS = 100
+"""How long a checkpoint of mode alternating aligns."""
 MARK = ".barrierspec-run"
 """Stands in a folder that an earlier run made; only such a one is emptied."""
 
@@ -85,7 +87,11 @@ def checkpoints_of(mode: str) -> "CheckpointConfig":
     from impl.config import AT_LEAST_ONCE, EXACTLY_ONCE, CheckpointConfig
 
     kept = AT_LEAST_ONCE if mode == "at-least-once" else EXACTLY_ONCE
-    return CheckpointConfig(checkpointing_mode=kept, unaligned_checkpoints_enabled=mode == "unaligned")
+    return CheckpointConfig(
+        checkpointing_mode=kept,
+        unaligned_checkpoints_enabled=mode in ("unaligned", "alternating"),
+        aligned_checkpoint_timeout_ms=PATIENCE_MS if mode == "alternating" else 0,
+    )
 
 
 def emptied(out: Path) -> None:

@@ -21,6 +21,7 @@ Order = tuple[Any, ...]
 EXACTLY_ONCE = "exactly-once"
 """The mode of a gate whose line does not tell it."""
 UNALIGNED = "unaligned"
+OVERTAKING = (UNALIGNED, "alternating")
 
 _MESSAGES = {"complete_notification": "complete", "abort_notification": "abort"}
 _RULE_OF_MESSAGE = {"trigger": "COORD-04", "complete": "COORD-08", "abort": "COORD-09"}
@@ -124,6 +125,8 @@ class TaskReader:
             self._mode = str(fields.get("mode", EXACTLY_ONCE))
             self._run.modes.add(self._mode)
             config = {"channels": len(self._channels), "mode": self._mode, "level": "handler"}
+            if fields.get("alignment_timeout_ms"):
+                config["alignment_timeout_ms"] = fields["alignment_timeout_ms"]
             self._gate = Replayed("gate", config)
         self._in_flight.deployed(fields, self._channels)
         self._markers = [0] * len(self._channels)
@@ -159,6 +162,10 @@ class TaskReader:
         if gate is None:
             raise Rejected(("ALIGN-13",), f"{self.file.task} has no input channel, and so no gate")
         kind, channel = event["kind"], event.get("channel")
+        if kind == "advance":
+            self._run.rules.update(gate.step(line))
+            self._obey_gate(line, kind, -1)
+            return None
         if type(channel) is not int or not 0 <= channel < len(self._channels):
             gate.step(line)  # the model refuses it, and says why
             return None
@@ -180,7 +187,7 @@ class TaskReader:
         above, place, attempt = self._channels[channel], self._markers[channel], line.attempt
         checkpoint, task = line.event.get("checkpoint"), self.file.task
         key: Key = ("marker", attempt, above)
-        if self._mode == UNALIGNED:
+        if self._mode in OVERTAKING:
             return self._in_flight.marker(channel, key, _MARKERS[kind], checkpoint)
         if self._run.causes.count(key) <= place:
             why = (
@@ -218,7 +225,7 @@ class TaskReader:
         for effect in line.effects:
             if effect["kind"] == "trigger":
                 self._orders.append(("checkpoint", effect["checkpoint"]))
-                see("overtook" if self._mode == UNALIGNED else "aligned")
+                see("overtook" if effect.get("unaligned") else "aligned")
                 if self._last_channel not in (-1, channel):
                     see("another channel last")
                 self._last_channel = channel

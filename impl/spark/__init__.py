@@ -3,6 +3,6 @@
 `session` starts Spark and refuses what cannot work; `runtime` runs attempt after attempt; `attempt` serves
 one; `coordination` is the checkpoint coordinator on the driver; `workers` its control connections. On the
 other side `worker` is one Spark task, `subtask` its loop, `operators` what it runs, `inbox` and `outputs`
-its channels; `overtaking`, `credits` and `inflight` are those of unaligned checkpoints. Below them all,
-`frames`, `handshake` and `doors` are how processes of one attempt talk.
+its channels; where barriers overtake, `overtaking`, `credits`, `inflight` and `unaligned` come in. Below
+them all, `frames`, `handshake` and `doors` are how processes of one attempt talk.
 """

@@ -40,7 +40,8 @@ class CheckpointReport:
 class Coordination:
     """The coordinator of one job over all its attempts. Used by one thread.
 
-    Whom it speaks to is set anew for each attempt, by `begin_attempt`. `clock` answers seconds.
+    Whom it speaks to is set anew for each attempt, by `begin_attempt`. `clock` answers seconds,
+    `wall_clock` those that tasks on other hosts count too.
     """
 
     def __init__(
@@ -51,8 +52,10 @@ class Coordination:
         ledger: FaultLedger,
         log: EventLog | None,
         clock: Callable[[], float] = time.monotonic,
+        wall_clock: Callable[[], float] = time.time,
     ) -> None:
         self._clock = clock
+        self._wall_clock = wall_clock
         self._plan = plan
         self._tasks = plan.ids()
         self._config = config
@@ -209,7 +212,8 @@ class Coordination:
         match effect:
             case {"kind": "trigger_task", "task": str(task), "checkpoint": int(checkpoint)}:
                 self._triggered.setdefault(checkpoint, self._clock())
-                self._send(task, {"do": "trigger", "checkpoint": checkpoint})
+                now = int(self._wall_clock() * 1_000)
+                self._send(task, {"do": "trigger", "checkpoint": checkpoint, "timestamp": now})
             case {"kind": "complete", "checkpoint": int(checkpoint)}:
                 self._completed(checkpoint)
             case {"kind": "abort", "checkpoint": int(checkpoint), "reason": str(reason)}:

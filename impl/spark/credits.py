@@ -9,11 +9,12 @@ import struct
 import threading
 from collections.abc import Callable, Sequence
 
+from impl.core import Effects
 from impl.core.barriers import Alignment
 from impl.core.link_words import StoreOutput
 from impl.core.sending import Barrier, Payload, SendingEnd
 from impl.spark.errors import ConnectionLostError, SparkRuntimeError
-from impl.spark.frames import Connection, Kind, pack_id
+from impl.spark.frames import Connection, Kind, pack_barrier
 
 _CREDITS = struct.Struct(">I")
 
@@ -27,7 +28,7 @@ class CreditedChannel:
     """The sender's end of one channel to a subtask that grants `credits` frames to begin with.
 
     `restored`: frames of records that a checkpoint has of this end, oldest first. `wake` is called when
-    there is room again, `lost` when the receiver is gone.
+    there is room again, `lost` when the receiver is gone, `left` when a barrier with a time-out left in time.
     """
 
     def __init__(
@@ -37,16 +38,19 @@ class CreditedChannel:
         restored: Sequence[bytes],
         wake: Callable[[], None],
         lost: Callable[[SparkRuntimeError], None],
+        left: Callable[[int], None] = lambda checkpoint: None,
     ) -> None:
         self._connection = connection
         self._capacity = credits
         self._credits = credits
-        self._end = SendingEnd([(Kind.RECORDS, frame) for frame in restored], converts=False)
+        self._end = SendingEnd([(Kind.RECORDS, frame) for frame in restored], converts=True)
+        self._timestamps: dict[int, int] = {}
         self._waiting = len(restored)
         self._sending = False
         self._closed = False
         self._wake = wake
         self._lost = lost
+        self._left = left
         self._changed = threading.Condition()
         for work in (self._send_all, self._hear_of_credits):
             threading.Thread(target=work, name="channel", daemon=True).start()
@@ -60,20 +64,30 @@ class CreditedChannel:
             self._waiting += kind is Kind.RECORDS
             self._changed.notify_all()
 
-    def overtake(self, checkpoint: int) -> list[bytes]:
-        """The barrier goes past what waits; answers the frames of records among that, oldest first."""
+    def barrier(self, checkpoint: int, alignment: Alignment, timestamp: int) -> list[bytes] | None:
+        """Send a barrier; answers the frames of records that it passes, oldest first.
+
+        One with a time-out passes none for now, and what it may pass is not known yet: None.
+        """
         with self._changed:
             if self._closed:
                 raise ConnectionLostError("could not send a barrier: the channel is closed")
-            said = self._end.barrier(checkpoint, Alignment.UNALIGNED)
+            self._timestamps[checkpoint] = timestamp
+            said = self._end.barrier(checkpoint, alignment)
             self._changed.notify_all()
-        return [
-            payload
-            for effect in said
-            if isinstance(effect, StoreOutput) and isinstance(effect.records, list)
-            for kind, payload in effect.records
-            if kind is Kind.RECORDS
-        ]
+        return _part(said, checkpoint)
+
+    def time_out(self, checkpoint: int) -> list[bytes] | None:
+        """The barrier, if it still waits, goes past what is before it; answers that, None if it has left."""
+        with self._changed:
+            said = self._end.time_out(checkpoint)
+            self._changed.notify_all()
+        return _part(said, checkpoint)
+
+    def give_up(self, checkpoint: int) -> None:
+        """The barrier waits for its turn; nobody asks any more for what it would have passed."""
+        with self._changed:
+            self._end.give_up(checkpoint)
 
     @property
     def has_room(self) -> bool:
@@ -99,7 +113,7 @@ class CreditedChannel:
         try:
             while (item := self._next()) is not None:
                 if isinstance(item, Barrier):
-                    self._connection.send(Kind.BARRIER, pack_id(item.checkpoint))
+                    self._connection.send(Kind.BARRIER, self._packed(item))
                 else:
                     self._connection.send(*item.value)  # type: ignore[misc]
                 self._is_sent()
@@ -113,13 +127,21 @@ class CreditedChannel:
                 self._changed.wait()
             if self._closed:
                 return None
-            item, _ = self._end.leave()
+            item, said = self._end.leave()
+            self._end.let_go()  # the receiver blocks what it does not want to read
             if isinstance(item, Payload) and item.value[0] is Kind.RECORDS:  # type: ignore[index]
                 self._credits -= 1
                 self._waiting -= 1
             self._sending = True
         self._wake()
+        if said and isinstance(item, Barrier):
+            self._left(item.checkpoint)
         return item
+
+    def _packed(self, barrier: Barrier) -> bytes:
+        return pack_barrier(
+            barrier.checkpoint, barrier.alignment.value, self._timestamps.pop(barrier.checkpoint)
+        )
 
     def _may_leave(self) -> bool:
         first = self._end.first
@@ -149,3 +171,12 @@ class CreditedChannel:
             self._changed.notify_all()
         if not known:
             self._lost(lost)
+
+
+def _part(said: Effects, checkpoint: int) -> list[bytes] | None:
+    """The frames of records that the barrier has passed; None if that is not told."""
+    for effect in said:
+        if isinstance(effect, StoreOutput) and effect.checkpoint == checkpoint:
+            assert isinstance(effect.records, list)
+            return [payload for kind, payload in effect.records if kind is Kind.RECORDS]
+    return None

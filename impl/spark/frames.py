@@ -36,6 +36,7 @@ class Kind(IntEnum):
     END_OF_DATA = 6
     END_OF_PARTITION = 7
     CREDIT = 8
+    ANNOUNCEMENT = 9
 
 
 class Connection:
@@ -129,6 +130,20 @@ def unpack_rows(payload: bytes) -> list[Row]:
 def pack_id(checkpoint: int) -> bytes:
     """A checkpoint id as the payload of a BARRIER or CANCEL frame."""
     return _ID.pack(checkpoint)
+
+
+_BARRIER = struct.Struct(">QQ16s")
+
+
+def pack_barrier(checkpoint: int, alignment: str, timestamp: int) -> bytes:
+    """A barrier that may overtake: its id, how it wants to be aligned, and when it was triggered, in ms."""
+    return _BARRIER.pack(checkpoint, timestamp, alignment.encode())
+
+
+def unpack_barrier(payload: bytes) -> tuple[int, str, int]:
+    """The id, the alignment and the time of such a barrier, or of its announcement."""
+    checkpoint, timestamp, alignment = _BARRIER.unpack(payload)
+    return checkpoint, alignment.rstrip(b"\0").decode(), timestamp
 
 
 def unpack_id(payload: bytes) -> int:

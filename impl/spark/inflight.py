@@ -56,29 +56,57 @@ def rows_in(frames: Frames) -> dict[str, int]:
     return {peer: sum(len(unpack_rows(one)) for one in there) for peer, there in frames.items()}
 
 
+class _Open:
+    """A snapshot of which something is missing."""
+
+    def __init__(self) -> None:
+        self.operator: bytes | None = None
+        self.offset: int | None = None
+        self.received: dict[str, Sequence[bytes]] | None = None
+        self.overtaken: dict[str, Sequence[bytes] | None] | None = None
+
+
 class Gathering:
-    """The snapshots of one subtask whose barriers have not all come."""
+    """The snapshots of one subtask of which something is in flight still."""
 
     def __init__(self, upstream: Sequence[str]) -> None:
         self._upstream = tuple(upstream)
-        self._held: dict[int, tuple[bytes, int | None]] = {}
-        self._overtaken: dict[int, dict[str, list[bytes]]] = {}
+        self._open: dict[int, _Open] = {}
 
-    def overtook(self, checkpoint: int, frames: dict[str, list[bytes]]) -> None:
-        """The barrier of `checkpoint` has passed these in the outputs."""
-        self._overtaken[checkpoint] = frames
+    def sent(self, checkpoint: int, parts: Mapping[str, Sequence[bytes] | None]) -> None:
+        """The barrier has passed these frames in the outputs; None where it waits for its turn."""
+        self._of(checkpoint).overtaken = dict(parts)
+
+    def left(self, checkpoint: int, peer: str, frames: Sequence[bytes]) -> None:
+        """The barrier has left for `peer` in its turn, or its time was out and it has passed these."""
+        there = self._open.get(checkpoint)
+        if there is not None and there.overtaken is not None:
+            there.overtaken[peer] = frames
 
     def hold(self, checkpoint: int, operator: bytes, offset: int | None) -> None:
-        """The operator's snapshot waits for what is in flight at the input."""
-        self._held[checkpoint] = (operator, offset)
+        """The operator's snapshot is taken."""
+        there = self._of(checkpoint)
+        there.operator, there.offset = operator, offset
 
-    def complete(self, checkpoint: int, received: Sequence[Sequence[bytes]]) -> Gathered | None:
-        """All has come: the whole snapshot; None if there is none to be written."""
-        held = self._held.pop(checkpoint, None)
-        overtaken = self._overtaken.pop(checkpoint, {})
-        for old in [one for one in (*self._held, *self._overtaken) if one < checkpoint]:
-            self._held.pop(old, None)
-            self._overtaken.pop(old, None)
-        if held is None:
+    def received(self, checkpoint: int, frames: Sequence[Sequence[bytes]]) -> None:
+        """All that came before the barriers is here, by channel; what is older is given up."""
+        self._of(checkpoint).received = dict(zip(self._upstream, frames, strict=True))
+        self._open = {one: there for one, there in self._open.items() if one >= checkpoint}
+
+    def give_up(self, checkpoint: int) -> None:
+        """The checkpoint has ended."""
+        self._open.pop(checkpoint, None)
+
+    def whole(self, checkpoint: int) -> Gathered | None:
+        """The snapshot, once and as soon as nothing is missing."""
+        there = self._open.get(checkpoint)
+        if there is None or there.operator is None or there.received is None or there.overtaken is None:
             return None
-        return Gathered(*held, dict(zip(self._upstream, received, strict=True)), overtaken)
+        overtaken = {peer: frames for peer, frames in there.overtaken.items() if frames is not None}
+        if len(overtaken) < len(there.overtaken):
+            return None
+        del self._open[checkpoint]
+        return Gathered(there.operator, there.offset, there.received, overtaken)
+
+    def _of(self, checkpoint: int) -> _Open:
+        return self._open.setdefault(checkpoint, _Open())

@@ -105,10 +105,6 @@ class Outputs:
         """More may be emitted; a channel that is full lets its sender wait in `emit`."""
         return True
 
-    def overtake(self, checkpoint: int) -> dict[str, list[bytes]]:
-        """Only channels with credits let a barrier overtake."""
-        raise TypeError(f"barrier {checkpoint} cannot overtake in channels without credits")
-
     def drain(self) -> None:
         """Everything was sent when it was emitted."""
 

@@ -8,16 +8,18 @@ again.
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from impl.core.barriers import Alignment
-from impl.core.link_words import BarrierRead, DeclineStart, RecordRead, StoreInput
+from impl.core.link_words import AnnouncementRead, BarrierRead, DeclineStart, RecordRead, StoreInput
 from impl.core.receiving import ReceivingEnd
 from impl.core.sending import Barrier, Payload
 from impl.plan import KeySelector
 from impl.spark.credits import CreditedChannel
-from impl.spark.frames import Kind, pack_id, unpack_id
+from impl.spark.frames import Kind, pack_barrier, unpack_barrier
 from impl.spark.inbox import Frame, Inbox, InboxClosedError
 from impl.spark.outputs import Outputs
 
 Grant = Callable[[int, int], None]
+Parts = dict[str, list[bytes] | None]
+"""By the subtask at the other end: the frames of records that a barrier has passed, None: not known yet."""
 
 
 class OvertakingInbox(Inbox):
@@ -25,7 +27,8 @@ class OvertakingInbox(Inbox):
 
     def __init__(self, channels: int, capacity: int, grant: Grant) -> None:
         super().__init__(channels, capacity)
-        self._ends = [ReceivingEnd([], announces=False) for _ in range(channels)]
+        self._ends = [ReceivingEnd([], announces=True) for _ in range(channels)]
+        self._timestamps: dict[tuple[int, int], int] = {}
         self._stored: dict[int, list[list[bytes]]] = {}
         self._taken = [0] * channels
         self._grant = grant
@@ -35,17 +38,28 @@ class OvertakingInbox(Inbox):
     def restore(self, frames: Mapping[int, Sequence[bytes]]) -> None:
         """Begin with what a checkpoint has of these channels; before anything comes."""
         for channel, restored in frames.items():
-            self._ends[channel] = ReceivingEnd([(Kind.RECORDS, one) for one in restored], announces=False)
+            self._ends[channel] = ReceivingEnd([(Kind.RECORDS, one) for one in restored], announces=True)
 
     def put(self, channel: int, frame: Frame) -> None:
         """Something has come; never waits, because only what was granted comes. Raises `InboxClosedError`."""
-        kind, payload = frame
         with self._changed:
             if self._closed:
                 raise InboxClosedError
-            barrier = Barrier(unpack_id(payload), Alignment.UNALIGNED) if kind is Kind.BARRIER else None
-            self._store(channel, self._ends[channel].arrive(barrier or Payload(frame)))
+            self._store(channel, self._ends[channel].arrive(self._item(channel, frame)))
             self._changed.notify_all()
+
+    def _item(self, channel: int, frame: Frame) -> Payload | Barrier:
+        kind, payload = frame
+        if kind is not Kind.BARRIER:
+            return Payload(frame)
+        checkpoint, alignment, timestamp = unpack_barrier(payload)
+        self._timestamps[channel, checkpoint] = timestamp
+        return Barrier(checkpoint, Alignment(alignment))
+
+    def prioritise(self, channel: int, checkpoint: int) -> None:
+        """The barrier that was announced goes past what stands before it."""
+        with self._changed:
+            self._ends[channel].prioritise(checkpoint)
 
     def _store(self, channel: int, effects: Collection[object]) -> str | None:
         """Keep what belongs to a snapshot; answers why one cannot begin, if so."""
@@ -89,8 +103,12 @@ class OvertakingInbox(Inbox):
         end = self._ends[channel]
         restored = end.recovering > 0
         (said,) = end.read()
+        if isinstance(said, AnnouncementRead):
+            triggered = self._timestamps[channel, said.checkpoint]
+            return Kind.ANNOUNCEMENT, pack_barrier(said.checkpoint, Alignment.TIMEOUT, triggered)
         if isinstance(said, BarrierRead):
-            return Kind.BARRIER, pack_id(said.checkpoint)
+            triggered = self._timestamps.pop((channel, said.checkpoint))
+            return Kind.BARRIER, pack_barrier(said.checkpoint, said.alignment, triggered)
         assert isinstance(said, RecordRead)
         frame: Frame = said.value  # type: ignore[assignment]
         if frame[0] is Kind.RECORDS and not restored:
@@ -121,13 +139,22 @@ class OvertakingOutputs(Outputs):
         """More may be emitted: no channel holds more than its bound."""
         return all(channel.has_room for channel in self._channels)
 
-    def overtake(self, checkpoint: int) -> dict[str, list[bytes]]:
-        """The barrier goes past all that waits; answers the frames of records among that, by subtask."""
+    def barrier(self, checkpoint: int, alignment: Alignment, timestamp: int) -> Parts:
+        """Send a barrier to every channel; answers what it has passed, by subtask, None: not known yet."""
         self.flush()
-        return {
-            name: channel.overtake(checkpoint)
-            for name, channel in zip(self._names, self._channels, strict=True)
-        }
+        return self._each(lambda channel: channel.barrier(checkpoint, alignment, timestamp))
+
+    def time_out(self, checkpoint: int) -> Parts:
+        """The barrier goes past what it waits for; None where it has left."""
+        return self._each(lambda channel: channel.time_out(checkpoint))
+
+    def give_up(self, checkpoint: int) -> None:
+        """Nobody asks any more for what the barrier would have passed."""
+        for channel in self._channels:
+            channel.give_up(checkpoint)
+
+    def _each(self, ask: Callable[[CreditedChannel], list[bytes] | None]) -> Parts:
+        return {name: ask(channel) for name, channel in zip(self._names, self._channels, strict=True)}
 
     def drain(self) -> None:
         """Wait until everything is sent."""

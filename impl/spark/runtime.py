@@ -168,6 +168,7 @@ class _Job:
         self._plan = plan
         self._max_concurrent = checkpoints.max_concurrent_checkpoints
         self._mode = checkpoints.gate_mode
+        self._patience_ms = checkpoints.aligned_checkpoint_timeout_ms
         self._restarts = restarts
         self._execution = execution
         self._paths = paths
@@ -224,6 +225,8 @@ class _Job:
             execution=self._execution,
             max_concurrent=self._max_concurrent,
             mode=self._mode,
+            alignment_timeout_ms=self._patience_ms,
+            epoch=int(time.time() * 1_000),
             checkpoints=self._paths.checkpoints,
             events=self._paths.events,
         )

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from impl.config import UNALIGNED
 from impl.core import COMPONENTS, Component
 from impl.core import Subtask as SnapshotSteps
 from impl.eventlog import EventLog, Recorded, Wire
@@ -24,10 +23,10 @@ from impl.faults import (
 from impl.spark.errors import ConnectionLostError, InjectedFaultError
 from impl.spark.frames import Kind, unpack_id, unpack_rows
 from impl.spark.inbox import Frame, Inbox, Mail
-from impl.spark.inflight import Gathering, rows_in
 from impl.spark.operators import Operator, SourceOperator
 from impl.spark.outputs import Outputs
-from impl.spark.overtaking import OvertakingInbox
+from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
+from impl.spark.unaligned import OvertakingSnapshots
 from impl.state import CheckpointStorage, StateHandle
 
 Say = Callable[[dict[str, Any]], None]
@@ -51,6 +50,8 @@ class RunningSubtask:
         log: EventLog | None,
         max_concurrent: int,
         mode: str,
+        patience_ms: int = 0,
+        epoch: int = 0,
     ) -> None:
         self._task = task
         self._attempt = attempt
@@ -62,13 +63,17 @@ class RunningSubtask:
         self._say = say
         self._passing = passing
         self._log = log
-        self._gate = Recorded("gate", _gate(len(upstream), mode), log) if upstream else None
+        if upstream:
+            self._component = _gate(len(upstream), mode, patience_ms)
+        self._gate = Recorded("gate", self._component, log) if upstream else None
         self._steps = SnapshotSteps(max_concurrent)
         self._recorded_steps = Recorded("subtask", self._steps, log)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
-        self._barrier_fields: Wire = {"alignment": UNALIGNED} if mode == UNALIGNED else {}
-        self._gathering = Gathering(upstream) if mode == UNALIGNED else None
-        self._start_declined: dict[int, str] = {}
+        self._overtaking: OvertakingSnapshots | None = None
+        if isinstance(inbox, OvertakingInbox) and isinstance(outputs, OvertakingOutputs):
+            self._overtaking = OvertakingSnapshots(
+                mode, patience_ms, epoch, upstream, inbox, outputs, self._submit, log
+            )
         self._handles: dict[int, Any] = {}
         self._received = [0] * len(upstream)
         self._blocked: set[int] = set()
@@ -89,6 +94,9 @@ class RunningSubtask:
             while not self._finished():
                 room = self._outputs.has_room
                 wait = self._idle_seconds() if room else None
+                if self._overtaking is not None:
+                    wait = self._overtaking.wait(wait)
+                    self._time_out(self._overtaking)
                 taken = self._inbox.take(self._blocked, 0, urgent_only=not room)
                 if taken is None and wait != 0:
                     self._outputs.flush()
@@ -134,10 +142,8 @@ class RunningSubtask:
             self._received[channel] += len(rows)
             self.records += len(rows)
             self._outputs.emit(self._operator.process(rows))
-        elif kind is Kind.BARRIER:
-            event: Wire = {"kind": "barrier", "channel": channel, "checkpoint": unpack_id(payload)}
-            event |= self._barrier_fields
-            effects = self._at_gate(event)
+        elif kind in (Kind.BARRIER, Kind.ANNOUNCEMENT):
+            effects = self._at_gate(self._barrier_event(kind, channel, payload))
             if self._awaits_others(channel, [effect["kind"] for effect in effects]):
                 self._passing(ALIGNMENT_IN_PROGRESS)
         elif kind is Kind.CANCEL:
@@ -152,10 +158,25 @@ class RunningSubtask:
             if self._closed == len(self._upstream):
                 self._end_partition()
 
+    def _barrier_event(self, kind: Kind, channel: int, payload: bytes) -> Wire:
+        if self._overtaking is not None:
+            return self._overtaking.event(kind, channel, payload)
+        return {"kind": "barrier", "channel": channel, "checkpoint": unpack_id(payload)}
+
+    def _time_out(self, overtaking: OvertakingSnapshots) -> None:
+        """What still waits in the outputs overtakes, and the gate's timer fires, if the time is out.
+
+        Between two frames only: the gate may ask for a barrier that was announced and is still unread.
+        """
+        if overtaking.time_out() and self._gate is not None:
+            passed = overtaking.advance()
+            if passed is not None:
+                self._at_gate(passed)
+
     def _awaits_others(self, channel: int, said: list[object]) -> bool:
         """A barrier has come and its checkpoint waits for those of other channels."""
-        if self._gathering is not None:
-            return "start_persisting" in said and "stop_persisting" not in said
+        if "start_persisting" in said:
+            return "stop_persisting" not in said
         return channel in self._blocked and "trigger" not in said
 
     def _end_of_data(self) -> None:
@@ -173,12 +194,19 @@ class RunningSubtask:
 
     def _read(self, mail: Mail) -> None:
         match mail:
-            case {"do": "trigger", "checkpoint": int(checkpoint)}:
+            case {"do": "left", "checkpoint": int(checkpoint), "peer": str(peer)}:
+                assert self._overtaking is not None
+                self._overtaking.left(checkpoint, peer)
+            case {"do": "trigger", "checkpoint": int(checkpoint), "timestamp": int(timestamp)}:
+                if self._overtaking is not None:
+                    self._overtaking.injected(checkpoint, timestamp)
                 self._step({"kind": "checkpoint", "checkpoint": checkpoint})
             case {"do": "complete", "checkpoint": int(checkpoint)}:
                 self._passing(NOTIFICATION_RECEIVED)
                 self._step({"kind": "complete_notification", "checkpoint": checkpoint})
             case {"do": "abort", "checkpoint": int(checkpoint), "completed": int(completed)}:
+                if self._overtaking is not None:
+                    self._overtaking.ended(checkpoint)
                 event: Wire = {"kind": "abort_notification", "checkpoint": checkpoint, "completed": completed}
                 self._step(event)
             case {"do": "written", "checkpoint": int(checkpoint), "handle": handle}:
@@ -206,11 +234,9 @@ class RunningSubtask:
                 case {"kind": "resume", "channel": int(channel)}:
                     self._blocked.discard(channel)
                 case {"kind": "trigger", "checkpoint": int(checkpoint)}:
-                    self._triggered(checkpoint)
-                case {"kind": "start_persisting", "checkpoint": int(checkpoint)}:
-                    self._start_persisting(checkpoint)
-                case {"kind": "stop_persisting", "checkpoint": int(checkpoint)}:
-                    self._stop_persisting(checkpoint)
+                    self._step(self._of_trigger(checkpoint, overtakes="unaligned" in effect))
+                case {"kind": "start_persisting" | "stop_persisting" | "prioritise"}:
+                    self._of_flight(effect)
                 case {"kind": "abort", "checkpoint": checkpoint, "reason": reason}:
                     self._step({"kind": "abort_on_barrier", "checkpoint": checkpoint, "reason": reason})
         return effects
@@ -222,11 +248,30 @@ class RunningSubtask:
         assert isinstance(channel, int)
         return lambda effects: {"records": self._received[channel]}
 
+    def _of_trigger(self, checkpoint: int, *, overtakes: bool) -> Wire:
+        if self._overtaking is not None:
+            return self._overtaking.triggered(checkpoint, overtakes=overtakes)
+        return {"kind": "checkpoint", "checkpoint": checkpoint}
+
+    def _of_flight(self, effect: Wire) -> None:
+        """What the gate says of records in flight."""
+        assert self._overtaking is not None
+        match effect:
+            case {"kind": "start_persisting", "checkpoint": int(checkpoint)}:
+                self._overtaking.start(checkpoint)
+            case {"kind": "stop_persisting", "checkpoint": int(checkpoint)}:
+                self._overtaking.stop(checkpoint)
+            case {"kind": "prioritise", "channel": int(channel)}:
+                self._overtaking.prioritise(channel, self._component.observe()["current"])
+
     def _step(self, event: Wire) -> None:
         for effect in self._recorded_steps.apply(event, self._checkpoint_extras):
             match effect:
                 case {"kind": "broadcast_barrier", "checkpoint": int(checkpoint)}:
-                    self._send_barrier(checkpoint)
+                    if self._overtaking is None:
+                        self._outputs.broadcast(Kind.BARRIER, checkpoint)
+                    else:
+                        self._overtaking.send(checkpoint)
                 case {"kind": "broadcast_cancel", "checkpoint": int(checkpoint)}:
                     self._outputs.broadcast(Kind.CANCEL, checkpoint)
                 case {"kind": "snapshot", "checkpoint": int(checkpoint)}:
@@ -241,14 +286,16 @@ class RunningSubtask:
                     self._operator.notify_complete(checkpoint)
                 case {"kind": "notify_abort", "checkpoint": int(checkpoint)}:
                     self._operator.notify_abort(checkpoint)
-                case {"kind": "cancel_async"}:
-                    pass  # what is being written is deleted once it is there: see `_written`
+                case {"kind": "cancel_async", "checkpoint": int(checkpoint)}:
+                    if self._overtaking is not None:
+                        self._overtaking.ended(checkpoint)
+                    # what is being written is deleted once it is there: see `_written`
 
     def _checkpoint_extras(self, effects: list[Wire]) -> dict[str, object]:
         if not any(effect["kind"] == "broadcast_barrier" for effect in effects):
             return {}
         extras: dict[str, object] = {"sent": self._outputs.sent()}
-        if self._gathering is not None and self._upstream:
+        if self._overtaking is not None and self._upstream:
             extras["received"] = dict(zip(self._upstream, self._received, strict=True))
         if isinstance(self._operator, SourceOperator):
             extras["offset"] = self._operator.offset
@@ -262,52 +309,13 @@ class RunningSubtask:
             self._first_after_end = checkpoint
         state = self._operator.snapshot(checkpoint)
         offset = self._operator.offset if isinstance(self._operator, SourceOperator) else None
-        if self._gathering is None:
-            self._writer.submit(self._write, checkpoint, state, offset)
-            return
-        self._gathering.hold(checkpoint, state, offset)
-        if not self._upstream:
-            self._gathered(checkpoint, [])
-
-    # ------------------------------------------------------------ barriers that overtake
-
-    def _send_barrier(self, checkpoint: int) -> None:
-        """In order behind all that was emitted, or past it; what it passes is part of the snapshot."""
-        if self._gathering is None:
-            self._outputs.broadcast(Kind.BARRIER, checkpoint)
+        if self._overtaking is None:
+            self._submit(checkpoint, state, offset)
         else:
-            self._gathering.overtook(checkpoint, self._outputs.overtake(checkpoint))
+            self._overtaking.hold(checkpoint, state, offset)
 
-    def _start_persisting(self, checkpoint: int) -> None:
-        """What comes before the barriers is stored; not while restored records are unread (UNAL-36)."""
-        assert isinstance(self._inbox, OvertakingInbox)
-        declined = self._inbox.start(checkpoint)
-        if declined is not None:
-            self._start_declined = {checkpoint: declined}
-
-    def _triggered(self, checkpoint: int) -> None:
-        reason = self._start_declined.pop(checkpoint, None)
-        if reason is None:
-            self._step({"kind": "checkpoint", "checkpoint": checkpoint})
-            return
-        if self._log is not None:
-            self._log.line({"kind": "start_declined", "checkpoint": checkpoint, "reason": reason})
-        self._step({"kind": "abort_on_barrier", "checkpoint": checkpoint, "reason": reason})
-
-    def _stop_persisting(self, checkpoint: int) -> None:
-        assert isinstance(self._inbox, OvertakingInbox)
-        self._gathered(checkpoint, self._inbox.stop(checkpoint))
-
-    def _gathered(self, checkpoint: int, received: list[list[bytes]]) -> None:
-        """All that was in flight is here: the snapshot is written."""
-        assert self._gathering is not None
-        snapshot = self._gathering.complete(checkpoint, received)
-        if snapshot is None:
-            return
-        if self._log is not None:
-            rows = {"stored": rows_in(snapshot.received), "overtaken": rows_in(snapshot.overtaken)}
-            self._log.line({"kind": "gathered", "checkpoint": checkpoint, **rows})
-        self._writer.submit(self._write, checkpoint, snapshot.encoded(), snapshot.offset)
+    def _submit(self, checkpoint: int, snapshot: bytes, offset: int | None) -> None:
+        self._writer.submit(self._write, checkpoint, snapshot, offset)
 
     def _write(self, checkpoint: int, state: bytes, offset: int | None) -> None:
         try:
@@ -326,6 +334,9 @@ class RunningSubtask:
         self._step({"kind": "async_done", "checkpoint": checkpoint})
 
 
-def _gate(channels: int, mode: str) -> Component:
+def _gate(channels: int, mode: str, patience_ms: int) -> Component:
     """The gate of a task: the handler alone, because the inbox holds blocked channels back."""
-    return COMPONENTS["gate"]({"channels": channels, "mode": mode, "level": "handler"})
+    config: dict[str, object] = {"channels": channels, "mode": mode, "level": "handler"}
+    if patience_ms:
+        config["alignment_timeout_ms"] = patience_ms
+    return COMPONENTS["gate"](config)

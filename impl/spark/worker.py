@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from impl.config import UNALIGNED, ExecutionConfig
+from impl.config import ALTERNATING, UNALIGNED, ExecutionConfig
 from impl.core import ProtocolError
 from impl.eventlog import EventLog
 from impl.faults import HANG, SIGKILL, FaultPlan, Passages
@@ -46,7 +46,10 @@ class Launch:
     execution: ExecutionConfig
     max_concurrent: int
     mode: str
-    """Of every gate: exactly-once, at-least-once or unaligned."""
+    """Of every gate: exactly-once, at-least-once, unaligned or alternating."""
+    alignment_timeout_ms: int
+    epoch: int
+    """When the attempt began, in ms of the wall clock."""
     checkpoints: Path
     events: Path | None
 
@@ -76,7 +79,7 @@ class Worker:
         self._task = subtask.id
         self._stage = launch.plan.stages[subtask.stage]
         self._upstream = launch.plan.upstream(subtask)
-        self._unaligned = launch.mode == UNALIGNED
+        self._unaligned = launch.mode in (UNALIGNED, ALTERNATING)
         capacity = launch.execution.channel_batches
         self._inbox = (
             OvertakingInbox(len(self._upstream), capacity, self._grant)
@@ -142,6 +145,7 @@ class Worker:
                     "kind": "deployed",
                     "channels": list(self._upstream),
                     "mode": launch.mode,
+                    "alignment_timeout_ms": launch.alignment_timeout_ms,
                     "restored": deploy["restored"],
                     "recovered": {"input": rows_in(received), "output": rows_in(overtaken)},
                 }
@@ -164,6 +168,8 @@ class Worker:
             self._log,
             launch.max_concurrent,
             launch.mode,
+            launch.alignment_timeout_ms,
+            launch.epoch,
         )
         self._control.say({"say": "running"})
         self._running.run()
@@ -223,6 +229,7 @@ class Worker:
                 restored.get(peer, ()),
                 self._inbox.wake,
                 partial(self._lost, peer),
+                partial(self._left, peer),
             )
             for peer, connection in channels.items()
         }
@@ -230,6 +237,9 @@ class Worker:
 
     def _lost(self, peer: str, lost: SparkRuntimeError) -> None:
         self._inbox.post({"do": "channel_lost", "peer": peer, "why": str(lost)})
+
+    def _left(self, peer: str, checkpoint: int) -> None:
+        self._inbox.post({"do": "left", "peer": peer, "checkpoint": checkpoint})
 
     def _grant(self, channel: int, frames: int) -> None:
         """The sender of a channel may send so many frames of records more."""

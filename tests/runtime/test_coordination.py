@@ -21,7 +21,7 @@ class Bench:
         self.storage = storage or MemoryStorage()
         settings = CheckpointConfig(**{"checkpointing_interval_ms": 100, **config})
         self.ledger = FaultLedger(faults)
-        self.it = Coordination(PLAN, settings, self.storage, self.ledger, None, lambda: self.now)
+        self.it = Coordination(PLAN, settings, self.storage, self.ledger, None, lambda: self.now, lambda: 5)
         self.attempt = 0
 
     def start(self):
@@ -49,7 +49,7 @@ class Bench:
 
 
 def trigger(checkpoint):
-    return ("in-0", {"do": "trigger", "checkpoint": checkpoint})
+    return ("in-0", {"do": "trigger", "checkpoint": checkpoint, "timestamp": 5_000})
 
 
 def complete(checkpoint):

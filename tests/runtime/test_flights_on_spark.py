@@ -99,6 +99,20 @@ def test_unaligned_checkpoints_store_what_is_in_flight_and_the_output_is_exact(
     assert torn.rules[0] == "UNAL-37"
 
 
+@pytest.mark.rule("UNAL-16")
+def test_aligned_checkpoints_with_a_time_out_are_exact_too(run_flights, checked, tmp_path):
+    mode = CheckpointConfig(
+        checkpointing_interval_ms=100, unaligned_checkpoints_enabled=True, aligned_checkpoint_timeout_ms=20
+    )
+    result = run_flights(FaultPlan(SNAPSHOT_WRITTEN, "count-1", occurrence=4), checkpoints=mode)
+    trace = validate(tmp_path / "events")
+
+    assert len(result.attempts) == 2
+    assert checked() == EXACT
+    assert trace.rejection is None, trace.describe()
+    assert trace.modes == {"alternating"}
+
+
 @pytest.mark.rule("ONCE-01")
 def test_every_barrier_comes_after_just_the_records_that_were_sent_before_it(run_flights, tmp_path):
     run_flights()

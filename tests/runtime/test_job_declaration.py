@@ -24,6 +24,7 @@ from impl.spark.session import spark_session
             lambda: CheckpointConfig(max_concurrent_checkpoints=2, unaligned_checkpoints_enabled=True),
             "max_concurrent_checkpoints 1",
         ),
+        (lambda: CheckpointConfig(aligned_checkpoint_timeout_ms=10), "unaligned_checkpoints_enabled True"),
         (lambda: CheckpointConfig(checkpointing_interval_ms=0), "checkpointing_interval_ms"),
         (lambda: CheckpointConfig(max_concurrent_checkpoints=0), "max_concurrent_checkpoints"),
         (lambda: CheckpointConfig(num_retained_checkpoints=True), "num_retained_checkpoints"),

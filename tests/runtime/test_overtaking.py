@@ -5,12 +5,15 @@ import socket
 
 import pytest
 
+from impl.core.barriers import Alignment
 from impl.spark.credits import CreditedChannel, pack_credits
 from impl.spark.errors import ConnectionLostError
-from impl.spark.frames import Connection, Kind, pack_id, pack_rows, unpack_id
+from impl.spark.frames import Connection, Kind, pack_barrier, pack_rows, unpack_barrier
 from impl.spark.inflight import Gathering, WithInFlight, taken_apart
 from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
 from impl.state import StateError, decode, encode
+
+UNALIGNED, TIMEOUT = Alignment.UNALIGNED, Alignment.TIMEOUT
 
 
 class Wire:
@@ -21,7 +24,10 @@ class Wire:
         self.below = Connection(there, 1)
         self.below.time_out(10)
         self.lost = queue.Queue()
-        self.channel = CreditedChannel(Connection(here, 1), granted, restored, lambda: None, self.lost.put)
+        self.left = queue.Queue()
+        self.channel = CreditedChannel(
+            Connection(here, 1), granted, restored, lambda: None, self.lost.put, self.left.put
+        )
 
     def received(self, count):
         return [self.below.receive() for _ in range(count)]
@@ -48,14 +54,36 @@ def test_records_wait_for_credits_and_a_barrier_does_not(wire):  # UNAL-32
     assert one.received(1) == [(Kind.RECORDS, b"a")]
     assert not one.channel.has_room
 
-    assert one.channel.overtake(7) == [b"b", b"c"]
+    assert one.channel.barrier(7, UNALIGNED, 40) == [b"b", b"c"]
     kind, payload = one.below.receive()
-    assert (kind, unpack_id(payload)) == (Kind.BARRIER, 7)
+    assert (kind, *unpack_barrier(payload)) == (Kind.BARRIER, 7, "unaligned", 40)
 
     one.below.send(Kind.CREDIT, pack_credits(2))
     assert one.received(2) == [(Kind.RECORDS, b"b"), (Kind.RECORDS, b"c")]
     one.channel.drain()
     assert one.channel.has_room
+
+
+def test_a_barrier_whose_time_is_out_goes_past_what_stands_before_it(wire):  # UNAL-33
+    one = wire(1)
+    for value in (b"a", b"b"):
+        one.channel.send(Kind.RECORDS, value)
+    one.received(1)
+    assert one.channel.barrier(2, TIMEOUT, 0) is None
+    one.channel.send(Kind.RECORDS, b"behind")
+
+    assert one.channel.time_out(2) == [b"b"]
+    assert unpack_barrier(one.below.receive()[1])[:2] == (2, "unaligned")
+    assert one.channel.time_out(2) is None
+    assert one.left.empty()
+
+
+def test_a_barrier_that_leaves_in_its_turn_is_told_of(wire):  # UNAL-33
+    one = wire(1)
+    assert one.channel.barrier(2, TIMEOUT, 0) is None
+    assert unpack_barrier(one.below.receive()[1])[:2] == (2, "timeout")
+    assert one.left.get(timeout=10) == 2
+    assert one.channel.time_out(2) is None
 
 
 def test_a_restored_frame_goes_first(wire):  # UNAL-36
@@ -72,7 +100,7 @@ def test_an_end_is_overtaken_and_not_stored(wire):
     one.received(1)
     one.channel.send(Kind.RECORDS, b"b")
     one.channel.send(Kind.END_OF_DATA)
-    assert one.channel.overtake(1) == [b"b"]
+    assert one.channel.barrier(1, UNALIGNED, 0) == [b"b"]
 
 
 def test_a_receiver_that_is_gone_is_told_of_once_and_nothing_is_sent(wire):
@@ -90,7 +118,7 @@ def test_the_outputs_overtake_what_is_in_buffers_too(wire):  # UNAL-32
     one.received(1)
     outputs = OvertakingOutputs({"sink-0": one.channel}, None, 100)
     outputs.emit([("row",)])
-    assert outputs.overtake(3) == {"sink-0": [pack_rows([("row",)])]}
+    assert outputs.barrier(3, UNALIGNED, 0) == {"sink-0": [pack_rows([("row",)])]}
     assert outputs.sent() == {"sink-0": 1}
 
 
@@ -106,8 +134,8 @@ def records(value):
     return Kind.RECORDS, value
 
 
-def barrier(checkpoint):
-    return Kind.BARRIER, pack_id(checkpoint)
+def barrier(checkpoint, alignment="unaligned"):
+    return Kind.BARRIER, pack_barrier(checkpoint, alignment, 40)
 
 
 def test_a_barrier_is_read_first_and_what_came_before_it_is_stored(inbox):  # UNAL-34, UNAL-35
@@ -123,6 +151,17 @@ def test_a_barrier_is_read_first_and_what_came_before_it_is_stored(inbox):  # UN
 
     assert inbox.stop(1) == [[b"a"], [b"x", b"y"]]
     assert inbox.stop(1) == [[], []]
+
+
+def test_a_barrier_with_a_time_out_is_announced_and_comes_when_it_is_wanted(inbox):  # UNAL-35
+    inbox.put(0, records(b"a"))
+    inbox.put(0, barrier(1, "timeout"))
+    kind, payload = inbox.take((), 0, urgent_only=True)[1]
+    assert (kind, unpack_barrier(payload)) == (Kind.ANNOUNCEMENT, (1, "timeout", 40))
+    assert inbox.take((), 0, urgent_only=True) is None
+
+    inbox.prioritise(0, 1)
+    assert inbox.take((), 0, urgent_only=True) == (0, barrier(1))
 
 
 def test_when_only_urgent_frames_are_asked_for_records_stay(inbox):
@@ -149,20 +188,25 @@ def test_no_snapshot_begins_while_restored_frames_are_unread(inbox):  # UNAL-36
 
 def test_a_snapshot_comes_apart_into_what_it_was_made_of():
     gathering = Gathering(["in-0", "in-1"])
-    gathering.overtook(1, {"sink-0": [b"out"]})
+    gathering.sent(1, {"sink-0": None})
     gathering.hold(1, encode({"count": 3}), None)
-    gathered = gathering.complete(1, [[b"a", b"b"], []])
+    gathering.received(1, [[b"a", b"b"], []])
+    assert gathering.whole(1) is None
+    gathering.left(1, "sink-0", [b"out"])
+    gathered = gathering.whole(1)
     state, received, overtaken = taken_apart(decode(gathered.encoded(), "count-0"), "count-0")
 
     assert state == {"count": 3}
     assert (received, overtaken) == ({"in-0": (b"a", b"b")}, {"sink-0": (b"out",)})
-    assert gathering.complete(1, [[], []]) is None
+    assert gathering.whole(1) is None
 
 
 def test_without_anything_in_flight_it_is_the_operators_own():
     gathering = Gathering(["in-0"])
     gathering.hold(1, encode("state"), 5)
-    gathered = gathering.complete(1, [[]])
+    gathering.sent(1, {})
+    gathering.received(1, [[]])
+    gathered = gathering.whole(1)
     assert (gathered.encoded(), gathered.offset) == (encode("state"), 5)
 
 
