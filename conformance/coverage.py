@@ -23,6 +23,7 @@ _ROOMS: Mapping[str, tuple[str, ...]] = {
         "unaligned.py",
         "alternating.py",
         "inflight.py",
+        "threads.py",
     ),
     "channel": ("channel.py",),
     "subtask": ("subtask.py",),
@@ -121,6 +122,8 @@ _NEEDS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
     "UNAL-27": {"mode": ("alternating",), "profile": ("flink-1.12",)},
     "UNAL-28": {"mode": ("alternating",), "profile": ("flink-1.11",)},
     "UNAL-29": {"profile": ("flink-1.11",)},
+    "UNAL-30": {"mode": ("unaligned",), "profile": ("flink-1.11",)},
+    "UNAL-31": {"mode": ("unaligned",), "profile": ("flink-1.11",)},
 }
 """Options that a rule needs beside those of its family."""
 

@@ -65,6 +65,23 @@ class Inject(NamedTuple):
     kind: str = "inject"
 
 
+class ReceiveBarrier(NamedTuple):
+    """The network's thread has received barrier `checkpoint` on a channel; the task reads it later."""
+
+    channel: int
+    checkpoint: int
+    alignment: int
+    savepoint: bool
+    timestamp: int
+    kind: str = "receive_barrier"
+
+
+class RunMail(NamedTuple):
+    """The task's thread does what the network's left for it."""
+
+    kind: str = "mail"
+
+
 # ---------------------------------------------------------------- effects
 
 

@@ -71,6 +71,9 @@ class Profile:
     whole_stays_pending: bool = False
     """A checkpoint whose barriers have all overtaken stays pending until something else ends it, so that an
     end, a cancellation or a savepoint still aborts what was whole; else it ends with its last barrier."""
+    network_starts: bool = False
+    """A gate of mode unaligned is told by the network's thread of each barrier received, which may start its
+    checkpoint and leaves the rest for the task's thread; else all begins where barriers are read."""
     overtaking_counts_repeats: bool = False
     """Barriers that overtake are counted, so a repeated one stands in for a channel; else once a channel."""
 
@@ -124,6 +127,7 @@ PROFILES: Mapping[str, Profile] = {
             type_decides=True,
             tells_stop=False,
             whole_stays_pending=True,
+            network_starts=True,
             passes_alone=True,
             triggers_first=False,
             releases_first=False,

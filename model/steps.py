@@ -18,10 +18,11 @@ from model import (
     starting,
     store,
     subtask,
+    threads,
     tracking,
     transactions,
 )
-from model.barriers import Announce, Inject, OptionedBarrier
+from model.barriers import Announce, Inject, OptionedBarrier, ReceiveBarrier, RunMail
 from model.channel_words import (
     AbortAtSender,
     BeginPersisting,
@@ -107,6 +108,14 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         EndPersisting: channel.on_stop_persisting,
         MakeUrgent: channel.on_prioritise,
         RestoreChannel: channel.on_restore,
+    },
+    "threads": {
+        ReceiveBarrier: threads.on_receive,
+        RunMail: threads.on_mail,
+        OptionedBarrier: threads.on_barrier,
+        Cancel: threads.on_cancel,
+        EndOfPartition: threads.on_end_of_partition,
+        Advance: threads.on_advance,
     },
     "subtask": {
         Checkpoint: subtask.on_checkpoint,

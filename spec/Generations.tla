@@ -29,6 +29,8 @@
 (* tells_stop      it tells the channels when the persisting ends          *)
 (* whole_stays_pending     a checkpoint whose barriers have all overtaken  *)
 (*                 stays pending; else it has ended (UNAL-29)              *)
+(* network_starts  in mode unaligned the network's thread starts a         *)
+(*                 checkpoint, too, when it receives a barrier (UNAL-30)   *)
 (* overtaking_counts_repeats  it counts barriers that overtake; else       *)
 (*                 channels                                                *)
 (***************************************************************************)
@@ -43,7 +45,7 @@ Flink_1_9 ==
 Flink_1_11 ==
     {"repeats_fail", "passes_alone", "resumes_late",
      "tracker_hears_ends", "tracker_awaits_ended", "tracker_counts_repeats",
-     "type_decides", "whole_stays_pending"}
+     "type_decides", "whole_stays_pending", "network_starts"}
 Flink_1_12 ==
     {"repeats_fail", "resumes_late", "releases_first",
      "tracker_hears_ends", "tracker_awaits_ended", "tracker_counts_repeats",

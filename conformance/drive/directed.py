@@ -109,7 +109,15 @@ def shape_of(state: Any, event: Event) -> Any:  # noqa: ANN401 - any component's
     return (event[-1], position, _form(state))
 
 
-_POSITIONED = ("announce", "barrier", "cancel", "end_of_partition", "acknowledge_message", "decline_message")
+_POSITIONED = (
+    "announce",
+    "barrier",
+    "receive_barrier",
+    "cancel",
+    "end_of_partition",
+    "acknowledge_message",
+    "decline_message",
+)
 
 
 def _form(value: Any) -> Any:  # noqa: ANN401 - any part of a record

@@ -15,6 +15,8 @@ TIMEOUT = 10
 _ALIGNMENTS = ("timeout", "timeout", "timeout", "unaligned", "unaligned", "aligned", "forced-aligned")
 _DISTANCES = (0, 0, 0, 0, 0, 0, 1, 1, 1, 2, -1, -2)
 """How far an id is from the current one: of the pending checkpoint, next, with a gap, late."""
+_AHEAD = (0, 0, 1, 1, 1, 1, 2, 3, -1)
+"""How far ahead of the task a barrier is that the network receives."""
 _PAUSES = (0, 1, TIMEOUT // 2, TIMEOUT, TIMEOUT + 1)
 _AGES = (0, 0, 0, TIMEOUT // 2, TIMEOUT, TIMEOUT + 1)
 """How long ago a checkpoint was triggered when its barrier arrives."""
@@ -38,6 +40,7 @@ class _Source:
         self._polled = config["level"] == "polled"
         self._injects = config["profile"] == "flink-1.14"
         self._typed = config["profile"] == "flink-1.11"
+        self._threaded = self._typed and config["mode"] == "unaligned"
         self._aims = rng.random() < 0.5
         self._hastens = rng.random() < 0.05
         self._draw = rng.random
@@ -56,6 +59,8 @@ class _Source:
             channel = next(other for other in range(self._channels) if other not in self._ended)
         if self._hastens:
             return self._late_end(observed, channel)
+        if self._threaded and self._draw() < 0.35:
+            return self._of_the_network(observed, channel)
         luck = self._draw()
         if luck < (0.01 if self._aims else 0.03):
             return self._end(channel)
@@ -81,6 +86,16 @@ class _Source:
             checkpoint = max(checkpoint, next_one)  # late ones end runs early: see the known divergences
         options = self._options_of_type(checkpoint) if self._typed else self._options()
         return {"kind": kind, "channel": channel, "checkpoint": checkpoint, **options}
+
+    def _of_the_network(self, observed: Wire, channel: int) -> Wire:
+        """Its thread has received a barrier, mostly ahead of the task; or the task does what that left."""
+        if self._draw() < 0.4:
+            return {"kind": "mail"}
+        far = _AHEAD[int(self._draw() * len(_AHEAD))]
+        event = {"kind": "receive_barrier", "channel": channel}
+        options = self._options()
+        options.pop("savepoint", None)
+        return {**event, "checkpoint": max(0, observed["current"] + far), **options}
 
     def _options(self) -> dict[str, object]:
         options: dict[str, object] = {}

@@ -365,6 +365,9 @@ def alphabet(config: Wire, observed: Wire) -> Iterator[Wire]:
     if config["mode"] == "alternating":
         alignments = ({}, {"alignment": "unaligned"}, {"alignment": "timeout"})
         yield {"kind": "advance", "ms": config["alignment_timeout_ms"] + 1}
+    threaded = config["mode"] == "unaligned" and PROFILES[config["profile"]].network_starts
+    if threaded:
+        yield {"kind": "mail"}
     typed = config["mode"] in OVERTAKING and PROFILES[config["profile"]].type_decides
     for channel in range(channels):
         if polled and channel in observed.get("blocked", ()):
@@ -373,6 +376,9 @@ def alphabet(config: Wire, observed: Wire) -> Iterator[Wire]:
             for alignment in ({"savepoint": True},) if typed and is_savepoint(checkpoint) else alignments:
                 yield {"kind": "barrier", "channel": channel, "checkpoint": checkpoint, **alignment}
             yield {"kind": "cancel", "channel": channel, "checkpoint": checkpoint}
+            if threaded:
+                received = {"channel": channel, "checkpoint": checkpoint, "alignment": "unaligned"}
+                yield {"kind": "receive_barrier", **received}
             if config["mode"] == "alternating" and not typed:
                 announced = {"channel": channel, "checkpoint": checkpoint, "alignment": "timeout"}
                 yield {"kind": "announce", **announced}

@@ -16,7 +16,7 @@ SHARES_PER_PROCESS = 4
 PROVED_HERE = frozenset(
     [f"ALIGN-{number:02}" for number in range(1, 25)]
     + [f"TRACK-{number:02}" for number in range(1, 19)]
-    + [f"UNAL-{number:02}" for number in range(1, 30)]
+    + [f"UNAL-{number:02}" for number in range(1, 32)]
     + [f"SUB-{number:02}" for number in range(1, 13)]
     + [f"COORD-{number:02}" for number in range(1, 29)]
     + [f"TASK-{number:02}" for number in range(1, 21)]

@@ -55,6 +55,22 @@ class Injection(Event):
     timestamp: int | None = None
 
 
+@word("receive_barrier")
+class ReceivedBarrier(Event):
+    """The network has received a barrier, which the task has not read yet."""
+
+    channel: int
+    checkpoint: int
+    alignment: Alignment = Alignment.ALIGNED
+    savepoint: bool = False
+    timestamp: int | None = None
+
+
+@word("mail")
+class MailRun(Event):
+    """The task does what the network has put into its mailbox."""
+
+
 # ---------------------------------------------------------------- effects
 
 

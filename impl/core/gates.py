@@ -9,9 +9,10 @@ from impl.core.deciding import DecidingGate
 from impl.core.errors import ConfigError, UnsupportedError
 from impl.core.gate import InputGate
 from impl.core.generations import GENERATIONS, NEWEST, Generation, generation
-from impl.core.inflight import PolledUnalignedGate
+from impl.core.inflight import PolledTwoThreadsGate, PolledUnalignedGate
 from impl.core.network import PolledGate
 from impl.core.tracking import BarrierTracker, PolledTracker
+from impl.core.two_threads import TwoThreadsGate
 from impl.core.typed import TypedGate
 from impl.core.unaligned import UnalignedGate, milliseconds
 
@@ -56,6 +57,11 @@ def _alignment_limit(config: GateConfig) -> int | None:
 def _overtaking(config: GateConfig) -> Component:
     _require_overtaking(config)
     milliseconds(config.options, "alignment_timeout_ms")  # read, and of no use without an alignment
+    if config.generation.network_takes_part:
+        shared = TwoThreadsGate(
+            config.channels, after_finish=config.after_finish, generation=config.generation
+        )
+        return PolledTwoThreadsGate(shared) if config.polled else shared
     if config.generation.first_barrier_decides:
         return _polled_or_not(_deciding(config, alternating=False), config)
     gate = UnalignedGate(config.channels, after_finish=config.after_finish, generation=config.generation)

@@ -35,6 +35,9 @@ class Generation:
     """The first barrier of a checkpoint decides between aligned and unaligned; there is no time-out."""
     type_decides: bool = False
     """What the first barrier decides by is whether its checkpoint is a savepoint; those align."""
+    network_takes_part: bool = False
+    """The network tells a gate that never aligns of each barrier as it comes in, which may begin its
+    checkpoint."""
     patience_from_first_word: bool = False
     """The time-out of an alignment counts from its first barrier or announcement, not from its timestamp."""
     hurries_savepoints: bool = False
@@ -76,6 +79,7 @@ GENERATIONS: Final[Mapping[str, Generation]] = {
         single_passes=True,
         first_barrier_decides=True,
         type_decides=True,
+        network_takes_part=True,
     ),
     "flink-1.12": replace(_UP_TO_1_12, first_barrier_decides=True),
     "flink-1.13": Generation(

@@ -13,12 +13,15 @@ from impl.core.barriers import (
     Announcement,
     BarrierWithOptions,
     Injection,
+    MailRun,
     PersistRecord,
+    ReceivedBarrier,
 )
 from impl.core.channels import Polled
 from impl.core.component import Effects, require_checkpoint_id, steps
 from impl.core.effects import Block, Effect, Process, Resume
 from impl.core.events import Advance, Cancel, EndOfPartition, Event, Record
+from impl.core.two_threads import TwoThreadsGate
 from impl.core.unaligned import UnalignedGate
 
 
@@ -128,5 +131,37 @@ class PolledUnalignedGate(Polled[UnalignedGate]):
             Cancel: cancel,
             EndOfPartition: end_of_partition,
             Advance: advance,
+        }
+    )
+
+
+class PolledTwoThreadsGate(PolledUnalignedGate):
+    """The same of the gate that two threads share; nothing is ever held there."""
+
+    def __init__(self, gate: TwoThreadsGate) -> None:
+        super().__init__(gate)
+        self._shared = gate
+
+    def receive_barrier(
+        self, channel: int, checkpoint: int, alignment: Alignment, savepoint: bool, timestamp: int | None
+    ) -> Effects:
+        """The network has received a barrier."""
+        return self._shared.receive_barrier(channel, checkpoint, alignment, savepoint, timestamp)
+
+    def mail(self) -> Effects:
+        """The task empties its mailbox."""
+        return self._shared.mail()
+
+    _steps = steps(
+        {
+            Record: PolledUnalignedGate.record,
+            BarrierWithOptions: PolledUnalignedGate.barrier,
+            ReceivedBarrier: receive_barrier,
+            MailRun: mail,
+            Announcement: PolledUnalignedGate.announce,
+            Injection: PolledUnalignedGate.inject,
+            Cancel: PolledUnalignedGate.cancel,
+            EndOfPartition: PolledUnalignedGate.end_of_partition,
+            Advance: PolledUnalignedGate.advance,
         }
     )

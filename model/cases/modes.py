@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from model.cases.buffer import all_buffer_cases
 from model.cases.overtaking import all_unaligned_cases
+from model.cases.threads import all_threads_cases
 from model.cases.tracking import all_tracker_cases
 from model.engines.prove import Case
 
@@ -13,3 +14,4 @@ def mode_cases(channels: int) -> Iterator[Case]:
     yield from all_buffer_cases()
     yield from all_tracker_cases(channels)
     yield from all_unaligned_cases(channels)
+    yield from all_threads_cases()

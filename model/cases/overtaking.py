@@ -19,6 +19,8 @@ from model.barriers import (
     Inject,
     OptionedBarrier,
     Options,
+    ReceiveBarrier,
+    RunMail,
 )
 from model.engines.prove import Case, assume_invariants
 from model.engines.symbolic import bool_term, int_term, symbolic_like
@@ -61,7 +63,7 @@ def unaligned_cases(
             gate,
             event,
             step_of("unaligned"),
-            _is_allowed(gate, event),
+            is_allowed(gate, event),
         )
 
 
@@ -82,7 +84,7 @@ def passage_cases(channels: int) -> Iterator[Case]:
                 passage,
                 event,
                 step_of("passage"),
-                (*sound, *_is_allowed(gate, event)),
+                (*sound, *is_allowed(gate, event)),
             )
 
 
@@ -99,13 +101,16 @@ def _events(channels: int, *, injects: bool) -> Iterator[tuple[Event, str]]:
     yield Advance(symbolic_like(0, "event.ms")), "advance"
 
 
-def _is_allowed(gate: UnalignedGate, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401 - an Event
+def is_allowed(gate: UnalignedGate, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401 - an Event
     """The event's channel is open; ids and times are not negative; options are known ones."""
     amounts = [gate.first.timestamp]
     promise = _are_options(gate.first)
     if type(event) is Advance:
         amounts.append(event.ms)
-    if type(event) is OptionedBarrier or type(event) is Announce or type(event) is Inject:
+    if type(event) is RunMail:
+        return promise
+    optioned = type(event) is OptionedBarrier or type(event) is ReceiveBarrier
+    if optioned or type(event) is Announce or type(event) is Inject:
         amounts += [event.checkpoint, event.timestamp]
         promise += _are_options(Options(event.alignment, event.savepoint, event.timestamp))
     if type(event) is Cancel:

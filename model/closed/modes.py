@@ -3,6 +3,7 @@
 from model.closed.buffer import buffer_worlds
 from model.closed.channel import channel_worlds
 from model.closed.overtaking import overtaking_worlds
+from model.closed.threads import threads_worlds
 from model.closed.tracking import tracker_worlds
 from model.closed.worlds import World
 
@@ -13,5 +14,6 @@ def mode_worlds() -> tuple[World, ...]:
         *buffer_worlds(),
         *tracker_worlds(),
         *overtaking_worlds(),
+        *threads_worlds(),
         *channel_worlds(),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from model.components import aligned, overtaking, tracked, words
+from model.components import aligned, overtaking, threaded, tracked, words
 from model.components.mode import Mode
 from model.components.words import Wire, WireError
 from model.events import Step
@@ -31,7 +31,7 @@ CONFIG = (
 )
 """What a gate is configured with; not every mode reads all of it."""
 
-_OF_SESSION = {mode.session: mode for mode in MODES.values()}
+_OF_SESSION = {mode.session: mode for mode in (*MODES.values(), threaded.MODE)}
 
 
 def new_gate(config: Wire) -> Any:  # noqa: ANN401 - the session of the mode
@@ -42,6 +42,8 @@ def new_gate(config: Wire) -> Any:  # noqa: ANN401 - the session of the mode
         raise WireError(f"channels: expected at most {MAX_CHANNELS}, got {channels}")
     mode = MODES[words.choice(config, "mode", tuple(MODES), default="exactly-once")]
     profile = PROFILES[words.choice(config, "profile", tuple(PROFILES), default=NEWEST.name)]
+    if mode is overtaking.UNALIGNED_MODE and profile.network_starts:
+        mode = threaded.MODE
     level = words.choice(config, "level", ("polled", "handler"), default="polled")
     after_finish = words.boolean(config, "checkpoints_after_tasks_finish", default=profile.ends_count)
     return mode.new(config, channels, profile, after_finish, level == "polled")

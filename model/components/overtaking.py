@@ -76,16 +76,16 @@ def step(session: Session, event: Wire) -> Step[Session]:
     if kind == "inject":
         if not passage.gate.profile.ends_count:
             raise WireError(f"profile {passage.gate.profile.name} triggers no task whose predecessors ended")
-        call = Inject(words.checkpoint(event), *_options(event, passage.gate.now))
+        call = Inject(words.checkpoint(event), *options(event, passage.gate.now))
         return _stepped(session, _called(session, call))
     channel = words.index(event, "channel", len(passage.gate.closed))
     if inflight.has_ended(passage, channel):
         raise WireError(f"channel {channel} has ended; send nothing on it any more: {dict(event)}")
     item: inflight.Item
     if kind == "barrier":
-        item = OptionedBarrier(channel, words.checkpoint(event), *_options(event, passage.gate.now))
+        item = OptionedBarrier(channel, words.checkpoint(event), *options(event, passage.gate.now))
     elif kind == "announce":
-        item = Announce(channel, words.checkpoint(event), *_options(event, passage.gate.now))
+        item = Announce(channel, words.checkpoint(event), *options(event, passage.gate.now))
     elif kind == "cancel":
         item = Cancel(channel, words.checkpoint(event))
     elif kind == "end_of_partition":
@@ -111,7 +111,7 @@ def _stepped(session: Session, step: Step[Passage]) -> Step[Session]:
     return Step(session._replace(passage=step.state), step.effects, step.rules)
 
 
-def _options(event: Wire, now: int) -> Options:
+def options(event: Wire, now: int) -> Options:
     """`alignment`, `savepoint`, `timestamp`: left out, an aligned checkpoint that was triggered now."""
     alignment = ALIGNMENTS[words.choice(event, "alignment", tuple(ALIGNMENTS), default="aligned")]
     savepoint = words.boolean(event, "savepoint", default=False)
@@ -126,14 +126,15 @@ def observe(session: Session) -> dict[str, object]:
     return {
         "current": gate.current,
         "pending": gate.pending,
-        "blocked": _channels(gate.blocked),
-        "closed": _channels(gate.closed),
-        "arrived": _channels(gate.arrived),
-        "persisting": _channels(persisting(gate)),
+        "blocked": channels_of(gate.blocked),
+        "closed": channels_of(gate.closed),
+        "arrived": channels_of(gate.arrived),
+        "persisting": channels_of(persisting(gate)),
     }
 
 
-def _channels(flags: tuple[bool, ...]) -> list[int]:
+def channels_of(flags: tuple[bool, ...]) -> list[int]:
+    """Those whose flag is set, ascending."""
     return [channel for channel, flag in enumerate(flags) if flag]
 
 

@@ -7,7 +7,7 @@ brings a fresh component to the state in which the closed model starts.
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from model.barriers import Announce, Inject, OptionedBarrier
+from model.barriers import Announce, Inject, OptionedBarrier, ReceiveBarrier
 from model.channel_words import RestoreChannel, SendBarrier
 from model.closed.worlds import World
 from model.components.coordinator_script import (
@@ -41,7 +41,7 @@ _OPERATOR_KINDS = {"complete_notification": "notify_complete", "abort_notificati
 
 _OPERATORS = ("sink", "offsets")
 """What is told of checkpoints as an operator is."""
-_OF_GATE = ("gate", "network", "buffer", "tracker", "unaligned", "passage")
+_OF_GATE = ("gate", "network", "buffer", "tracker", "unaligned", "passage", "threads")
 
 
 def component_on_wire(component: str) -> str:
@@ -80,6 +80,8 @@ def _opening(world: World) -> tuple[tuple[WireObject, ...], WireObject]:
         }
     if world.component in ("unaligned", "passage"):
         return (), unaligned_config(state if world.component == "unaligned" else state.gate, world.component)
+    if world.component == "threads":
+        return (), unaligned_config(state.gate, "unaligned")
     if world.component == "buffer":
         barriers = tuple(
             {"kind": "barrier", "channel": channel, "checkpoint": state.gate.current}
@@ -136,7 +138,12 @@ def wire_event(component: str, event: Event, handle: str, tasks: int = 1) -> Wir
     if component in _OPERATORS:
         kind = _OPERATOR_KINDS.get(kind, kind)
     wire: WireObject = {"kind": _KINDS.get(kind, kind)}
-    if type(event) is OptionedBarrier or type(event) is Announce or type(event) is Inject:
+    if (
+        type(event) is OptionedBarrier
+        or type(event) is Announce
+        or type(event) is Inject
+        or type(event) is ReceiveBarrier
+    ):
         return {"kind": kind, **event._asdict(), "alignment": ALIGNMENTS[event.alignment]}
     if type(event) is SendBarrier:
         return {"kind": kind, "checkpoint": event.checkpoint, "alignment": ALIGNMENTS[event.alignment]}

@@ -19,6 +19,7 @@ from model.properties.sink import SINK
 from model.properties.store import STORE
 from model.properties.subtask import SUBTASK
 from model.properties.subtask_generations import SUBTASK_GENERATIONS
+from model.properties.threads import THREADS
 from model.properties.tracking import TRACKER
 from model.properties.unaligned import UNALIGNED_GATE
 from model.properties.unaligned_time import PASSAGE
@@ -34,6 +35,7 @@ PROPERTIES: tuple[Property, ...] = tuple(
         TRACKER,
         UNALIGNED_GATE,
         PASSAGE,
+        THREADS,
         CHANNEL,
         EXCHANGE,
         SUBTASK,

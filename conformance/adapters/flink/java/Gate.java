@@ -79,10 +79,12 @@ class Gate implements Component {
         switch ((String) kind) {
             case "advance":
             case "inject":
+            case "mail":
                 return -1;
             case "record":
             case "barrier":
             case "announce":
+            case "receive_barrier":
             case "cancel":
             case "end_of_partition":
                 break;
@@ -111,6 +113,13 @@ class Gate implements Component {
             case "announce":
                 checkpoint(event);
                 announce(barriers.of(event), channel);
+                break;
+            case "receive_barrier":
+                checkpoint(event);
+                handler.receive(barriers.of(event), channel);
+                break;
+            case "mail":
+                handler.mail();
                 break;
             case "inject":
                 checkpoint(event);

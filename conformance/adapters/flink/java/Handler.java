@@ -39,10 +39,17 @@ final class Handler {
     final CheckpointBarrierHandler flink;
 
     private final Channels channels;
+//# from 1.11 before 1.12
+
+    private final Task task;
+//# end
 
     Handler(Config config, Effects effects, Channels channels, Time time) throws Exception {
         this.channels = channels;
         Task task = new Task(effects);
+//# from 1.11 before 1.12
+        this.task = task;
+//# end
 //# before 1.13
         if (config.mode.equals(Config.AT_LEAST_ONCE)) {
             flink = new CheckpointBarrierTracker(config.channels, task);
@@ -177,6 +184,45 @@ final class Handler {
 
     void inject(CheckpointBarrier barrier, int channel) throws Exception {
         flink.processBarrier(barrier, channels.info(channel), true);
+    }
+//# end
+//# from 1.11 before 1.12
+
+    /** The network's thread tells of a barrier; what it leaves for the task's thread waits for `mail`. */
+    void receive(CheckpointBarrier barrier, int channel) throws Exception {
+        if (!(flink instanceof CheckpointBarrierUnaligner)) {
+            throw new Unsupported("receive_barrier; only the gate of mode unaligned is told by the network here");
+        }
+        task.isElsewhere(true);
+        try {
+            flink.getBufferReceivedListener().get().notifyBarrierReceived(barrier, channels.info(channel));
+        } finally {
+            task.isElsewhere(false);
+        }
+    }
+
+    void mail() throws Exception {
+        task.mail();
+    }
+//# end
+//# before 1.11
+
+    void receive(CheckpointBarrier barrier, int channel) {
+        throw new Unsupported("receive_barrier; the network tells only the unaligned gate of 1.11");
+    }
+
+    void mail() {
+        throw new Unsupported("mail; there is one thread");
+    }
+//# end
+//# from 1.12
+
+    void receive(CheckpointBarrier barrier, int channel) {
+        throw new Unsupported("receive_barrier; the network tells only the unaligned gate of 1.11");
+    }
+
+    void mail() {
+        throw new Unsupported("mail; there is one thread");
     }
 //# end
 //# before 1.12

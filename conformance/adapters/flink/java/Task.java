@@ -18,6 +18,8 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.flink.runtime.jobgraph.tasks.CheckpointableTask;
 //# end
 //# from 1.11 before 1.12
+import java.util.ArrayDeque;
+import java.util.Queue;
 import org.apache.flink.util.function.ThrowingRunnable;
 //# end
 
@@ -30,6 +32,10 @@ final class Task implements CheckpointableTask {
 //# end
     private static final String PREFIX = "CHECKPOINT_DECLINED_";
     private final Effects effects;
+//# from 1.11 before 1.12
+    private final Queue<ThrowingRunnable<? extends Exception>> mails = new ArrayDeque<>();
+    private boolean elsewhere;
+//# end
 
     Task(Effects effects) {
 //# before 1.14
@@ -90,7 +96,23 @@ final class Task implements CheckpointableTask {
     @Override
     public <E extends Exception> void executeInTaskThread(
             ThrowingRunnable<E> work, String format, Object... arguments) throws E {
-        work.run(); // there is one thread here
+        if (elsewhere) {
+            mails.add(work);
+        } else {
+            work.run();
+        }
+    }
+
+    /** Whether the network's thread is at work, whose calls into the task wait in its mailbox. */
+    void isElsewhere(boolean is) {
+        elsewhere = is;
+    }
+
+    /** The task does what was left for it. */
+    void mail() throws Exception {
+        while (!mails.isEmpty()) {
+            mails.remove().run();
+        }
     }
 //# end
 //# from 1.14

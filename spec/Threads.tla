@@ -1,0 +1,65 @@
+-------------------------------- MODULE Threads --------------------------------
+(***************************************************************************)
+(* The two threads at the unaligned gate of Flink 1.11. The network's      *)
+(* thread tells the gate of a barrier when a channel has received it; the  *)
+(* task's thread reads it later. Either may start the checkpoint. What is  *)
+(* to be said to the task is left in its mailbox by the other thread.      *)
+(*                                                                         *)
+(* What both share is the gate of module Deciding, whose current id is the *)
+(* highest that either started or cancelled. Apart from it is what the     *)
+(* task has read.                                                          *)
+(*                                                                         *)
+(* The module holds functions, no behaviour. models/ThreadsModel.tla puts  *)
+(* the gate between a network and a task and states UNAL-30 and UNAL-31.   *)
+(*                                                                         *)
+(* Source: Apache Flink 1.11 (CheckpointBarrierUnaligner and its           *)
+(* ThreadSafeUnaligner), read in the bytecode and executed.                *)
+(***************************************************************************)
+EXTENDS Deciding
+
+ThreadsType ==
+    [gate    : GateType,            \* what both threads share
+     read    : Nat \cup {-1},       \* highest id that the task read or cancelled
+     reading : BOOLEAN]             \* it has read a barrier of it, and it was not cut off since
+
+NewThreads == [gate |-> NewGate, read |-> -1, reading |-> FALSE]
+
+(* A barrier that goes on unaligned: here nothing else comes. *)
+Unaligned == [alignment |-> "unaligned", savepoint |-> FALSE]
+
+------------------------------------------------------------------------------
+(* What one thread does: the threads afterwards, what is said at once, and  *)
+(* what is left for the task's thread.                                      *)
+
+Done(t, said, left) == [threads |-> t, out |-> said, left |-> left]
+
+AtOnce(effects) == SelectSeq(effects, LAMBDA e : e[1] = "start_persisting")
+Later(effects) == SelectSeq(effects, LAMBDA e : e[1] # "start_persisting")
+
+(* UNAL-30: what is above all that was started or cancelled starts now. *)
+Receive(t, c, n) ==
+    LET step == OnBarrier(t.gate, c, n, Unaligned)
+    IN  Done([t EXCEPT !.gate = step.gate], AtOnce(step.out), Later(step.out))
+
+(* The task is behind: it has read or cancelled something newer. *)
+IsBehind(t, n) == n < t.read \/ (n = t.read /\ ~t.reading)
+
+ReadBarrier(t, c, n) ==
+    LET step == OnBarrier(t.gate, c, n, Unaligned)
+    IN  IF IsBehind(t, n) THEN Done(t, <<>>, <<>>)
+        ELSE Done([gate |-> step.gate, read |-> n, reading |-> TRUE], step.out, <<>>)
+
+ReadCancel(t, n) ==
+    LET step == OnCancel(t.gate, n)
+        after == [t EXCEPT !.gate = step.gate]
+    IN  Done(IF n >= t.read THEN [after EXCEPT !.read = n, !.reading = FALSE] ELSE after, step.out, <<>>)
+
+ReadEnd(t, c) ==
+    LET step == OnEndOfPartition(t.gate, c)
+    IN  Done([t EXCEPT !.gate = step.gate, !.reading = FALSE], step.out, <<>>)
+
+(* UNAL-31: a snapshot is out of date once something newer started or was cancelled. *)
+IsOutdated(t, left) == left[1] = "trigger" /\ left[2] < t.gate.current
+
+RunMail(t, mail) == SelectSeq(mail, LAMBDA left : ~IsOutdated(t, left))
+==============================================================================

@@ -1,0 +1,109 @@
+----------------------------- MODULE ThreadsModel -----------------------------
+(***************************************************************************)
+(* A gate of Flink 1.11 between the network's thread and the task's. Each  *)
+(* channel hands over barriers and cancellations with ids that rise. The   *)
+(* network receives a barrier; the task reads those of a channel in their  *)
+(* order, at any time later. A cancellation, or the end, stands behind     *)
+(* them. The task runs its mail at any time.                               *)
+(***************************************************************************)
+EXTENDS Threads
+
+CONSTANTS
+    M               \* checkpoint ids are 1 .. M
+
+VARIABLES
+    threads,        \* see ThreadsType
+    mail,           \* what is left for the task's thread, oldest first
+    unread,         \* by channel: the ids of barriers received and not read
+    last,           \* by channel: the highest id that it handed over, 0 at first
+    out             \* the last event, then what was said at once
+
+vars == <<threads, mail, unread, last, out>>
+Ids == 1 .. M
+
+TypeOK ==
+    /\ threads \in ThreadsType
+    /\ unread \in [Channels -> SUBSET Ids] /\ last \in [Channels -> 0 .. M]
+
+Init ==
+    /\ threads = NewThreads /\ mail = <<>> /\ out = <<>>
+    /\ unread = [c \in Channels |-> {}] /\ last = [c \in Channels |-> 0]
+
+Take(event, done) ==
+    /\ threads' = done.threads
+    /\ mail' = mail \o done.left
+    /\ out' = <<event>> \o done.out
+
+IsOpen(c) == c \notin threads.gate.closed
+HandsOver(c, n) == n > last[c] /\ last' = [last EXCEPT ![c] = n]
+IsFirst(c, n) == n \in unread[c] /\ \A other \in unread[c] : n <= other
+
+NetworkReceives(c, n) ==
+    /\ IsOpen(c) /\ HandsOver(c, n)
+    /\ unread' = [unread EXCEPT ![c] = @ \cup {n}]
+    /\ Take(<<"receive_barrier", c, n>>, Receive(threads, c, n))
+
+TaskReads(c, n) ==
+    /\ IsOpen(c) /\ IsFirst(c, n)
+    /\ unread' = [unread EXCEPT ![c] = @ \ {n}] /\ UNCHANGED last
+    /\ Take(<<"barrier", c, n>>, ReadBarrier(threads, c, n))
+
+TaskCancels(c, n) ==
+    /\ IsOpen(c) /\ unread[c] = {} /\ HandsOver(c, n) /\ UNCHANGED unread
+    /\ Take(<<"cancel", c, n>>, ReadCancel(threads, n))
+
+TaskEnds(c) ==
+    /\ IsOpen(c) /\ unread[c] = {} /\ UNCHANGED <<unread, last>>
+    /\ Take(<<"end_of_partition", c>>, ReadEnd(threads, c))
+
+TaskRunsMail ==
+    /\ mail # <<>> /\ mail' = <<>>
+    /\ out' = <<<<"mail">>>> \o RunMail(threads, mail)
+    /\ UNCHANGED <<threads, unread, last>>
+
+Next ==
+    \/ TaskRunsMail
+    \/ \E c \in Channels : TaskEnds(c) \/ \E n \in Ids :
+        NetworkReceives(c, n) \/ TaskReads(c, n) \/ TaskCancels(c, n)
+
+Spec == Init /\ [][Next]_vars
+
+------------------------------------------------------------------------------
+(* Rules. The event came on channel Where with id Which; Said is what was   *)
+(* said at once.                                                            *)
+
+Comes(kind) == out'[1][1] = kind
+Which == out'[1][3]
+Said == Tail(out')
+Started == threads.gate.current
+Starts == SelectSeq(Said, LAMBDA e : e[1] = "start_persisting")
+
+UNAL_30 == [][
+    LET isBarrier == Comes("receive_barrier") \/ Comes("barrier")
+        isNewer == (isBarrier \/ Comes("cancel")) /\ Which > Started
+    IN  /\ threads'.gate.current = IF isNewer THEN Which ELSE Started
+        /\ Starts = IF isBarrier /\ isNewer THEN <<<<"start_persisting", Which>>>> ELSE <<>>
+        /\ Comes("receive_barrier") => /\ Said = Starts
+                                       /\ threads'.read = threads.read
+                                       /\ threads'.reading = threads.reading]_vars
+
+IsSaid(left) == left[1] = "abort" \/ left[2] >= Started
+
+UNAL_31 == [][
+    IF Comes("mail") THEN Said = SelectSeq(mail, IsSaid) /\ mail' = <<>>
+    ELSE /\ SubSeq(mail', 1, Len(mail)) = mail
+         /\ Comes("receive_barrier") \/ mail' = mail]_vars
+
+NothingAhead == threads.read <= threads.gate.current
+
+------------------------------------------------------------------------------
+(* Replacements: each is put in the place of the operator in its comment by  *)
+(* a model that must fail.                                                   *)
+
+NothingIsOutdated(t, left) == FALSE                                              \* IsOutdated
+CancelsWhatItReadsOnly(g, n) ==                                                  \* OnCancel
+    IF n = g.current /\ g.arrived # {}
+    THEN Step(Idle(g), Append(LetGo(g, n), <<"abort", n, "ON_CANCELLATION_BARRIER">>))
+    ELSE Step(g, IF n > g.current THEN <<<<"abort", n, "ON_CANCELLATION_BARRIER">>>> ELSE <<>>)
+NothingWaits(effects) == effects                                                 \* AtOnce
+==============================================================================

@@ -1,0 +1,81 @@
+"""The unaligned gate of Flink 1.11, whose network's thread may be ahead of the task's."""
+
+import pytest
+
+from impl.core import COMPONENTS
+from impl.core.errors import ProtocolError
+
+CONFIG = {"channels": 2, "mode": "unaligned", "profile": "flink-1.11", "level": "polled"}
+
+
+def told(*events):
+    """The effects of each event, in few words."""
+    gate = COMPONENTS["gate"](CONFIG)
+    return gate, [[_word(effect) for effect in gate.apply(event)] for event in events]
+
+
+def _word(effect):
+    return f"{effect['kind']} {effect.get('checkpoint', effect.get('channel'))}"
+
+
+def received(channel, checkpoint):
+    return {
+        "kind": "receive_barrier",
+        "channel": channel,
+        "checkpoint": checkpoint,
+        "alignment": "unaligned",
+    }
+
+
+def read(channel, checkpoint):
+    return {"kind": "barrier", "channel": channel, "checkpoint": checkpoint, "alignment": "unaligned"}
+
+
+MAIL = {"kind": "mail"}
+
+
+@pytest.mark.rule("UNAL-30")
+def test_the_network_starts_and_the_task_is_told_later():
+    record = {"kind": "record", "channel": 1, "value": 7}
+    gate, said = told(received(0, 1), record, MAIL, read(0, 1))
+    assert said == [["start_persisting 1"], ["persist 1"], ["trigger 1"], []]
+    assert gate.observe() == {
+        "current": 1, "pending": True, "blocked": [], "closed": [], "arrived": [0], "persisting": [1],
+    }  # fmt: skip
+
+
+@pytest.mark.rule("UNAL-30")
+def test_the_task_reads_below_what_the_network_has_started():
+    gate, said = told(received(0, 2), read(1, 1), MAIL)
+    assert said == [["start_persisting 2"], [], ["trigger 2"]]
+    assert (gate.observe()["current"], gate.observe()["arrived"]) == (1, [0])
+
+
+@pytest.mark.rule("UNAL-30")
+def test_what_the_task_cancelled_is_not_started_by_the_network():
+    cancel = {"kind": "cancel", "channel": 1, "checkpoint": 2}
+    assert told(cancel, received(0, 2), received(0, 1), MAIL)[1] == [["abort 2"], [], [], []]
+
+
+@pytest.mark.rule("UNAL-31")
+def test_a_snapshot_out_of_date_is_not_taken_and_its_abort_is_told():
+    _, said = told(received(0, 1), received(0, 2), MAIL, MAIL)
+    assert said == [["start_persisting 1"], ["start_persisting 2"], ["abort 1", "trigger 2"], []]
+
+
+@pytest.mark.rule("UNAL-31")
+def test_a_cancellation_overtakes_the_mail():
+    cancel = {"kind": "cancel", "channel": 1, "checkpoint": 2}
+    assert told(received(0, 1), cancel, MAIL)[1] == [["start_persisting 1"], ["abort 2"], []]
+
+
+def test_the_network_tells_of_no_savepoint():
+    with pytest.raises(ProtocolError, match="savepoint"):
+        told({"kind": "receive_barrier", "channel": 0, "checkpoint": 1, "savepoint": True})
+
+
+@pytest.mark.parametrize("profile", ["flink-1.12", "flink-1.14"])
+def test_other_generations_know_one_thread(profile):
+    gate = COMPONENTS["gate"]({**CONFIG, "profile": profile})
+    with pytest.raises(ProtocolError, match="mail"):
+        gate.apply(MAIL)
