@@ -1,0 +1,51 @@
+"""`barrierspec checkpoints`: what is listed, and what an altered file leads to."""
+
+import pytest
+
+from conformance import cli
+from impl.state import FileSystemStorage, encode
+
+
+@pytest.fixture
+def folder(tmp_path):
+    storage = FileSystemStorage(tmp_path)
+    attempt = storage.new_attempt()
+    storage.record_restored(attempt, None)
+    for checkpoint in (3, 5):
+        handles = [
+            storage.write(checkpoint, "in-0", attempt, encode(checkpoint), offset=checkpoint * 1_000),
+            storage.write(checkpoint, "count-0", attempt, encode({"key": checkpoint})),
+        ]
+        storage.publish(checkpoint, attempt, handles)
+    return tmp_path
+
+
+def test_ids_sizes_and_offsets_are_listed(folder, capsys):
+    assert cli.run(["checkpoints", str(folder), "--tasks"]) == 0
+    said = capsys.readouterr().out
+    assert "5,000" in said
+    assert "chk-5/count-0.1.state" in said
+    assert said.count("whole") == 2
+    assert "goes on from checkpoint 5" in said
+
+
+def test_an_altered_checkpoint_is_named_and_the_one_before_is_gone_on_from(folder, capsys):
+    state = folder / "chk-5" / "count-0.1.state"
+    data = bytearray(state.read_bytes())
+    data[-1] ^= 1
+    state.write_bytes(data)
+
+    assert cli.run(["checkpoints", str(folder)]) == 1
+    said = capsys.readouterr().out
+    assert "checksum" in said
+    assert "goes on from checkpoint 3" in said
+
+
+def test_a_folder_without_checkpoints_is_told_apart_from_no_folder(tmp_path, capsys):
+    FileSystemStorage(tmp_path / "fresh")
+    assert cli.run(["checkpoints", str(tmp_path / "fresh")]) == 0
+    assert "no checkpoint is complete" in capsys.readouterr().out
+
+    assert cli.run(["checkpoints", str(tmp_path)]) == 64
+    assert "is no checkpoint folder" in capsys.readouterr().err
+    assert not (tmp_path / "attempts").exists()
