@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format test verify proofs models bench mutants flink flink-matrix flink-logs generations doctor clean
+.PHONY: help setup lint format test verify proofs models bench mutants flink flink-matrix flink-logs generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -53,6 +53,9 @@ flink-matrix: $(READY)  ## All nine releases, all modes and levels, 20,000 seque
 
 generations: $(READY)  ## Make docs/generations.md: one sequence in every generation
 	$(BIN)/barrierspec flink side-by-side
+
+pictures: $(READY)  ## Make docs/pictures/: the small state graphs of every part
+	$(BIN)/barrierspec pictures
 
 flink-logs: $(READY)  ## Logs of real Flink jobs: each accepted, each of its corruptions rejected
 	$(BIN)/barrierspec trace flink tests/observe/logs/*.log.gz --corruptions

@@ -1,0 +1,20 @@
+"""`barrierspec pictures`: state graphs of the protocol's parts, drawn from the model."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option("--out", default=Path("docs/pictures"), show_default=True,
+              type=click.Path(file_okay=False, path_type=Path), help="Folder of the pictures.")  # fmt: skip
+def command(out: Path) -> int:
+    """Draw the small state graphs of gate, subtask, coordinator, store, sink and offsets as SVG."""
+    from conformance.pictures.pages import files
+    from conformance.verdict import Exit
+
+    out.mkdir(parents=True, exist_ok=True)
+    for name, text in files():
+        (out / name).write_text(text, encoding="utf-8")
+        click.echo(f"  {out / name}")
+    return Exit.CONFORMS

@@ -1,0 +1,27 @@
+"""The pictures as files: an SVG each, and the page that shows them."""
+
+from collections.abc import Iterator
+
+from conformance.pictures.draw import svg
+from conformance.pictures.graph import walk
+from conformance.pictures.subjects import SUBJECTS
+
+PAGE = "README.md"
+
+
+def files() -> Iterator[tuple[str, str]]:
+    """The name and the text of each file; the same model always makes the same text."""
+    told = [
+        "# State graphs of the protocol's parts",
+        "",
+        "Made by `make pictures` from the model: a box is a state, as it is observable, and the green one "
+        "the start; an arrow is an event, and behind a stroke what it makes the part say (T triggers, A "
+        "aborts, C completes or commits, D deletes). What changes nothing is not drawn; a dashed arrow leads "
+        "back. Boxes that look alike differ in what cannot be observed.",
+    ]
+    for subject in SUBJECTS:
+        graph = walk(subject)
+        name = f"{subject.name}.svg"
+        told += ["", f"## {subject.title}", "", subject.reads, "", f"![{subject.title}]({name})"]
+        yield name, svg(subject.title, graph)
+    yield PAGE, "\n".join(told) + "\n"

@@ -1,0 +1,54 @@
+"""The committed pictures are what the command makes of the model now."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from conformance import cli
+from conformance.pictures.graph import MOST, TooLargeError, walk
+from conformance.pictures.pages import files
+from conformance.pictures.subjects import SUBJECTS
+from model.components import COMPONENTS
+
+FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
+
+
+def test_the_committed_pictures_are_those_of_the_model():
+    made = dict(files())
+    assert {path.name for path in FOLDER.iterdir()} == set(made)
+    for name, text in made.items():
+        assert (FOLDER / name).read_text("utf-8") == text, f"{name}: run `make pictures`"
+
+
+def test_every_component_is_drawn_and_small():
+    drawn = {subject.component for subject in SUBJECTS}
+    assert set(COMPONENTS) - drawn <= {"channel"}
+    for subject in SUBJECTS:
+        graph = walk(subject)
+        assert 5 < len(graph.states) <= MOST
+        assert {arrow.source for arrow in graph.arrows} | {arrow.target for arrow in graph.arrows} == set(
+            range(len(graph.states))
+        )
+
+
+def test_a_picture_is_an_image_with_every_state_and_arrow():
+    subject = SUBJECTS[0]
+    graph = walk(subject)
+    root = ElementTree.fromstring(dict(files())[f"{subject.name}.svg"])
+    space = "{http://www.w3.org/2000/svg}"
+    assert len(root.findall(f"{space}rect")) == 1 + len(graph.states)
+    assert len(root.findall(f"{space}path")) == len(graph.arrows)
+
+
+def test_a_graph_that_cannot_be_read_is_refused():
+    many = [{"kind": "snapshot", "checkpoint": number, "offsets": 0} for number in range(1, 60)]
+    offsets = next(subject for subject in SUBJECTS if subject.name == "offsets")
+    with pytest.raises(TooLargeError, match="more than 40 states"):
+        walk(offsets._replace(events=many))
+
+
+def test_the_command_writes_them(tmp_path, capsys):
+    assert cli.run(["pictures", "--out", str(tmp_path / "drawn")]) == 0
+    assert {path.name for path in (tmp_path / "drawn").iterdir()} == {name for name, _ in files()}
+    assert "gate-exactly-once.svg" in capsys.readouterr().out
