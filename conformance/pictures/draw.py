@@ -86,8 +86,8 @@ def _ordered(graph: Drawn, lines: Sequence[Line]) -> list[list[Spot]]:
     """The spots of each column, so that arrows cross seldom."""
     columns: list[list[Spot]] = [[] for _ in range(max(graph.columns) + 1)]
     near: dict[Spot, list[Spot]] = {}
-    for state, column in enumerate(graph.columns):
-        columns[column].append((state, -1))
+    for state, at in enumerate(graph.columns):
+        columns[at].append((state, -1))
         near[state, -1] = []
     for line in lines:
         for spot in line.spots[1:-1]:
@@ -108,7 +108,7 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.5
 
 
-def _state(place: tuple[float, float], lines: tuple[str, ...], number: int) -> str:
+def _state(place: tuple[float, float], lines: Sequence[str], number: int) -> str:
     x, y = place
     first = y + 4 - 6.5 * (len(lines) - 1)
     texts = "".join(

@@ -214,7 +214,7 @@ SUBJECTS = (
     Subject(
         "coordinator",
         "A coordinator of a source and a map: two checkpoints at once",
-        "'ack s1' is the source's acknowledgement of checkpoint 1; C1 completes it, A1 aborts it, as C2 does.",
+        "'ack s1': the source acknowledges checkpoint 1; C1 completes it, A1 aborts it, as C2 does.",
         "coordinator",
         {"tasks": _TASKS, "timeout_ms": 100, "max_concurrent": 2, "retain": 1, "tolerable_failures": -1},
         _RUNNING,
