@@ -24,11 +24,30 @@ from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartC
 from impl.faults import FaultPlan
 from impl.functions import AggregateFunction, Aggregating, ProcessFunction
 from impl.plan import KeySelector, Plan, Role, Stage
-from impl.spark.operators import CsvInput, ParquetOutput
+from impl.spark.operators import (
+    CsvInput,
+    Input,
+    JsonLinesInput,
+    ParquetInput,
+    ParquetOutput,
+    RateInput,
+)
 from impl.spark.runtime import JobPaths, JobResult, OnProgress, Progress, run_job
 from impl.spark.session import spark_session
 
-__all__ = ["CsvInput", "Job", "JobPaths", "JobResult", "KeyedJob", "OnProgress", "ParquetOutput", "Progress"]
+__all__ = [
+    "CsvInput",
+    "Job",
+    "JobPaths",
+    "JobResult",
+    "JsonLinesInput",
+    "KeyedJob",
+    "OnProgress",
+    "ParquetInput",
+    "ParquetOutput",
+    "Progress",
+    "RateInput",
+]
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +65,7 @@ class Job:
     execution: ExecutionConfig = field(default_factory=ExecutionConfig)
     stages: tuple[Stage, ...] = ()
 
-    def source(self, name: str, source: CsvInput, parallelism: int = 1) -> "Job":
+    def source(self, name: str, source: Input, parallelism: int = 1) -> "Job":
         """Begin with a source; each of its subtasks reads one partition."""
         if self.stages:
             raise ConfigError(f"a job has one source, and {self.stages[0].name!r} is it; {name!r} came too")

@@ -1,11 +1,11 @@
 """The ends of a job: sources that can be replayed from an offset, and sinks that commit in two phases.
 
-`csv_source` reads partitions of a CSV file; `parquet_sink` writes Parquet files that become visible by the
-manifests of `manifests`, where committed output is also read and left-overs are swept; `errors` is what
-can go wrong.
+`file_source` is what sources over one file share: `csv_source`, `parquet_source`, `json_source` (JSON lines);
+`rate_source` makes its rows. `parquet_sink` writes Parquet files that become visible by the manifests of
+`manifests`, where committed output is also read and left-overs are swept; `errors` is what can go wrong.
 """
 
-from impl.connectors.csv_source import CsvOffset, CsvSource
+from impl.connectors.csv_source import CsvSource
 from impl.connectors.errors import (
     ConnectorError,
     OutputCorruptError,
@@ -13,18 +13,27 @@ from impl.connectors.errors import (
     SourceChangedError,
     SourceError,
 )
+from impl.connectors.file_source import FileOffset, FileSource
+from impl.connectors.json_source import JsonLinesSource
 from impl.connectors.manifests import DataFile, Manifest, list_committed, read_committed, sweep
 from impl.connectors.parquet_sink import ParquetSink, ParquetSinkState
+from impl.connectors.parquet_source import ParquetSource
+from impl.connectors.rate_source import RateOffset, RateSource
 
 __all__ = [
     "ConnectorError",
-    "CsvOffset",
     "CsvSource",
     "DataFile",
+    "FileOffset",
+    "FileSource",
+    "JsonLinesSource",
     "Manifest",
     "OutputCorruptError",
     "ParquetSink",
     "ParquetSinkState",
+    "ParquetSource",
+    "RateOffset",
+    "RateSource",
     "SinkConflictError",
     "SourceChangedError",
     "SourceError",

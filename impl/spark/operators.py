@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
-from impl.connectors.csv_source import CsvOffset, CsvSource
+from impl.connectors import CsvSource, JsonLinesSource, ParquetSource, RateSource
 from impl.connectors.manifests import list_committed, sweep
 from impl.connectors.parquet_sink import ParquetSink, ParquetSinkState
 from impl.core import Effects
@@ -57,13 +57,48 @@ class Operator(Protocol):
 # ---------------------------------------------------------------- source
 
 
+class Source(Protocol):
+    """One partition of a source, replayable from its snapshots."""
+
+    @property
+    def offset(self) -> int:
+        """Rows read so far."""
+        ...
+
+    def read(self, max_rows: int) -> pa.RecordBatch | None:
+        """The next rows, at least one; None at the end."""
+        ...
+
+    def snapshot(self) -> object:
+        """Where it stands now."""
+        ...
+
+    def restore(self, snapshot: Any) -> None:  # noqa: ANN401 - its own snapshot
+        """Go to where a snapshot stood; raises ConnectorError if it is another source's."""
+        ...
+
+
+class Input(Protocol):
+    """What a user declares as the source of a job; each subtask reads one partition of it."""
+
+    @property
+    def to_rows(self) -> ToRows:
+        """Makes rows of a batch, given the partition and the offset of the batch's first row in it."""
+        ...
+
+    @property
+    def rows_per_second(self) -> float | None:
+        """The pace of the whole stage; None: as fast as it goes."""
+        ...
+
+    def open(self, partition: int, partitions: int) -> Source:
+        """The partition, at its beginning."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class CsvInput:
-    """A CSV file as the source of a job: each subtask reads one partition of it.
-
-    `to_rows` makes rows of a batch, given the partition and the offset of the batch's first row in it.
-    `rows_per_second` paces the whole stage; None: as fast as it goes.
-    """
+    """A CSV file as the source of a job."""
 
     path: Path
     to_rows: ToRows
@@ -71,14 +106,59 @@ class CsvInput:
     types: Mapping[str, pa.DataType] | None = None
     rows_per_second: float | None = None
 
+    def open(self, partition: int, partitions: int) -> Source:
+        """The partition, at its beginning."""
+        return CsvSource(
+            self.path, partition=partition, partitions=partitions, columns=self.columns, types=self.types
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetInput:
+    """A Parquet file as the source of a job."""
+
+    path: Path
+    to_rows: ToRows
+    columns: tuple[str, ...] | None = None
+    rows_per_second: float | None = None
+
+    def open(self, partition: int, partitions: int) -> Source:
+        """The partition, at its beginning."""
+        return ParquetSource(self.path, partition=partition, partitions=partitions, columns=self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLinesInput:
+    """A file of JSON lines as the source of a job, under a declared schema."""
+
+    path: Path
+    schema: pa.Schema
+    to_rows: ToRows
+    rows_per_second: float | None = None
+
+    def open(self, partition: int, partitions: int) -> Source:
+        """The partition, at its beginning."""
+        return JsonLinesSource(self.path, self.schema, partition=partition, partitions=partitions)
+
+
+@dataclass(frozen=True, slots=True)
+class RateInput:
+    """The numbers below `rows` as the source of a job."""
+
+    rows: int
+    to_rows: ToRows
+    rows_per_second: float | None = None
+
+    def open(self, partition: int, partitions: int) -> Source:
+        """The partition, at its beginning."""
+        return RateSource(self.rows, partition=partition, partitions=partitions)
+
 
 class SourceOperator:
     """Reads one partition, at its pace; the offset is the state."""
 
-    def __init__(self, spec: CsvInput, index: int, parallelism: int, batch_rows: int) -> None:
-        self._source = CsvSource(
-            spec.path, partition=index, partitions=parallelism, columns=spec.columns, types=spec.types
-        )
+    def __init__(self, spec: Input, index: int, parallelism: int, batch_rows: int) -> None:
+        self._source = spec.open(index, parallelism)
         self._index = index
         self._to_rows = spec.to_rows
         self._rate = spec.rows_per_second / parallelism if spec.rows_per_second else None
@@ -95,7 +175,7 @@ class SourceOperator:
 
     def restore(self, state: object) -> None:
         """Go on from a snapshot."""
-        if not isinstance(state, CsvOffset):
+        if type(state) is not type(self._source.snapshot()):
             raise StateError(f"expected a source's offset, came {type(state).__name__}")
         self._source.restore(state)
 
