@@ -48,24 +48,27 @@ class ChannelProfile(NamedTuple):
     """How releases differ."""
 
     name: str
-    announces: bool
-    """A barrier with a time-out is announced when it comes to the receiver (1.13+)."""
+    hears_in_order: bool
+    """A barrier that waits in order counts as come, and the gate may ask for it (1.13+)."""
     times_out_at_sender: bool
     """A barrier with a time-out that still waits at the sender goes past what stands before it (1.16+)."""
+    passes_block: bool
+    """What is urgent leaves the sender behind an aligned barrier too (2.3+)."""
 
 
 CHANNEL_PROFILES: Mapping[str, ChannelProfile] = MappingProxyType(
     {
         profile.name: profile
         for profile in (
-            ChannelProfile("flink-1.12", announces=False, times_out_at_sender=False),
-            ChannelProfile("flink-1.13", announces=True, times_out_at_sender=False),
-            ChannelProfile("flink-1.16", announces=True, times_out_at_sender=True),
+            ChannelProfile("flink-1.12", hears_in_order=False, times_out_at_sender=False, passes_block=False),
+            ChannelProfile("flink-1.13", hears_in_order=True, times_out_at_sender=False, passes_block=False),
+            ChannelProfile("flink-1.16", hears_in_order=True, times_out_at_sender=True, passes_block=False),
+            ChannelProfile("flink-2.3", hears_in_order=True, times_out_at_sender=True, passes_block=True),
         )
     }
 )
 """By name, each for itself and what follows up to the next."""
-NEWEST_CHANNEL = CHANNEL_PROFILES["flink-1.16"]
+NEWEST_CHANNEL = CHANNEL_PROFILES["flink-2.3"]
 
 
 class Channel(NamedTuple):
@@ -74,7 +77,7 @@ class Channel(NamedTuple):
     output: Queue
     """At the sender."""
     blocked: bool
-    """An aligned barrier has left: only what is urgent follows, until the receiver goes on."""
+    """An aligned barrier has left: at most what is urgent follows, until the receiver goes on."""
     promised: int
     """The checkpoint whose part the sender owes: its barrier may still overtake; -1 for none."""
     input: Queue
@@ -177,11 +180,18 @@ def on_abort(channel: Channel, checkpoint: int) -> Step[Channel]:
 # ---------------------------------------------------------------- the network
 
 
+def may_leave(channel: Channel) -> bool:
+    """The sender has an item that it may give to the network."""
+    if not channel.output:
+        return False
+    return not channel.blocked or (channel.profile.passes_block and is_urgent(channel.output[0]))
+
+
 def on_transfer(channel: Channel) -> Step[Channel]:
     """The sender's first item comes to the receiver; nothing does while that reads restored records."""
     if channel.restored > 0:
         return Step(channel, (), ("UNAL-36",))
-    if not channel.output or (channel.blocked and not is_urgent(channel.output[0])):
+    if not may_leave(channel):
         return Step(channel, (), ())
     item, rest = channel.output[0], channel.output[1:]
     channel = channel._replace(output=rest)
@@ -218,10 +228,11 @@ def on_arrival(channel: Channel, item: Item) -> Step[Channel]:
         channel, rules = channel._replace(input=with_urgent(channel.input, item)), ("UNAL-35",)
     else:
         channel = channel._replace(input=(*channel.input, item))
-    if item.alignment == TIMED and channel.profile.announces:
+    if item.alignment == TIMED:
         notice = Notice(item.checkpoint)
         channel, rules = channel._replace(input=with_urgent(channel.input, notice)), ("UNAL-35",)
-    if is_old(channel, item.checkpoint):
+    heard = is_urgent(item) or channel.profile.hears_in_order
+    if not heard or is_old(channel, item.checkpoint):
         return Step(channel, (), rules)
     channel = channel._replace(phase=ARRIVED, seen=item.checkpoint)
     if item.checkpoint > channel.last:
@@ -274,12 +285,24 @@ def on_start_persisting(channel: Channel, checkpoint: int) -> Step[Channel]:
 
 
 def on_stop_persisting(channel: Channel, checkpoint: int) -> Step[Channel]:
-    """The snapshot of this checkpoint, and any older one, stores nothing more."""
-    if checkpoint >= channel.seen:
+    """The snapshot of this checkpoint, and any older one, stores nothing more.
+
+    While restored records are unread, only the last word is kept: an older checkpoint may follow a newer one.
+    """
+    if checkpoint >= channel.seen or channel.restored > 0:
         channel = channel._replace(phase=IDLE, seen=checkpoint)
     if channel.last == checkpoint:
         channel = channel._replace(last=NONE, before=0)
     return Step(channel, (), ("UNAL-34",))
+
+
+def may_prioritise(channel: Channel, checkpoint: int) -> bool:
+    """The gate may ask for the barrier: it waits, its announcement is read, and no newer one has come."""
+    unread = any(type(item) is Notice and item.checkpoint == checkpoint for item in channel.input)
+    if unread or place_of(channel.input, checkpoint) is None:
+        return False
+    known = channel.phase == ARRIVED and channel.last == checkpoint
+    return known and channel.profile.hears_in_order
 
 
 def on_prioritise(channel: Channel, checkpoint: int) -> Step[Channel]:

@@ -23,10 +23,11 @@
 EXTENDS Integers, Sequences, FiniteSets
 
 CONSTANTS
-    Announces,      \* a barrier with a time-out is announced at the receiver (1.13+)
-    TimesOut        \* one that waits at the sender may be told to overtake (1.16+)
+    Hears,          \* a barrier in order counts as come, and the gate may ask for it (1.13+)
+    TimesOut,       \* one that waits at the sender may be told to overtake (1.16+)
+    Passes          \* what is urgent leaves behind an aligned barrier too (2.3+)
 
-ASSUME Announces \in BOOLEAN /\ TimesOut \in BOOLEAN
+ASSUME Hears \in BOOLEAN /\ TimesOut \in BOOLEAN /\ Passes \in BOOLEAN
 
 Nobody == -1
 Alignments == {"aligned", "unaligned", "timeout"}
@@ -116,13 +117,14 @@ Heard(ch, n, before) ==
 
 Placed(queue, item) ==
     LET there == IF IsUrgent(item) THEN WithUrgent(queue, item) ELSE Append(queue, item)
-    IN  IF item[3] = "timeout" /\ Announces THEN WithUrgent(there, Notice(item[2])) ELSE there
+    IN  IF item[3] = "timeout" THEN WithUrgent(there, Notice(item[2])) ELSE there
 
 OnArrival(ch, item) ==
     IF IsRecord(item)
     THEN Step([ch EXCEPT !.input = Append(@, item)],
               IF IsStored(ch) THEN <<<<"store_input", ch.seen, <<item[2]>>>>>> ELSE <<>>)
-    ELSE Step(Heard([ch EXCEPT !.input = Placed(@, item)], item[2], Len(ValuesOf(ch.input))), <<>>)
+    ELSE LET placed == [ch EXCEPT !.input = Placed(@, item)]
+         IN  Step(IF Hears \/ IsUrgent(item) THEN Heard(placed, item[2], Len(ValuesOf(ch.input))) ELSE placed, <<>>)
 
 OnTake(ch) ==
     IF ch.input = <<>> THEN Step(ch, <<>>)
@@ -145,8 +147,13 @@ OnStartPersisting(ch, n) ==
          IN  Step(begun, IF part = <<>> THEN <<>> ELSE <<<<"store_input", n, part>>>>)
 
 OnStopPersisting(ch, n) ==
-    LET ended == IF n >= ch.seen THEN [ch EXCEPT !.phase = "idle", !.seen = n] ELSE ch
+    LET ended == IF n >= ch.seen \/ ch.restored > 0 THEN [ch EXCEPT !.phase = "idle", !.seen = n] ELSE ch
     IN  Step(IF ch.last = n THEN [ended EXCEPT !.last = Nobody, !.before = 0] ELSE ended, <<>>)
+
+(* UNAL-35: the gate has read that it has come, and nothing newer has.       *)
+MayPrioritise(ch, n) ==
+    /\ Hears /\ Waits(ch.input, n) /\ ch.phase = "arrived" /\ ch.last = n
+    /\ \A i \in DOMAIN ch.input : ch.input[i] # Notice(n)
 
 OnPrioritise(ch, n) == Step([ch EXCEPT !.input = MadeUrgent(@, n)], <<>>)
 
@@ -156,7 +163,7 @@ OnPrioritise(ch, n) == Step([ch EXCEPT !.input = MadeUrgent(@, n)], <<>>)
 (* UNAL-36: nothing comes while restored records are read.                   *)
 MayTransfer(ch) ==
     /\ ch.restored = 0 /\ ch.output # <<>>
-    /\ ~ch.blocked \/ IsUrgent(Head(ch.output))
+    /\ ~ch.blocked \/ (Passes /\ IsUrgent(Head(ch.output)))
 
 OnTransfer(ch) ==
     IF ~MayTransfer(ch) THEN Step(ch, <<>>)

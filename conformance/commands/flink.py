@@ -17,7 +17,7 @@ LEVELS = ("handler", "polled")
 SEQUENCES = 2_000
 QUICK = 500
 FULL = 20_000
-COMPONENTS = ("gate", "coordinator", "store", "sink", "failures")
+COMPONENTS = ("gate", "coordinator", "store", "sink", "failures", "channel")
 HISTORIES = 10_000
 """Random histories of each coordinator and store in the matrix."""
 
@@ -103,7 +103,7 @@ def conform(
 @click.option("--build", default=Path("build"), show_default=True,
               type=click.Path(file_okay=False, path_type=Path), help="Folder of the report.")  # fmt: skip
 def matrix(sequences: int, histories: int, seed: int, build: Path) -> int:
-    """Every release: its gate in every mode at every level, its coordinator, store and sink.
+    """Every release: its gate in every mode at every level, its coordinator, store, sink, channels.
 
     Ends with a table of sequences driven / new divergences.
     """

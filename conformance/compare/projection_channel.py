@@ -19,8 +19,8 @@ _RECEIVERS = {"open": OPEN, "done": DONE, "given up": GIVEN_UP}
 
 def channel_world_of(constants: Mapping[str, int | bool]) -> World:
     """The closed model that the constants of a configuration ask for."""
-    wanted = (bool(constants["Announces"]), bool(constants["TimesOut"]))
-    profiles = [p for p in CHANNEL_PROFILES.values() if (p.announces, p.times_out_at_sender) == wanted]
+    wanted = tuple(bool(constants[name]) for name in ("Hears", "TimesOut", "Passes"))
+    profiles = [profile for profile in CHANNEL_PROFILES.values() if profile[1:] == wanted]
     return exchange_world(int(constants["R"]), int(constants["M"]), int(constants["F"]), profiles[0])
 
 

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from conformance.adapters.protocol import Wire
 from conformance.drive.chooser import STRAY, Chooser
 
-CONFIGS: list[Wire] = [{"profile": profile} for profile in ("flink-1.16", "flink-1.13", "flink-1.12")]
+CONFIGS: list[Wire] = [
+    {"profile": profile} for profile in ("flink-2.3", "flink-1.16", "flink-1.13", "flink-1.12")
+]
 
 _ALIGNMENTS = ("unaligned", "timeout", "timeout", "aligned", "forced-aligned")
 _ROOM = 6
@@ -30,7 +32,12 @@ def channel_chooser(config: Wire, rng: Random) -> Chooser:
         luck = draw()
         if luck < STRAY:
             return _stray(draw(), newest)
-        waiting = [item for item in observed["input"] if item[0] == "barrier" and item[2] == "timeout"]
+        unread = [item[1] for item in observed["input"] if item[0] == "announce"]
+        waiting = [
+            item
+            for item in observed["input"]
+            if item[0] == "barrier" and item[2] == "timeout" and (item[1] not in unread or draw() < 0.1)
+        ]
         if waiting and draw() < 0.3:
             return {"kind": "prioritise", "checkpoint": waiting[int(draw() * len(waiting))][1]}
         if observed["promised"] is not None and draw() < 0.3:
@@ -53,7 +60,7 @@ def channel_chooser(config: Wire, rng: Random) -> Chooser:
         if luck < 0.91:
             return {"kind": "stop_persisting", "checkpoint": near()}
         if luck < 0.95:
-            return {"kind": "resume"}
+            return {"kind": "resume" if observed["blocked"] or draw() < 0.1 else "transfer"}
         if luck < 0.98:
             return {"kind": "time_out" if draw() < 0.6 else "abort", "checkpoint": near()}
         parts = [[100 + place for place in range(int(draw() * 4))] for _ in range(2)]

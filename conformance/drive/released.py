@@ -59,6 +59,7 @@ OPENINGS: Mapping[str, Wire] = {
     "store": {"kind": "latest"},
     "sink": {"kind": "write", "value": 0},
     "failures": {"kind": "success", "checkpoint": 1},
+    "channel": {"kind": "transfer"},
 }
 """A first event, whose answer shows which fields of the state the release has."""
 

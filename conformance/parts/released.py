@@ -1,4 +1,4 @@
-"""Released Flinks: gates in every mode at every level, coordinators, stores; each in a process of its own."""
+"""Released Flinks: gates in every mode at every level, other components; each in a process of its own."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -11,6 +11,8 @@ from conformance.adapters.flink.releases import Release, release
 from conformance.adapters.protocol import Unsupported
 from conformance.drive.directed import Directed, directed_at
 from conformance.drive.released import Conformed, Search, Target, conform
+from conformance.drive.released_channel import ChannelSearch
+from conformance.drive.released_channel import target as channel_target
 from conformance.drive.released_coordinator import MasterSearch
 from conformance.drive.released_coordinator import target as master_target
 from conformance.drive.released_failures import FailuresSearch
@@ -78,6 +80,8 @@ def targets_of(
             yield sink_target(known.version, known.sink)
         elif component == "failures":
             yield failures_target(known.version, known.coordinator)
+        elif component == "channel":
+            yield channel_target(known.version, known.channel)
         else:
             yield master_target(known.version, known.coordinator, component)
 
@@ -90,6 +94,8 @@ def target(known: Release, mode: str, level: str) -> Target:
 def conform_one(one: Target, order: Order) -> Conformed:
     """One release in one mode at one level, in a JVM of its own."""
     known = release(one.version)
+    if one.component == "channel":
+        return _conform_channel(one, known, order)
     if one.component in ALONE:
         with flink_adapter(known) as adapter:
             kind, nodes = ALONE[one.component], order.tour_nodes
@@ -105,6 +111,15 @@ def conform_one(one: Target, order: Order) -> Conformed:
             seed=order.seed,
             directed=sent[0] if sent else None,
             tour_nodes=order.timed_nodes if one.mode == "alternating" else order.tour_nodes,
+        )
+
+
+def _conform_channel(one: Target, known: Release, order: Order) -> Conformed:
+    if not known.channel:
+        return Conformed(one, stopped=Unsupported("channels are driven from 1.12 on"))
+    with flink_adapter(known) as adapter:
+        return conform(
+            adapter, one, order.sequences, seed=order.seed, tour_nodes=order.tour_nodes, kind=ChannelSearch
         )
 
 

@@ -30,18 +30,21 @@ from impl.core.sending import Barrier, Payload, SendingEnd
 class LinkGeneration(NamedTuple):
     """What changed in Flink's channels from release to release."""
 
-    announces: bool
-    """The receiver announces barriers with a time-out."""
+    hears_regular: bool
+    """A barrier that overtakes nothing ends what the receiver stores, and can be asked for."""
     converts: bool
     """The sender makes a barrier overtake whose time is out."""
+    express_while_held: bool
+    """A barrier that overtakes travels while the sender is held."""
 
 
 LINK_GENERATIONS: Final[Mapping[str, LinkGeneration]] = {
-    "flink-1.12": LinkGeneration(announces=False, converts=False),
-    "flink-1.13": LinkGeneration(announces=True, converts=False),
-    "flink-1.16": LinkGeneration(announces=True, converts=True),
+    "flink-1.12": LinkGeneration(hears_regular=False, converts=False, express_while_held=False),
+    "flink-1.13": LinkGeneration(hears_regular=True, converts=False, express_while_held=False),
+    "flink-1.16": LinkGeneration(hears_regular=True, converts=True, express_while_held=False),
+    "flink-2.3": LinkGeneration(hears_regular=True, converts=True, express_while_held=True),
 }
-_NEWEST: Final = "flink-1.16"
+_NEWEST: Final = "flink-2.3"
 
 
 class Link(Component):
@@ -52,8 +55,11 @@ class Link(Component):
         self._begin([], [])
 
     def _begin(self, received: list[object], written: list[object]) -> None:
-        self._sender = SendingEnd(written, converts=self._generation.converts)
-        self._receiver = ReceivingEnd(received, announces=self._generation.announces)
+        known = self._generation
+        self._sender = SendingEnd(
+            written, converts=known.converts, express_while_held=known.express_while_held
+        )
+        self._receiver = ReceivingEnd(received, hears_regular=known.hears_regular)
 
     def emit(self, value: object) -> Effects:
         """The sending task writes a record."""

@@ -49,12 +49,12 @@ class Numbered(NamedTuple):
 class ReceivingEnd:
     """One input channel of a task."""
 
-    def __init__(self, restored: list[object], *, announces: bool) -> None:
-        """`restored`: what a checkpoint had here; `announces`: barriers with a time-out are announced."""
+    def __init__(self, restored: list[object], *, hears_regular: bool) -> None:
+        """`restored`: what a checkpoint had here; `hears_regular`: barriers count that overtake nothing."""
         self._express: deque[Announced | Barrier] = deque()
         self._regular: deque[Numbered] = deque(Numbered(0, Payload(value)) for value in restored)
         self._to_recover = len(restored)
-        self._announces = announces
+        self._hears_regular = hears_regular
         self._numbers = 0
         self._storing = Storing.NONE
         self._snapshot = _NOBODY
@@ -93,9 +93,10 @@ class ReceivingEnd:
             self._express.append(item)
         else:
             self._regular.append(Numbered(self._numbers, item))
-            if self._announces and item.alignment is Alignment.TIMEOUT:
+            if item.alignment is Alignment.TIMEOUT:
                 self._express.append(Announced(item.checkpoint))
-        self._heard_of(item.checkpoint)
+        if item.overtakes or self._hears_regular:
+            self._heard_of(item.checkpoint)
         return ()
 
     def _heard_of(self, checkpoint: int) -> None:
@@ -147,25 +148,30 @@ class ReceivingEnd:
         return self._newest == _NOBODY or number < self._newest_number
 
     def stop(self, checkpoint: int) -> None:
-        """The snapshot has everything, or is given up."""
-        if checkpoint >= self._snapshot:
+        """The snapshot has everything, or is given up; during recovery the last one said counts."""
+        if self._to_recover or checkpoint >= self._snapshot:
             self._storing = Storing.NONE
             self._snapshot = checkpoint
         if self._newest == checkpoint:
             self._newest = _NOBODY
 
     def prioritise(self, checkpoint: int) -> None:
-        """The announced barrier of `checkpoint` overtakes; `ProtocolError` if none waits here."""
+        """The announced barrier of `checkpoint` overtakes; `ProtocolError` if the gate cannot want it."""
         announced = Barrier(checkpoint, Alignment.TIMEOUT)
-        for position, numbered in enumerate(self._regular):
-            if numbered.item == announced:
-                del self._regular[position]
-                self._express.append(Barrier(checkpoint, Alignment.UNALIGNED))
-                return
-        raise ProtocolError(
-            f"no barrier of checkpoint {checkpoint} with a time-out waits at the receiver; "
-            "prioritise one that was announced and not yet taken"
-        )
+        position = next((at for at, here in enumerate(self._regular) if here.item == announced), None)
+        if position is None:
+            raise ProtocolError(
+                f"no barrier of checkpoint {checkpoint} with a time-out waits at the receiver; "
+                "prioritise one that was announced and not yet taken"
+            )
+        is_newest = self._storing is Storing.AFTER_BARRIER and self._newest == checkpoint
+        if not self._hears_regular or not is_newest or Announced(checkpoint) in self._express:
+            raise ProtocolError(
+                f"barrier {checkpoint} is unheard of, or no longer the newest; from 1.13 on prioritise "
+                "the newest one, between its announcement and the end of its snapshot"
+            )
+        del self._regular[position]
+        self._express.append(Barrier(checkpoint, Alignment.UNALIGNED))
 
     def waiting(self) -> list[Payload | Barrier | Announced]:
         """All that is unread, in the order in which the gate would read it."""

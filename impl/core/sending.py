@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from impl.core.barriers import Alignment
 from impl.core.component import Effects
+from impl.core.errors import ProtocolError
 from impl.core.link_words import LoseOutput, StoreOutput
 
 
@@ -35,11 +36,15 @@ class Barrier:
 class SendingEnd:
     """What a task has written into one channel and the network has not yet taken."""
 
-    def __init__(self, restored: list[object], *, converts: bool) -> None:
-        """`restored`: what a checkpoint had here; `converts`: a waiting barrier may be made to overtake."""
+    def __init__(self, restored: list[object], *, converts: bool, express_while_held: bool) -> None:
+        """`restored`: what a checkpoint had here; `converts`: a waiting barrier may be made to overtake.
+
+        `express_while_held`: what overtakes does not wait for the receiver to align.
+        """
         self._express: deque[Barrier] = deque()
         self._regular: deque[Payload | Barrier] = deque(Payload(value) for value in restored)
         self._converts = converts
+        self._express_while_held = express_while_held
         self._open_part: int | None = None
         self._held = False
 
@@ -80,7 +85,7 @@ class SendingEnd:
 
     def leave(self) -> tuple[Payload | Barrier | None, Effects]:
         """The item that travels next, None if none may."""
-        if self._express:
+        if self._express and (self._express_while_held or not self._held):
             return self._express.popleft(), ()
         if self._held or not self._regular:
             return None, ()
@@ -94,7 +99,9 @@ class SendingEnd:
         return item, ()
 
     def let_go(self) -> None:
-        """The receiver has aligned; what follows the barrier may travel."""
+        """The receiver has aligned, what follows the barrier may travel; `ProtocolError` if none has left."""
+        if not self._held:
+            raise ProtocolError("no aligned barrier has left; resume what one has held up")
         self._held = False
 
     @property
@@ -106,7 +113,7 @@ class SendingEnd:
 
     @property
     def held(self) -> bool:
-        """Only barriers that overtake may travel."""
+        """At most barriers that overtake may travel."""
         return self._held
 
     @property

@@ -90,7 +90,7 @@ def receiver_cases(length: int, profile: ChannelProfile) -> Iterator[Case]:
     """Everything that happens to the receiver's queue; one item of each class may come to it."""
     known = symbolic_like(0, "event.checkpoint")
     events: tuple[Event, ...] = (Take(), BeginPersisting(known), EndPersisting(known), MakeUrgent(known))
-    for unread in queues("input", length, notices=profile.announces):
+    for unread in queues("input", length, notices=True):
         records = len(records_in(unread))
         for before, is_last in ((0, False), *((count, True) for count in range(records + 1))):
             state = _channel(profile)._replace(

@@ -8,7 +8,7 @@ from itertools import product
 
 from model import channel, exchange
 from model.barriers import ALIGNED, TIMED, UNALIGNED
-from model.channel import CHANNEL_PROFILES, NEWEST_CHANNEL, Channel, ChannelProfile, place_of
+from model.channel import CHANNEL_PROFILES, NEWEST_CHANNEL, Channel, ChannelProfile
 from model.channel_words import (
     AbortAtSender,
     BeginPersisting,
@@ -41,14 +41,15 @@ def channel_world(ids: int, room: int, profile: ChannelProfile = NEWEST_CHANNEL)
         if len(state.input) < room:
             yield "Transfer", Transfer()
         yield "Take", Take()
-        yield "Resume", ResumeSender()
+        if state.blocked:
+            yield "Resume", ResumeSender()
         yield "Restore", RestoreChannel((0,), (0,))
         for checkpoint in range(1, ids + 1):
             yield "TimeOut", TimeOut(checkpoint)
             yield "Abort", AbortAtSender(checkpoint)
             yield "Start", BeginPersisting(checkpoint)
             yield "Stop", EndPersisting(checkpoint)
-            if place_of(state.input, checkpoint) is not None:
+            if channel.may_prioritise(state, checkpoint):
                 yield "Prioritise", MakeUrgent(checkpoint)
 
     def allows(environment: Environment, event: Event) -> Environment:
@@ -111,15 +112,13 @@ def _of_receiver(state: Exchange, ids: int) -> Iterator[tuple[str, Event]]:
     if state.begun > 0 and state.books[state.begun - 1].receiver == OPEN:
         yield "GivesUp", EndPersisting(state.begun)
     for later in range(1, ids + 1):
-        if place_of(state.channel.input, later) is not None and later >= state.begun:
+        if channel.may_prioritise(state.channel, later) and later >= state.begun:
             yield "Prioritise", MakeUrgent(later)
 
 
 def may_transfer(state: Channel) -> bool:
     """The network has something to carry."""
-    if state.restored > 0 or not state.output:
-        return False
-    return not state.blocked or channel.is_urgent(state.output[0])
+    return state.restored == 0 and channel.may_leave(state)
 
 
 def channel_worlds() -> tuple[World, ...]:

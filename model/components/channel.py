@@ -46,6 +46,8 @@ def step_channel(state: Channel, event: Wire) -> Step[Channel]:
     if kind == "take":
         return channel.on_take(state)
     if kind == "resume":
+        if not state.blocked:
+            raise WireError("resume: no aligned barrier has left; the gate lets go what it has held up")
         return channel.on_resume(state)
     if kind == "restore":
         return channel.on_restore(state, _values(event, "input"), _values(event, "output"))
@@ -64,8 +66,11 @@ def _of_checkpoint(state: Channel, kind: str, checkpoint: int, event: Wire) -> S
         return channel.on_start_persisting(state, checkpoint)
     if kind == "stop_persisting":
         return channel.on_stop_persisting(state, checkpoint)
-    if channel.place_of(state.input, checkpoint) is None:
-        raise WireError(f"no barrier of checkpoint {checkpoint} with a time-out waits at the receiver")
+    if not channel.may_prioritise(state, checkpoint):
+        raise WireError(
+            f"prioritise: the barrier of checkpoint {checkpoint} has to wait at the receiver, announced and "
+            "not overtaken by a newer one or the end of its snapshot (1.13+)"
+        )
     return channel.on_prioritise(state, checkpoint)
 
 

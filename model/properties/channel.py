@@ -89,7 +89,8 @@ def unal_34(before: Channel, event: Event, effects: Effects, after: Channel) -> 
         awaited = before.phase == AWAITED and type(item) is Datum
         if type(item) is Datum and awaited:
             return stored == (StoreInput(before.seen, (item.value,)),)
-        newer = type(item) is Mark and item.checkpoint > before.seen
+        heard = before.profile.hears_in_order or is_urgent(item)
+        newer = type(item) is Mark and item.checkpoint > before.seen and heard
         return not stored and (not newer or after.phase == ARRIVED)
     if type(event) is BeginPersisting and not any(type(effect) is DeclineStart for effect in effects):
         unread = records_in(before.input)
@@ -142,7 +143,7 @@ def unal_35(before: Channel, event: Event, effects: Effects, after: Channel) -> 
         if type(item) is Datum:
             return after.input == (*before.input, item)
         assert type(item) is Mark
-        notices = 1 if item.alignment == TIMED and before.profile.announces else 0
+        notices = 1 if item.alignment == TIMED else 0
         placed = len(after.input) == len(before.input) + 1 + notices
         return placed and records_in(after.input) == records_in(before.input)
     if type(event) is MakeUrgent:

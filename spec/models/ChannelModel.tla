@@ -142,7 +142,7 @@ GivesUp ==
     /\ Become(GiveUp(World(channel, read, begun, books, <<>>)), <<"stop_persisting", begun>>)
 
 Prioritise(n) ==
-    /\ Waits(channel.input, n) /\ n >= begun /\ UNCHANGED <<sent, failed>>
+    /\ MayPrioritise(channel, n) /\ n >= begun /\ UNCHANGED <<sent, failed>>
     /\ Happens(<<"prioritise", n>>, OnPrioritise(channel, n))
 
 (* UNAL-36, UNAL-37 *)
@@ -209,7 +209,7 @@ UNAL_34 == [][
     /\ Arrives /\ IsRecord(Comes) =>
         Of("store_input") = IF channel.phase = "awaited"
                             THEN <<<<"store_input", channel.seen, <<Comes[2]>>>>>> ELSE <<>>
-    /\ Arrives /\ IsBarrier(Comes) /\ Comes[2] > channel.seen =>
+    /\ Arrives /\ IsBarrier(Comes) /\ Comes[2] > channel.seen /\ (Hears \/ IsUrgent(Comes)) =>
         channel'.phase = "arrived" /\ channel'.seen = Comes[2]
     /\ Kind = "start_persisting" /\ Of("decline") = <<>> =>
         Of("store_input") =
@@ -259,10 +259,10 @@ NeverStored(ch) == FALSE                                            \* IsStored
 StoresEverything(ch, n) == ValuesOf(ch.input)                       \* InFlight
 NoticeLast(queue, item) ==                                          \* Placed
     LET there == IF IsUrgent(item) THEN WithUrgent(queue, item) ELSE Append(queue, item)
-    IN  IF item[3] = "timeout" /\ Announces THEN Append(there, Notice(item[2])) ELSE there
+    IN  IF item[3] = "timeout" THEN Append(there, Notice(item[2])) ELSE there
 OnlyNew(input, output) == NewChannel                                \* OnRestore
 SenderFirst(input, output) ==                                       \* OnRestore
     [NewChannel EXCEPT !.output = [i \in 1 .. Len(input) + Len(output) |->
         Record(IF i <= Len(output) THEN output[i] ELSE input[i - Len(output)])]]
-AnyTime(ch) == ch.output # <<>> /\ (~ch.blocked \/ IsUrgent(Head(ch.output)))   \* MayTransfer
+AnyTime(ch) == ch.output # <<>> /\ (~ch.blocked \/ (Passes /\ IsUrgent(Head(ch.output))))   \* MayTransfer
 ==============================================================================

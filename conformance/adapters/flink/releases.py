@@ -37,6 +37,8 @@ class Release(NamedTuple):
     """`wheel`, `sdist` or `cp37`: which of the package's files it is in."""
     sha256: str
     """Checksum of `flink-dist*.jar`."""
+    channel: str = ""
+    """The generation of its channels; empty where they cannot be driven."""
 
     @property
     def has_coordinator(self) -> bool:

@@ -24,8 +24,13 @@ final class Components {
                 return made("Sinking", config, release);
             case "failures":
                 return made("Failing", config, release);
+            case "channel":
+                if (release.channel.isEmpty()) {
+                    throw new Unsupported("component channel; it is driven from 1.12 on");
+                }
+                return made("Linking", config, release);
             default:
-                throw new Unsupported("component " + name + "; offered: gate, coordinator, store, sink");
+                throw new Unsupported("component " + name + "; offered: gate, coordinator, store, sink, channel");
         }
     }
 

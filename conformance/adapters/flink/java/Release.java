@@ -9,18 +9,21 @@ import java.util.List;
 final class Release {
     static final String NEWEST_PROFILE = "flink-1.14";
     static final String NEWEST_COORDINATOR = "2.3";
+    static final String NEWEST_CHANNEL = "flink-2.3";
 
     final String version;
     final String profile;
     final String coordinator;
+    final String channel;
     private final int major;
     private final int minor;
 
-    Release(String version, String profile, String coordinator) {
+    Release(String version, String profile, String coordinator, String channel) {
         String[] parts = version.split("\\.");
         this.version = version;
         this.profile = profile;
         this.coordinator = coordinator;
+        this.channel = channel;
         this.major = Integer.parseInt(parts[0]);
         this.minor = Integer.parseInt(parts[1]);
     }
@@ -45,6 +48,11 @@ final class Release {
 
     void hello(StringBuilder out, Long seq, int protocol) {
         out.append("{\"components\":{");
+        if (!channel.isEmpty()) {
+            out.append("\"channel\":{\"capabilities\":[],\"modes\":[],\"profiles\":");
+            Json.write(Collections.singletonList(channel), out);
+            out.append("},");
+        }
         if (isAtLeast(1, 10)) {
             for (String component : Components.OF_THE_COORDINATOR) {
                 out.append('"').append(component).append("\":{\"capabilities\":[],\"modes\":[],\"profiles\":");

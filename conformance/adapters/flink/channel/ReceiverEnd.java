@@ -1,0 +1,185 @@
+package barrierspec.flink;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import org.apache.flink.core.memory.MemorySegmentFactory;
+import org.apache.flink.core.memory.MemorySegmentProvider;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
+import org.apache.flink.runtime.checkpoint.CheckpointException;
+import org.apache.flink.runtime.checkpoint.channel.ChannelStateWriter;
+import org.apache.flink.runtime.io.network.ConnectionID;
+import org.apache.flink.runtime.io.network.PartitionRequestClient;
+import org.apache.flink.runtime.io.network.api.CheckpointBarrier;
+import org.apache.flink.runtime.io.network.buffer.Buffer;
+import org.apache.flink.runtime.io.network.buffer.BufferConsumer;
+import org.apache.flink.runtime.io.network.buffer.BufferDecompressor;
+import org.apache.flink.runtime.io.network.metrics.InputChannelMetrics;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionType;
+import org.apache.flink.runtime.io.network.partition.ResultSubpartition.BufferAndBacklog;
+import org.apache.flink.runtime.io.network.partition.consumer.InputChannel;
+import org.apache.flink.runtime.io.network.partition.consumer.OpenChannel;
+import org.apache.flink.runtime.io.network.partition.consumer.RecoveredInputChannel;
+import org.apache.flink.runtime.io.network.partition.consumer.RemoteInputChannel;
+import org.apache.flink.runtime.io.network.partition.consumer.RemoteRecoveredInputChannel;
+import org.apache.flink.runtime.io.network.partition.consumer.SingleInputGate;
+import org.apache.flink.runtime.jobgraph.IntermediateDataSetID;
+
+/**
+ * Flink's own input channel: the recovered one while restored records are unread, then the remote one.
+ *
+ * <p>Its gate is Flink's too, but nobody polls it. It has two channels and this is the one of index 1, so that
+ * one number does for all counts that the constructors ask for.
+ */
+final class ReceiverEnd {
+    private final RecoveredInputChannel recovered;
+    private RemoteInputChannel remote;
+
+    ReceiverEnd(List<?> restored, ChannelStateWriter writer) throws Exception {
+        recovered = Reflect.make(
+                RemoteRecoveredInputChannel.class,
+                gate(),
+                1,
+                new ResultPartitionID(),
+                Unmade.of(ConnectionID.class),
+                new InputChannelMetrics(new UnregisteredMetricsGroup()),
+                range("org.apache.flink.runtime.io.network.partition.ResultSubpartitionIndexSet"));
+        recovered.setChannelStateWriter(writer);
+        for (Object value : restored) {
+            try (BufferConsumer consumer = Items.record(value)) {
+                recovered.onRecoveredStateBuffer(consumer.build());
+            }
+        }
+        recovered.finishReadRecoveredState();
+        convert();
+    }
+
+    private static SingleInputGate gate() {
+        return Reflect.make(
+                SingleInputGate.class,
+                "the task",
+                2,
+                new IntermediateDataSetID(),
+                ResultPartitionType.PIPELINED_BOUNDED,
+                Unmade.of(BufferDecompressor.class),
+                range("org.apache.flink.runtime.deployment.SubpartitionIndexRange"),
+                Unmade.named("org.apache.flink.runtime.throughput.ThroughputCalculator"),
+                Unmade.named("org.apache.flink.runtime.throughput.BufferDebloater"),
+                Fakes.of(MemorySegmentProvider.class, (proxy, method, arguments) ->
+                        method.getReturnType() == Collection.class
+                                ? Collections.singletonList(MemorySegmentFactory.allocateUnpooledSegment(1))
+                                : null));
+    }
+
+    /** The range of one index, where a release has this class. */
+    private static Object range(String type) {
+        try {
+            return Reflect.make(Class.forName(type), 1);
+        } catch (ClassNotFoundException absent) {
+            return null;
+        }
+    }
+
+    /** When the restored records are read, the mark behind them is too, and the remote channel follows. */
+    private void convert() throws Exception {
+        if (remote == null && recovering() == 0) {
+            OpenChannel.next(recovered);
+            remote = (RemoteInputChannel) recovered.toInputChannel();
+            Reflect.set(remote, "partitionRequestClient", Fakes.silent(PartitionRequestClient.class));
+        }
+    }
+
+    private InputChannel flink() {
+        return remote == null ? recovered : remote;
+    }
+
+    /** Restored records that are unread. */
+    int recovering() {
+        return remote == null ? received().size() - 1 : 0;
+    }
+
+    /** An item comes from the network; the sender's backlog is told only where Flink insists on it. */
+    void arrive(BufferAndBacklog item) throws IOException {
+        int backlog = item.buffer().getDataType().isBlockingUpstream() ? 0 : -1;
+//# before 1.20
+        remote.onBuffer(item.buffer(), item.getSequenceNumber(), backlog);
+//# end
+//# from 1.20
+        remote.onBuffer(item.buffer(), item.getSequenceNumber(), backlog, 1);
+//# end
+    }
+
+    /** What the gate reads, or null. */
+    Buffer read() throws Exception {
+        Buffer next = OpenChannel.next(flink());
+        convert();
+        return next;
+    }
+
+    void start(long checkpoint) throws CheckpointException {
+        flink().checkpointStarted(Items.barrier(checkpoint, "unaligned"));
+    }
+
+    void stop(long checkpoint) {
+        flink().checkpointStopped(checkpoint);
+    }
+
+    /** As the gate does with the number that was announced. */
+    void prioritise(long checkpoint) throws IOException {
+        for (Object sequenced : received()) {
+            Buffer buffer = buffer(sequenced);
+            if (buffer.isBuffer() || buffer.getDataType().hasPriority()) {
+                continue;
+            }
+            Object event = Items.event(buffer);
+            if (event instanceof CheckpointBarrier
+                    && ((CheckpointBarrier) event).getId() == checkpoint
+                    && ((CheckpointBarrier) event).getCheckpointOptions().isTimeoutable()) {
+                convertToPriority((Integer) Fields.get(sequenced, "sequenceNumber"));
+                return;
+            }
+        }
+        throw new Refused("checkpoint: no barrier of " + checkpoint + " with a time-out waits at the receiver");
+    }
+
+    private void convertToPriority(int sequence) throws IOException {
+//# before 1.13
+        throw new Refused("kind: prioritise came with 1.13");
+//# end
+//# from 1.13
+        remote.convertToPriorityEvent(sequence);
+//# end
+    }
+
+    /** The checkpoint whose barrier is awaited, or null. */
+    Long persisting() {
+        if (remote == null) {
+            return null;
+        }
+        Object persister = Fields.get(remote, "channelStatePersister");
+        boolean awaits = Fields.get(persister, "checkpointStatus").toString().equals("BARRIER_PENDING");
+        return awaits ? (Long) Fields.get(persister, "lastSeenBarrier") : null;
+    }
+
+    /** All that is unread, in the order in which it would be read. */
+    List<Buffer> waiting() {
+        List<Buffer> waiting = new ArrayList<>();
+        for (Object one : received()) {
+            waiting.add(buffer(one));
+        }
+        return remote == null ? waiting.subList(0, waiting.size() - 1) : waiting;
+    }
+
+    private List<Object> received() {
+        List<Object> received = new ArrayList<>();
+        ((Iterable<?>) Fields.get(flink(), "receivedBuffers")).forEach(received::add);
+        return received;
+    }
+
+    private Buffer buffer(Object received) {
+        return remote == null ? (Buffer) received : (Buffer) Fields.get(received, "buffer");
+    }
+}
