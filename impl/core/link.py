@@ -82,7 +82,9 @@ class Link(Component):
         return self._sender.give_up(checkpoint)
 
     def let_go(self) -> Effects:
-        """The receiving gate goes on."""
+        """The receiving gate goes on; `ProtocolError` if it has nothing to let go."""
+        if not self._sender.held:
+            raise ProtocolError("no aligned barrier has left; resume what one has held up")
         self._sender.let_go()
         return ()
 
@@ -111,6 +113,11 @@ class Link(Component):
     def prioritise(self, checkpoint: int) -> Effects:
         """The receiving gate wants the announced barrier."""
         require_checkpoint_id(checkpoint)
+        if not self._receiver.is_known(checkpoint):
+            raise ProtocolError(
+                f"no barrier of checkpoint {checkpoint} is known as the newest at the receiver; from 1.13 on "
+                "prioritise that one, between its announcement and the end of its snapshot"
+            )
         self._receiver.prioritise(checkpoint)
         return ()
 

@@ -155,20 +155,19 @@ class ReceivingEnd:
         if self._newest == checkpoint:
             self._newest = _NOBODY
 
+    def is_known(self, checkpoint: int) -> bool:
+        """The barrier of `checkpoint` is the newest that came, its announcement is read, and nothing ended it."""
+        is_newest = self._storing is Storing.AFTER_BARRIER and self._newest == checkpoint
+        return self._hears_regular and is_newest and Announced(checkpoint) not in self._express
+
     def prioritise(self, checkpoint: int) -> None:
-        """The announced barrier of `checkpoint` overtakes; `ProtocolError` if the gate cannot want it."""
+        """The announced barrier of `checkpoint` overtakes; `ProtocolError` if none waits here."""
         announced = Barrier(checkpoint, Alignment.TIMEOUT)
         position = next((at for at, here in enumerate(self._regular) if here.item == announced), None)
         if position is None:
             raise ProtocolError(
                 f"no barrier of checkpoint {checkpoint} with a time-out waits at the receiver; "
                 "prioritise one that was announced and not yet taken"
-            )
-        is_newest = self._storing is Storing.AFTER_BARRIER and self._newest == checkpoint
-        if not self._hears_regular or not is_newest or Announced(checkpoint) in self._express:
-            raise ProtocolError(
-                f"barrier {checkpoint} is unheard of, or no longer the newest; from 1.13 on prioritise "
-                "the newest one, between its announcement and the end of its snapshot"
             )
         del self._regular[position]
         self._express.append(Barrier(checkpoint, Alignment.UNALIGNED))

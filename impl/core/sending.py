@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from impl.core.barriers import Alignment
 from impl.core.component import Effects
-from impl.core.errors import ProtocolError
 from impl.core.link_words import LoseOutput, StoreOutput
 
 
@@ -99,9 +98,7 @@ class SendingEnd:
         return item, ()
 
     def let_go(self) -> None:
-        """The receiver has aligned, what follows the barrier may travel; `ProtocolError` if none has left."""
-        if not self._held:
-            raise ProtocolError("no aligned barrier has left; resume what one has held up")
+        """The receiver has aligned; what follows the barrier may travel."""
         self._held = False
 
     @property

@@ -43,8 +43,8 @@ class CreditedChannel:
         self._connection = connection
         self._capacity = credits
         self._credits = credits
-        self._end = SendingEnd([(Kind.RECORDS, frame) for frame in restored], converts=True)
-        self._timestamps: dict[int, int] = {}
+        waiting: list[object] = [(Kind.RECORDS, frame) for frame in restored]
+        self._end = SendingEnd(waiting, converts=True, express_while_held=True)
         self._waiting = len(restored)
         self._sending = False
         self._closed = False

@@ -27,7 +27,7 @@ class OvertakingInbox(Inbox):
 
     def __init__(self, channels: int, capacity: int, grant: Grant) -> None:
         super().__init__(channels, capacity)
-        self._ends = [ReceivingEnd([], announces=True) for _ in range(channels)]
+        self._ends = [ReceivingEnd([], hears_regular=True) for _ in range(channels)]
         self._timestamps: dict[tuple[int, int], int] = {}
         self._stored: dict[int, list[list[bytes]]] = {}
         self._taken = [0] * channels
@@ -38,7 +38,7 @@ class OvertakingInbox(Inbox):
     def restore(self, frames: Mapping[int, Sequence[bytes]]) -> None:
         """Begin with what a checkpoint has of these channels; before anything comes."""
         for channel, restored in frames.items():
-            self._ends[channel] = ReceivingEnd([(Kind.RECORDS, one) for one in restored], announces=True)
+            self._ends[channel] = ReceivingEnd([(Kind.RECORDS, one) for one in restored], hears_regular=True)
 
     def put(self, channel: int, frame: Frame) -> None:
         """Something has come; never waits, because only what was granted comes. Raises `InboxClosedError`."""
