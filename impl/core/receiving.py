@@ -156,7 +156,7 @@ class ReceivingEnd:
             self._newest = _NOBODY
 
     def is_known(self, checkpoint: int) -> bool:
-        """The barrier of `checkpoint` is the newest that came, its announcement is read, and nothing ended it."""
+        """The barrier of `checkpoint` is the newest that came, is read to have come, and nothing ended it."""
         is_newest = self._storing is Storing.AFTER_BARRIER and self._newest == checkpoint
         return self._hears_regular and is_newest and Announced(checkpoint) not in self._express
 

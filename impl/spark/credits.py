@@ -45,6 +45,7 @@ class CreditedChannel:
         self._credits = credits
         waiting: list[object] = [(Kind.RECORDS, frame) for frame in restored]
         self._end = SendingEnd(waiting, converts=True, express_while_held=True)
+        self._timestamps: dict[int, int] = {}
         self._waiting = len(restored)
         self._sending = False
         self._closed = False
