@@ -133,7 +133,10 @@ def side_by_side(out: Path) -> int:
 
     driven: list[Driven] = []
     try:
-        driven += (Driven(one.version, one.profile, flink_adapter(one)) for one in releases().values())
+        driven += (
+            Driven(one.version, one.profile, one.coordinator, flink_adapter(one))
+            for one in releases().values()
+        )
         text = page(driven, lambda name: click.echo(f"  {name}"))
     except FlinkError as cannot:
         click.echo(f"UNDETERMINED  {cannot}")

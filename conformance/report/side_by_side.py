@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 from conformance.adapters.protocol import Adapter, Wire
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
-from conformance.report import words
+from conformance.report import coordinator_scenario, words
+from conformance.report.coordinator_scenario import ScenarioError
 from model.components import WireError
 from model.components.words import to_wire
+from model.coordinator_profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
 from model.generations import CLAIMS, contrasts
 from model.profiles import NEWEST, PROFILES
 from model.subtask_profiles import NEWEST_TASK, TASK_PROFILES
@@ -26,13 +28,10 @@ INTRODUCTION = """\
 
 Made by `barrierspec flink side-by-side`; do not edit it, edit `conformance/scenarios.toml`. Each column is \
 what the model says of the generations above it. Under *seen on* stand the releases whose own classes were \
-driven through the sequence and gave exactly these answers. For 1.7 and 1.8 no release can be fetched: their \
+driven through the sequence and gave exactly these answers. At coordinators a release stands for itself and \
+those up to the next, 1.9 for 1.10 too. For 1.7 and 1.8 no release can be fetched: their \
 column rests on the rule index and the model alone.
 """
-
-
-class ScenarioError(ValueError):
-    """The file of scenarios cannot be read; the message says where."""
 
 
 class Scenario(NamedTuple):
@@ -42,6 +41,16 @@ class Scenario(NamedTuple):
     why: str
     config: Wire
     events: tuple[Wire, ...]
+    component: str = "gate"
+    opening: tuple[Wire, ...] = ()
+    """Events before them, whose answers are not shown."""
+
+    @property
+    def profiles(self) -> Mapping[str, str]:
+        """The generations of the component: how each is called on the page, by its name on the wire."""
+        if self.component == "gate":
+            return {name: profile.releases for name, profile in PROFILES.items()}
+        return {name: name for name in COORDINATOR_PROFILES}
 
 
 class Seen(NamedTuple):
@@ -54,20 +63,30 @@ class Seen(NamedTuple):
 
 
 class Driven(NamedTuple):
-    """A release to drive: its version, its profile, and the adapter."""
+    """A release to drive: its version, the profiles of its gate and coordinator, and the adapter."""
 
     version: str
     profile: str
+    coordinator: str
     adapter: Adapter
+
+    def generation(self, component: str) -> str:
+        """The profile of this component of it."""
+        return self.profile if component == "gate" else self.coordinator
 
 
 def scenarios() -> list[Scenario]:
     """All of them, in the order of the page; raises ScenarioError."""
     text = resources.files("conformance").joinpath("scenarios.toml").read_text(encoding="utf-8")
-    return [
-        Scenario(row["name"], row["why"], row["config"], tuple(map(event_of, row["events"])))
-        for row in tomllib.loads(text)["scenario"]
-    ]
+    return [_scenario(row) for row in tomllib.loads(text)["scenario"]]
+
+
+def _scenario(row: dict[str, Any]) -> Scenario:
+    name, why, config = row["name"], row["why"], row["config"]
+    if row.get("component", "gate") == "gate":
+        return Scenario(name, why, config, tuple(map(event_of, row["events"])))
+    events = tuple(map(coordinator_scenario.event_of, row["events"]))
+    return Scenario(name, why, config, events, "coordinator", coordinator_scenario.opening(config))
 
 
 def event_of(text: str) -> dict[str, Any]:
@@ -93,13 +112,16 @@ def page(releases: Sequence[Driven], say: Callable[[str], None]) -> str:
     for scenario in scenarios():
         say(scenario.name)
         parts.append(_section(scenario, [_drive(scenario, release) for release in releases]))
-    return "\n".join([*parts, _switches(), _task_switches(), _alike(), _told_apart()])
+    return "\n".join(
+        [*parts, _switches(), _task_switches(), _coordinator_switches(), _alike(), _told_apart()]
+    )
 
 
 def answers(scenario: Scenario, profile: str) -> tuple[str, ...] | None:
     """What the model of a generation says to each event; None if the generation has no such mode."""
     try:
-        edges = Oracle("gate", {**scenario.config, "profile": profile}).transcript(scenario.events)
+        oracle = Oracle(scenario.component, {**scenario.config, "profile": profile})
+        edges = oracle.transcript((*scenario.opening, *scenario.events))[len(scenario.opening) :]
     except WireError:
         return None
     said: list[str] = []
@@ -111,19 +133,20 @@ def answers(scenario: Scenario, profile: str) -> tuple[str, ...] | None:
 
 
 def _drive(scenario: Scenario, release: Driven) -> Seen | None:
-    if answers(scenario, release.profile) is None:
+    profile = release.generation(scenario.component)
+    if answers(scenario, profile) is None:
         return None
-    oracle = Oracle("gate", {**scenario.config, "profile": release.profile})
-    played = replay(oracle, release.adapter, scenario.events)
+    oracle = Oracle(scenario.component, {**scenario.config, "profile": profile})
+    played = replay(oracle, release.adapter, (*scenario.opening, *scenario.events))
     if played.stopped is not None:
         return None
     found = played.divergence
-    return Seen(release.version, release.profile, None if found is None else found.step)
+    return Seen(release.version, profile, None if found is None else found.step - len(scenario.opening))
 
 
 def _section(scenario: Scenario, driven: Sequence[Seen | None]) -> str:
     columns: dict[tuple[str, ...], list[str]] = {}
-    for name in PROFILES:
+    for name in scenario.profiles:
         said = answers(scenario, name)
         if said is not None:
             columns.setdefault(said, []).append(name)
@@ -131,9 +154,9 @@ def _section(scenario: Scenario, driven: Sequence[Seen | None]) -> str:
     lines = [
         f"## {scenario.name[0].upper()}{scenario.name[1:]}",
         "",
-        f"{words.of_config('gate', scenario.config)}. {scenario.why}",
+        f"{words.of_config(scenario.component, scenario.config)}. {scenario.why}",
         "",
-        _row(["", *(_heading(names) for names in columns.values())]),
+        _row(["", *(", ".join(map(scenario.profiles.__getitem__, names)) for names in columns.values())]),
         _row(["---"] * (len(columns) + 1)),
     ]
     for number, event in enumerate(scenario.events):
@@ -167,6 +190,20 @@ def _task_switches() -> str:
         "released jars; the adapter drives their gates, and not their subtasks.",
         "",
         *_table("subtask_profiles.py", releases, NEWEST_TASK),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _coordinator_switches() -> str:
+    """Every switch of a coordinator."""
+    releases = {one: one.name for one in COORDINATOR_PROFILES.values()}
+    lines = [
+        "## The switches of a coordinator",
+        "",
+        "A release stands for itself and those up to the next, `1.9` for 1.10 too. `barrierspec flink conform "
+        "--component coordinator` drives the coordinators from 1.10 on.",
+        "",
+        *_table("coordinator_profiles.py", releases, NEWEST_COORDINATOR),
     ]
     return "\n".join(lines) + "\n"
 
@@ -233,10 +270,6 @@ def _told_apart() -> str:
         ]
         lines.append(_row([one.mode, pair, run, *said]))
     return "\n".join([*lines, ""])
-
-
-def _heading(names: Sequence[str]) -> str:
-    return ", ".join(PROFILES[name].releases for name in names)
 
 
 def _row(cells: Sequence[str]) -> str:

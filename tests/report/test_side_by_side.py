@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from conformance.report import coordinator_scenario
 from conformance.report.side_by_side import ScenarioError, answers, event_of, page, scenarios
-from model.profiles import PROFILES
 
 PAGE = Path(__file__).parents[2] / "docs" / "generations.md"
 
@@ -28,7 +28,7 @@ def test_some_release_stands_under_every_generation_that_can_be_fetched():
 
 @pytest.mark.parametrize("scenario", scenarios(), ids=lambda scenario: scenario.name)
 def test_every_event_of_a_scenario_is_answered(scenario):
-    for profile in PROFILES:
+    for profile in scenario.profiles:
         said = answers(scenario, profile)
         assert said is None or len(said) == len(scenario.events)
 
@@ -39,6 +39,19 @@ def test_every_event_of_a_scenario_is_answered(scenario):
 def test_what_is_no_event_is_refused(text):
     with pytest.raises(ScenarioError, match="expected"):
         event_of(text)
+
+
+@pytest.mark.parametrize("text", ["acknowledge 1 src", "acknowledge x by src", "decline 1 by src", "sleep 3"])
+def test_what_is_no_event_of_a_coordinator_is_refused(text):
+    with pytest.raises(ScenarioError, match="event of a coordinator|expected one of"):
+        coordinator_scenario.event_of(text)
+
+
+def test_coordinators_stand_on_the_page_with_what_tells_them_apart():
+    shown = [one for one in scenarios() if one.component == "coordinator"]
+    assert len(shown) >= 6
+    for one in shown:
+        assert len({answers(one, profile) for profile in one.profiles} - {None}) > 1, one.name
 
 
 def test_an_event_reads_as_on_the_wire():
