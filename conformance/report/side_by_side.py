@@ -200,8 +200,8 @@ def _coordinator_switches() -> str:
     lines = [
         "## The switches of a coordinator",
         "",
-        "A release stands for itself and those up to the next, `1.9` for 1.10 too. `barrierspec flink conform "
-        "--component coordinator` drives the coordinators from 1.10 on.",
+        "A release stands for itself and those up to the next, `1.9` for 1.10 too. Those from 1.10 on are "
+        "driven (`barrierspec flink conform --component coordinator`).",
         "",
         *_table("coordinator_profiles.py", releases, NEWEST_COORDINATOR),
     ]

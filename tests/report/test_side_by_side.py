@@ -43,7 +43,7 @@ def test_what_is_no_event_is_refused(text):
 
 @pytest.mark.parametrize("text", ["acknowledge 1 src", "acknowledge x by src", "decline 1 by src", "sleep 3"])
 def test_what_is_no_event_of_a_coordinator_is_refused(text):
-    with pytest.raises(ScenarioError, match="event of a coordinator|expected one of"):
+    with pytest.raises(ScenarioError, match=r"event of a coordinator|expected one of"):
         coordinator_scenario.event_of(text)
 
 
