@@ -247,7 +247,7 @@ def tasks_world(name: str) -> World:
 
 def job_end_world(name: str) -> World:
     """A job that ends while savepoints and checkpoints are under way."""
-    plan = _plan(name)._replace(max_concurrent=2, unaligned=True)
+    plan = _plan(name)._replace(max_concurrent=2)
     scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), more=ends_of_job)
     return subject_world("the end of the job", plan, scope)
 
