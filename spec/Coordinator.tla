@@ -217,10 +217,12 @@ OnAcknowledge(k, t, n) ==
              IN  Serve(done.coordinator, TurnsAfter(ended, Len(dropped)), done.out)
         ELSE CoordinatorStep(after, success)
 
+(* COORD-11: the end of one checkpoint is the turn of what waits.           *)
+TurnAfter(step) == Serve(step.coordinator, TurnsAfter(1, 0), step.out)
+
 OnDecline(k, n, reason) ==
     IF ~IsPendingId(k, n) THEN CoordinatorStep(k, <<>>)
-    ELSE LET step == Abort(k, PendingOf(k, n), reason, TRUE, <<>>)
-         IN  Serve(step.coordinator, TurnsAfter(1, 0), step.out)
+    ELSE TurnAfter(Abort(k, PendingOf(k, n), reason, TRUE, <<>>))
 
 ------------------------------------------------------------------------------
 (* Time and statuses. *)
@@ -230,8 +232,7 @@ RECURSIVE Expire(_, _)
 Expire(k, said) ==
     LET due == SelectSeq(k.pending, LAMBDA p : IsExpired(p))
     IN  IF due = <<>> THEN CoordinatorStep(k, said)
-        ELSE LET gone == Abort(k, Head(due), "CHECKPOINT_EXPIRED", FALSE, said)
-                 served == Serve(gone.coordinator, TurnsAfter(1, 0), gone.out)
+        ELSE LET served == TurnAfter(Abort(k, Head(due), "CHECKPOINT_EXPIRED", FALSE, said))
              IN  Expire(served.coordinator, served.out)
 
 OnTick(k) ==

@@ -72,10 +72,13 @@ OnSnapshot(s, n) ==
         then == IF OpensNext(s) THEN BeginTransaction(first.sink) ELSE SinkStep(first.sink, <<>>)
     IN  SinkStep(then.sink, first.out \o then.out)
 
+(* SINK-04 *)
+WithNothing(s) == SinkStep(s, <<>>)
+
 (* SINK-03, SINK-04: nothing covered, nothing done.                         *)
 OnNotifyComplete(s, n) ==
     LET filed == Covered(s, n)
-    IN  SinkStep([s EXCEPT !.committed = @ \cup Transactions(filed),
+    IN  IF filed = <<>> THEN WithNothing(s) ELSE SinkStep([s EXCEPT !.committed = @ \cup Transactions(filed),
                            !.pending = SelectSeq(@, LAMBDA f : f \notin Range(filed))],
                  Commits(filed))
 

@@ -318,6 +318,7 @@ NobodyPauses(c, r) == FALSE                                 \* IsPaused
 NeverInDoubt(fault) == FALSE                                \* IsPossiblyStored
 OnlyCheckpoints(p) == p.type = "checkpoint"                 \* GoesToStore
 OnlyWhatIsListed(c) == Range(c.store)                       \* Durable
+LeavesWaiting(step) == step                                 \* TurnAfter
 StoreNeverThrows(step, p) ==                                \* FailToStore
     Succeed(CoordinatorStep([step.coordinator EXCEPT !.fault = "none"], step.out), p)
 

@@ -207,6 +207,7 @@ CoversAll(filed, n) == TRUE                                             \* IsCov
 CoversOnlyItsOwn(filed, n) == filed[1] = n                              \* IsCovered
 AlwaysOpens(s) == TRUE                                                  \* OpensNext
 CommitsOnAbort(s, n) == OnNotifyComplete(s, n)                          \* AfterAbort
+FailsWithNothing(s) == OnClose(s)                                       \* WithNothing
 Never == FALSE                                                          \* WaitsAtTheEnd
 WithdrawsAll(s) ==                                                      \* Withdrawn
     [i \in DOMAIN s.pending |-> s.pending[i][2]] \o (IF s.open = 0 THEN <<>> ELSE <<s.open>>)
