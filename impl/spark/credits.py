@@ -49,6 +49,7 @@ class CreditedChannel:
         self._waiting = len(restored)
         self._sending = False
         self._closed = False
+        self._ended = False
         self._wake = wake
         self._lost = lost
         self._left = left
@@ -133,6 +134,8 @@ class CreditedChannel:
             if isinstance(item, Payload) and item.value[0] is Kind.RECORDS:  # type: ignore[index]
                 self._credits -= 1
                 self._waiting -= 1
+            if isinstance(item, Payload) and item.value[0] is Kind.END_OF_PARTITION:  # type: ignore[index]
+                self._ended = True
             self._sending = True
         self._wake()
         if said and isinstance(item, Barrier):
@@ -167,7 +170,7 @@ class CreditedChannel:
 
     def _gone(self, lost: SparkRuntimeError) -> None:
         with self._changed:
-            known = self._closed
+            known = self._closed or self._ended  # a receiver that has read the end may leave
             self._closed = True
             self._changed.notify_all()
         if not known:

@@ -15,6 +15,8 @@ from impl.spark.frames import Kind, unpack_barrier
 from impl.spark.inflight import Gathering, rows_in
 from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
 
+_REMEMBERED = 16
+"""Checkpoints whose time is known; a barrier that comes later than that has none."""
 Write = Callable[[int, bytes, int | None], None]
 
 
@@ -115,7 +117,7 @@ class OvertakingSnapshots:
             if self._log is not None:
                 self._log.line({"kind": "start_declined", "checkpoint": checkpoint, "reason": reason})
             return {"kind": "abort_on_barrier", "checkpoint": checkpoint, "reason": reason}
-        self._alignment[checkpoint] = Alignment.UNALIGNED if overtakes else self._first
+        self._alignment = {checkpoint: Alignment.UNALIGNED if overtakes else self._first}
         if checkpoint not in self._persisted:  # aligned: nothing is in flight at the inputs
             self._gathering.received(checkpoint, self._inbox.stop(checkpoint))
         return {"kind": "checkpoint", "checkpoint": checkpoint}
@@ -123,13 +125,17 @@ class OvertakingSnapshots:
     def injected(self, checkpoint: int, timestamp: int) -> None:
         """The coordinator triggers a source; `timestamp` is its wall clock."""
         self._triggered_at(checkpoint, max(0, timestamp - self._epoch))
-        self._alignment[checkpoint] = self._first
+        self._alignment = {checkpoint: self._first}
         self._gathering.received(checkpoint, [])
 
     def _triggered_at(self, checkpoint: int, timestamp: int) -> None:
-        if self._first is Alignment.TIMEOUT and checkpoint not in self._timestamp:
+        if checkpoint in self._timestamp:
+            return
+        if self._first is Alignment.TIMEOUT:
             self._due[checkpoint] = timestamp + self._patience
         self._timestamp[checkpoint] = timestamp
+        if len(self._timestamp) > _REMEMBERED:
+            del self._timestamp[min(self._timestamp)]
 
     # ------------------------------------------------------------ the snapshot steps
 
@@ -163,7 +169,6 @@ class OvertakingSnapshots:
         if gathered is None:
             return
         self._due.pop(checkpoint, None)
-        self._timestamp = {one: at for one, at in self._timestamp.items() if one >= checkpoint}
         if self._log is not None:
             rows = {"stored": rows_in(gathered.received), "overtaken": rows_in(gathered.overtaken)}
             self._log.line({"kind": "gathered", "checkpoint": checkpoint, **rows})

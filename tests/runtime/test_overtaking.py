@@ -112,6 +112,22 @@ def test_a_receiver_that_is_gone_is_told_of_once_and_nothing_is_sent(wire):
     one.channel.drain()
 
 
+def until_it_is_noticed(channel):
+    while True:
+        channel.send(Kind.CANCEL, b"")
+
+
+def test_a_receiver_that_leaves_after_the_end_is_not_missed(wire):
+    one = wire(1)
+    one.channel.send(Kind.END_OF_PARTITION)
+    one.received(1)
+    one.channel.drain()
+    one.below.close()
+    with pytest.raises(ConnectionLostError, match="closed"):
+        until_it_is_noticed(one.channel)
+    assert one.lost.empty()
+
+
 def test_the_outputs_overtake_what_is_in_buffers_too(wire):  # UNAL-32
     one = wire(1)
     one.channel.send(Kind.RECORDS, b"sent before")
