@@ -91,11 +91,11 @@ class Inbox:
                 found = self._turn(blocked, urgent_only)
                 if found is not None:
                     return found
-                if self._woken:
-                    self._woken = False
-                    return None
                 left = None if deadline is None else deadline - time.monotonic()
                 if left is not None and left <= 0:
+                    return None  # a wake stays, for one who looked before it and waits after this
+                if self._woken:
+                    self._woken = False
                     return None
                 self._changed.wait(left)
 

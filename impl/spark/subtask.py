@@ -105,7 +105,7 @@ class RunningSubtask:
                     self._read(taken)
                 elif taken is not None:
                     self._frame(*taken)
-                elif isinstance(self._operator, SourceOperator) and room:
+                elif isinstance(self._operator, SourceOperator) and room and not self._data_ended:
                     self._produce(self._operator)
             self._outputs.drain()
         finally:

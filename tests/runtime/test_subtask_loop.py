@@ -9,11 +9,13 @@ import pytest
 from impl.faults import NOTIFICATION_RECEIVED, SNAPSHOT_WRITTEN
 from impl.flights import FlightTotals
 from impl.functions import Aggregating
+from impl.spark.credits import CreditedChannel
 from impl.spark.errors import ConnectionLostError, InjectedFaultError, SparkRuntimeError
 from impl.spark.frames import Connection, Kind, pack_id, pack_rows, unpack_id, unpack_rows
 from impl.spark.inbox import Inbox, InboxClosedError
-from impl.spark.operators import KeyedOperator
+from impl.spark.operators import KeyedOperator, RateInput, SourceOperator
 from impl.spark.outputs import Outputs
+from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
 from impl.spark.subtask import RunningSubtask
 from impl.state import MemoryStorage, StateHandle
 
@@ -158,3 +160,39 @@ def test_a_strike_of_the_driver_fails_it_before_the_notification_behind_it(bench
 def test_the_end_of_the_attempt_wakes_it(bench):
     bench.inbox.close()
     assert isinstance(bench.ended.get(timeout=10), InboxClosedError)
+
+
+def test_a_source_says_once_that_its_data_has_ended_however_often_it_is_woken():
+    here, there = socket.socketpair()
+    below, said = Connection(there, 1), queue.Queue()
+    below.time_out(10)
+    inbox = OvertakingInbox(0, 4, lambda channel, count: None)
+    channel = CreditedChannel(Connection(here, 1), 4, (), inbox.wake, said.put)
+    source = RateInput(2, lambda batch, partition, offset: [(offset,)])
+    subtask = RunningSubtask(
+        task="numbers-0",
+        attempt=1,
+        upstream=(),
+        operator=SourceOperator(source, 0, 1, 100),
+        inbox=inbox,
+        outputs=OvertakingOutputs({"count-0": channel}, None, 100),
+        storage=MemoryStorage(),
+        say=said.put,
+        passing=lambda point: None,
+        log=None,
+        max_concurrent=1,
+        mode="unaligned",
+    )
+    running = threading.Thread(target=subtask.run, daemon=True)
+    running.start()
+    frames = [below.receive()[0] for _ in range(2)]
+    inbox.post({"do": "trigger", "checkpoint": 1, "timestamp": 0})
+    frames.append(below.receive()[0])
+    inbox.post({"do": "complete", "checkpoint": 1})
+    inbox.post({"do": "finish"})
+    frames.append(below.receive()[0])
+    running.join(10)
+    channel.close()
+
+    assert frames == [Kind.RECORDS, Kind.END_OF_DATA, Kind.BARRIER, Kind.END_OF_PARTITION]
+    assert [said.get(timeout=10)["say"] for _ in range(said.qsize())] == ["end_of_data", "acknowledge"]

@@ -145,6 +145,16 @@ def test_a_full_channel_stops_its_reader_and_no_other():
     assert sorted(payload for _, (_, payload) in taken) == [b"1", b"2", b"other"]
 
 
+def test_a_wake_is_kept_for_who_waits_next():
+    inbox = Inbox(1, 1)
+    inbox.wake()
+    assert inbox.take((), 0) is None
+    waits = threading.Thread(target=inbox.take, args=((), None), daemon=True)
+    waits.start()
+    waits.join(10)
+    assert not waits.is_alive()
+
+
 def test_closing_wakes_who_waits_to_put_and_to_take():
     inbox = Inbox(1, 1)
     inbox.put(0, (Kind.RECORDS, b""))
