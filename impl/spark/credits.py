@@ -50,6 +50,7 @@ class CreditedChannel:
         self._sending = False
         self._closed = False
         self._ended = False
+        self._is_broken = False
         self._wake = wake
         self._lost = lost
         self._left = left
@@ -97,10 +98,13 @@ class CreditedChannel:
         return self._waiting < self._capacity
 
     def drain(self) -> None:
-        """Wait until everything is sent, or the receiver is gone."""
+        """Wait until everything is sent; raises `ConnectionLostError` if the receiver is gone before."""
         with self._changed:
-            while (self._sending or self._end.first is not None) and not self._closed:
+            while self._sending or (self._end.first is not None and not self._closed):
                 self._changed.wait()
+            unsent = self._is_broken or self._end.first is not None
+        if unsent:
+            raise ConnectionLostError("could not send what waited: the channel is closed")
 
     def close(self) -> None:
         """Nothing is sent any more."""
@@ -120,6 +124,8 @@ class CreditedChannel:
                     self._connection.send(*item.value)  # type: ignore[misc]
                 self._is_sent()
         except SparkRuntimeError as lost:
+            self._is_broken = True
+            self._is_sent()
             self._gone(lost)
 
     def _next(self) -> Payload | Barrier | None:

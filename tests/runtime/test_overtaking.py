@@ -128,6 +128,17 @@ def test_a_receiver_that_leaves_after_the_end_is_not_missed(wire):
     assert one.lost.empty()
 
 
+def test_what_waits_when_the_receiver_goes_is_not_taken_for_sent(wire):
+    one = wire(1)
+    for value in (b"a", b"b"):
+        one.channel.send(Kind.RECORDS, value)
+    one.received(1)
+    one.below.close()
+    with pytest.raises(ConnectionLostError, match="what waited"):
+        one.channel.drain()
+    assert isinstance(one.lost.get(timeout=10), ConnectionLostError)
+
+
 def test_the_outputs_overtake_what_is_in_buffers_too(wire):  # UNAL-32
     one = wire(1)
     one.channel.send(Kind.RECORDS, b"sent before")
