@@ -66,9 +66,10 @@ class InFlight:
     def torn(self, channels: list[str]) -> Left | None:
         """The first complete checkpoint in which a channel's records do not add up (UNAL-37)."""
         attempt, task, run = self._file.attempt, self._file.task, self._run
-        for checkpoint, stored in self._stored.items():
-            if checkpoint not in run.completed:
-                continue
+        for checkpoint in sorted(run.completed & {one for one, received in self._read.items() if received}):
+            stored = self._stored.get(checkpoint)
+            if stored is None:
+                return ("UNAL-37",), f"checkpoint {checkpoint} is complete, {task} has stored no part of it"
             for above in channels:
                 at = (attempt, above, checkpoint)
                 if at not in run.sent or at not in run.overtaken:

@@ -99,6 +99,22 @@ def test_unaligned_checkpoints_store_what_is_in_flight_and_the_output_is_exact(
     assert torn.rules[0] == "UNAL-37"
 
 
+@pytest.mark.rule("UNAL-37")
+def test_a_task_that_does_not_tell_what_it_stored_is_noticed(run_flights, tmp_path):
+    mode = CheckpointConfig(checkpointing_interval_ms=100, unaligned_checkpoints_enabled=True)
+    run_flights(checkpoints=mode)
+    log = tmp_path / "events" / "1-sink-0.jsonl"
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    last = max(place for place, line in enumerate(lines) if line.get("kind") == "gathered")
+    del lines[last]
+    log.write_text("".join(json.dumps({**line, "seq": seq}) + "\n" for seq, line in enumerate(lines)))
+
+    torn = validate(tmp_path / "events").rejection
+    assert torn is not None
+    assert torn.rules[0] == "UNAL-37"
+    assert "sink-0 has stored no part" in str(torn)
+
+
 @pytest.mark.rule("UNAL-16")
 def test_aligned_checkpoints_with_a_time_out_are_exact_too(run_flights, checked, tmp_path):
     mode = CheckpointConfig(
