@@ -13,7 +13,7 @@ from impl.core import Effects
 from impl.core.barriers import Alignment
 from impl.core.link_words import StoreOutput
 from impl.core.sending import Barrier, Payload, SendingEnd
-from impl.spark.errors import ConnectionLostError, SparkRuntimeError
+from impl.spark.errors import ConnectionLostError, FrameError, SparkRuntimeError
 from impl.spark.frames import Connection, Kind, pack_barrier
 
 _CREDITS = struct.Struct(">I")
@@ -167,7 +167,9 @@ class CreditedChannel:
     def _hear_of_credits(self) -> None:
         try:
             while True:
-                _, payload = self._connection.receive()
+                kind, payload = self._connection.receive()
+                if kind is not Kind.CREDIT or len(payload) != _CREDITS.size:
+                    raise FrameError(f"expected credits, {len(payload)} bytes of {kind.name} came")
                 with self._changed:
                     self._credits += _CREDITS.unpack(payload)[0]
                     self._changed.notify_all()

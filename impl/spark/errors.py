@@ -34,7 +34,7 @@ class ConnectionLostError(SparkRuntimeError):
 
 
 class FrameError(SparkRuntimeError):
-    """Bytes that are no frame of ours: too long, or of an unknown kind."""
+    """Bytes that are no frame of ours, or none that belongs here: too long, or of a wrong kind."""
 
 
 class InjectedFaultError(SparkRuntimeError):

@@ -20,7 +20,7 @@ from impl.faults import (
     NOTIFICATION_RECEIVED,
     SNAPSHOT_WRITTEN,
 )
-from impl.spark.errors import ConnectionLostError, InjectedFaultError
+from impl.spark.errors import ConnectionLostError, FrameError, InjectedFaultError
 from impl.spark.frames import Kind, unpack_id, unpack_rows
 from impl.spark.inbox import Frame, Inbox, Mail
 from impl.spark.operators import Operator, SourceOperator
@@ -157,6 +157,8 @@ class RunningSubtask:
             self._closed += 1
             if self._closed == len(self._upstream):
                 self._end_partition()
+        else:
+            raise FrameError(f"expected data or barriers from {self._upstream[channel]}, {kind.name} came")
 
     def _barrier_event(self, kind: Kind, channel: int, payload: bytes) -> Wire:
         if self._overtaking is not None:

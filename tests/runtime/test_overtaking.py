@@ -7,7 +7,7 @@ import pytest
 
 from impl.core.barriers import Alignment
 from impl.spark.credits import CreditedChannel, pack_credits
-from impl.spark.errors import ConnectionLostError
+from impl.spark.errors import ConnectionLostError, FrameError
 from impl.spark.frames import Connection, Kind, pack_barrier, pack_rows, unpack_barrier
 from impl.spark.inflight import Gathering, WithInFlight, taken_apart
 from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
@@ -126,6 +126,12 @@ def test_a_receiver_that_leaves_after_the_end_is_not_missed(wire):
     with pytest.raises(ConnectionLostError, match="closed"):
         until_it_is_noticed(one.channel)
     assert one.lost.empty()
+
+
+def test_a_receiver_that_sends_anything_but_credits_is_no_receiver(wire):
+    one = wire(1)
+    one.below.send(Kind.CREDIT, b"all of them")
+    assert isinstance(one.lost.get(timeout=10), FrameError)
 
 
 def test_what_waits_when_the_receiver_goes_is_not_taken_for_sent(wire):

@@ -10,7 +10,7 @@ from impl.faults import NOTIFICATION_RECEIVED, SNAPSHOT_WRITTEN
 from impl.flights import FlightTotals
 from impl.functions import Aggregating
 from impl.spark.credits import CreditedChannel
-from impl.spark.errors import ConnectionLostError, InjectedFaultError, SparkRuntimeError
+from impl.spark.errors import ConnectionLostError, FrameError, InjectedFaultError, SparkRuntimeError
 from impl.spark.frames import Connection, Kind, pack_id, pack_rows, unpack_id, unpack_rows
 from impl.spark.inbox import Inbox, InboxClosedError
 from impl.spark.operators import KeyedOperator, RateInput, SourceOperator
@@ -147,6 +147,13 @@ def test_a_broken_channel_fails_it_and_names_the_peer(bench):
     bench.inbox.post({"do": "channel_lost", "peer": "in-1", "why": "reset"})
     failed = bench.ended.get(timeout=10)
     assert isinstance(failed, ConnectionLostError)
+    assert "in-1" in str(failed)
+
+
+def test_a_frame_that_is_no_data_fails_it_and_names_the_peer(bench):
+    bench.inbox.put(1, (Kind.CREDIT, b""))
+    failed = bench.ended.get(timeout=10)
+    assert isinstance(failed, FrameError)
     assert "in-1" in str(failed)
 
 
