@@ -113,7 +113,7 @@ def matrix(sequences: int, histories: int, seed: int, build: Path) -> int:
 
     order = Order(sequences, seed, tour_nodes=2_000, timed_nodes=300, histories=histories)
     all_done, verdict = _conformed(tuple(releases()), MODES, LEVELS, order, COMPONENTS[1:])
-    table = released.matrix(all_done)
+    table = f"{released.matrix(all_done)}\n\n{released.NOT_DRIVEN}"
     file = build / "report" / "flink-matrix.txt"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(table + "\n", encoding="utf-8")

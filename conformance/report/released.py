@@ -51,6 +51,13 @@ def _told(divergence: Divergence, done: Conformed) -> str:
     return story.tell(telling)
 
 
+NOT_DRIVEN = (
+    "1.7 and 1.8 are not driven: no jar of them can be fetched; profile flink-1.7 stands on the rule index "
+    "and on transcripts"
+)
+"""What the table cannot show."""
+
+
 def matrix(all_done: Sequence[Conformed]) -> str:
     """A row for each release, a column for each mode and level: sequences driven, and what differed."""
     columns = list(dict.fromkeys((done.target.mode, done.target.level) for done in all_done))
