@@ -26,8 +26,8 @@ format: $(READY)  ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-test: $(READY)  ## The tests, on two processes
-	$(BIN)/pytest -n 2
+test: $(READY)  ## The tests, on two processes; what is skipped is told with its reason
+	$(BIN)/pytest -n 2 -rs
 
 verify: $(READY)  ## The main job: spec, triangle, proofs, lock-step, pipeline, trace; one report
 	$(BIN)/barrierspec verify
