@@ -6,10 +6,14 @@ with every property; one of the implementation is driven in lock-step beside the
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from conformance.mutants.catalogue import Mutant, load_catalogue
 from conformance.mutants.source_edit import install
+
+if TYPE_CHECKING:
+    from conformance.adapters.protocol import Adapter
+    from conformance.drive.lockstep import Divergence
 
 CASES = 4000
 """So many seeded cases at most for a mutant of the implementation."""
@@ -38,21 +42,45 @@ def drive_model(mutant: Mutant) -> dict[str, Any]:
 
 
 def drive_implementation(mutant: Mutant, seed: int = 20261121) -> dict[str, Any]:
-    """Seeded walks in lock-step; the first divergence, shrunk until no event can be left out."""
+    """Seeded walks in lock-step, then tours; the first divergence, shrunk until no event can be left out."""
     from conformance.adapters.bundled import bundled_adapter
     from conformance.drive.shrink import shrink
     from conformance.drive.walks import walks
 
     adapter = bundled_adapter()
     played, _ = walks(mutant.component, adapter, seed, CASES)
-    if played.divergence is None:
-        return {"rules": [], "events": [], "where": f"{played.cases} seeded cases"}
-    shortest = shrink(played.divergence, adapter)
+    where = f"lock-step, seed {seed}"
+    found = played.divergence
+    if found is None:
+        where = f"{played.cases} seeded cases and every tour"
+        found = toured(mutant.component, adapter)
+    if found is None:
+        return {"rules": [], "events": [], "where": where}
+    shortest = shrink(found, adapter)
     return {
         "rules": shortest.rules,
         "events": [dict(event) for event in shortest.events],
-        "where": f"lock-step, seed {seed}",
+        "where": where,
     }
+
+
+def toured(component: str, adapter: "Adapter") -> "Divergence | None":
+    """The first divergence in the tours of the component's closed models: what no walk has met."""
+    from conformance.drive.directed import graphs_of
+    from conformance.drive.lockstep import replay
+    from conformance.drive.oracle import Oracle
+    from conformance.drive.tours import tours
+    from model.components.script import script
+
+    for graph in graphs_of(component):
+        edges = [(edge.source, edge.event, edge.target) for edge in graph.transitions]
+        for way in tours(0, edges):
+            one = script(graph.world, way)
+            oracle = Oracle(one.component, one.config)
+            divergence = replay(oracle, adapter, (*one.opening, *one.events)).divergence
+            if divergence is not None:
+                return divergence
+    return None
 
 
 if __name__ == "__main__":
