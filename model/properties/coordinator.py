@@ -239,6 +239,12 @@ def coord_11(before: Coordinator, event: Event, effects: Effects, after: Coordin
     return not after.queue or has_to_wait(after)
 
 
+@COORDINATOR.state("COORD-11")
+def coord_11_turns(coordinator: Coordinator) -> bool:
+    """Between events nobody that waits is owed a turn."""
+    return coordinator.turns == 0
+
+
 @COORDINATOR.step("COORD-12")
 def coord_12(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """A job that stops running rejects what waits and aborts what is pending."""

@@ -121,6 +121,13 @@ def coord_26(coordinator: Coordinator) -> bool:
 
 
 @COORDINATOR_LIFE.step("COORD-26")
+def coord_26_stops(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """When the scheduler stops, its timer stops with it."""
+    stops = before.scheduler.runs and not after.scheduler.runs
+    return after.scheduler.due == -1 if stops else True
+
+
+@COORDINATOR_LIFE.step("COORD-26")
 def coord_26_in_time(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Time that ends before the next request is due changes nothing about it."""
     if type(event) is not Advance or before.scheduler.due == -1:

@@ -21,12 +21,6 @@ from model.store import CHECKPOINT
 COORDINATOR_TURNS = Registry("coordinator")
 
 
-@COORDINATOR_TURNS.state("COORD-29")
-def coord_29(coordinator: Coordinator) -> bool:
-    """Between events nobody is owed a turn."""
-    return coordinator.turns == 0
-
-
 @COORDINATOR_TURNS.step("COORD-29")
 def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Where an end lets nothing start, each of its turns removes one periodic head that comes too early."""
