@@ -8,7 +8,7 @@
 (* lasts until those who were asked have answered.                         *)
 (*                                                                         *)
 (* Functions only: models/MasterModel.tla puts them into an environment    *)
-(* and states rules COORD-23, COORD-24, COORD-30 and COORD-31.             *)
+(* and states rules COORD-11, COORD-23, COORD-24, COORD-30 and COORD-31.   *)
 (*                                                                         *)
 (* Source: Apache Flink, CheckpointCoordinator.startTriggeringCheckpoint   *)
 (* and triggerCheckpointRequest, 1.11 and later.                           *)
@@ -96,7 +96,9 @@ OnAnswer(m, hook, who, n) ==
         ELSE Turn(Ended(m, q), asks \o begins \o ends)
 
 (* An operator coordinator or a hook gives up, or a trigger is lost.         *)
-Abort(m, n) == Turn(Without(m, n), <<<<"abort", n, "TRIGGER_CHECKPOINT_FAILURE">>>>)
+TurnAfterAbort(m, said) == Turn(m, said)                            \* COORD-11
+
+Abort(m, n) == TurnAfterAbort(Without(m, n), <<<<"abort", n, "TRIGGER_CHECKPOINT_FAILURE">>>>)
 
 OnGivingUp(m, n) ==
     IF IsOutlived(m, n) THEN Turn([m EXCEPT !.outlived = <<>>], <<>>)

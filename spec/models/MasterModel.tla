@@ -59,6 +59,9 @@ After(p, hook, who) ==
     ELSE IF p.coordinators = Coordinators THEN [p EXCEPT !.hooks = @ \cup {who}]
     ELSE p
 
+(* Whoever waits waits for somebody: nobody stands behind a free phase.      *)
+COORD_11 == phase.waiting > 0 => Busy(phase) # {} \/ phase.outlived # <<>>
+
 COORD_23 == [][
     /\ Cardinality(Busy(phase')) <= 1
     /\ \A n \in Ids :
@@ -103,4 +106,5 @@ EverybodyAtOnce(m) == TRUE                                          \* IsFree
 NeverEnds == FALSE                                                  \* AbortEndsPhase
 CountsOnce == FALSE                                                 \* CountsStart
 NobodyHears(p) == FALSE                                             \* IsHeard
+NobodyFollows(m, said) == PhaseStep(m, said)                        \* TurnAfterAbort
 ==============================================================================
