@@ -1,7 +1,7 @@
 """Conforming a released channel: its sender and its receiver, with a network that the harness plays.
 
-As `conformance.drive.released` does it for gates. A task sends the barrier of a checkpoint once; a second one
-is left out, here and in the toured models.
+As `conformance.drive.released_gate` does it for gates. A task sends the barrier of a checkpoint once; a
+second one is left out, here and in the toured models.
 """
 
 from collections import deque
@@ -11,9 +11,10 @@ from random import Random
 
 from conformance.adapters.protocol import Wire
 from conformance.drive import generate
-from conformance.drive.around import Transition, ways_around
+from conformance.drive.around import Transition
 from conformance.drive.oracle import Edge, Node, Oracle
-from conformance.drive.released import BATCHES, LENGTH, Search, Target
+from conformance.drive.released import Target
+from conformance.drive.search import BATCHES, LENGTH, Search
 from conformance.drive.stream import Case, has_failed
 
 IDS = 2
@@ -58,19 +59,17 @@ class Sent:
 class ChannelSearch(Search):
     """Tours of a small model, directed cases, and random sequences."""
 
-    def tours(self, nodes: int) -> Iterator[Case]:
-        """Tours over every transition of a small model's state graph, as far as so many states go."""
-        oracle = self._oracle(self._target.configs()[0])
-        transitions = list(transitions_of(oracle, nodes))
-        self._done.transitions += len(transitions)
-        for way in ways_around(transitions, LENGTH):
-            yield self._case(oracle, way, (1,) * len(way))
+    def transitions(self, oracle: Oracle, nodes: int) -> Iterator[Transition]:
+        """See `transitions_of`."""
+        return transitions_of(oracle, nodes)
+
+    def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
+        """With no barrier sent before."""
+        return alphabet(observed, 0)
 
     def directed(self, scripts: Iterable[Sequence[Wire]]) -> Iterator[Case]:
         """Given sequences, those of this module before them."""
-        oracle = self._oracle(self._target.configs()[0])
-        for script in (*SCRIPTS, *scripts):
-            yield self._case(oracle, script, (1,) * len(script))
+        return super().directed((*SCRIPTS, *scripts))
 
     def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
         choose = generate.chooser("channel", config, rng)

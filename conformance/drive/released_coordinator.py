@@ -1,20 +1,20 @@
 """Conforming a released coordinator, and its store alone: histories of a job and its checkpoints.
 
-As `conformance.drive.released` does it for gates. What no release can be asked is left out of the random
+As `conformance.drive.released_gate` does it for gates. What no release can be asked is left out of the random
 ones; each place says why.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
 from conformance.drive import generate
-from conformance.drive.around import Transition, ways_around
 from conformance.drive.generate_coordinator import PROFILES, varied
 from conformance.drive.oracle import Edge, Oracle
-from conformance.drive.released import BATCHES, Search, Target, edges_of
+from conformance.drive.released import Target
+from conformance.drive.search import BATCHES, Search
 from conformance.drive.stream import Case, has_failed
 
 COMPONENTS = ("coordinator", "store")
@@ -59,23 +59,13 @@ def is_stored(config: Wire, observed: Wire, event: Wire) -> bool:
 class MasterSearch(Search):
     """Tours of small models, and random histories."""
 
-    def tours(self, nodes: int) -> Iterator[Case]:
-        """Tours over every transition of a small model's state graph, as far as so many states go."""
-        for config in _small(self._target):
-            oracle = self._oracle(config)
-            found = edges_of(oracle, nodes, alphabet)
-            transitions = [
-                Transition(source, event, to, has_failed(edge)) for source, event, to, edge in found
-            ]
-            self._done.transitions += len(transitions)
-            for way in ways_around(transitions, LENGTH):
-                yield self._case(oracle, way, (1,) * len(way))
+    def small(self) -> list[Wire]:
+        """Two tasks, by what is retained and what is tolerated; or the store."""
+        return _small(self._target)
 
-    def directed(self, scripts: Iterable[Sequence[Wire]]) -> Iterator[Case]:
-        """Given histories, each in the plainest configuration."""
-        oracle = self._oracle(_small(self._target)[0])
-        for script in scripts:
-            yield self._case(oracle, script, (1,) * len(script))
+    def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
+        """See the function of that name."""
+        return alphabet(config, observed)
 
     def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
         choose = generate.chooser(self._target.component, config, rng)

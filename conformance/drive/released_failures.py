@@ -3,15 +3,15 @@
 Within a coordinator only those reasons come that some event leads to, each for the types that it can have.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
-from conformance.drive.around import Transition, ways_around
 from conformance.drive.oracle import Edge, Oracle
-from conformance.drive.released import BATCHES, LENGTH, Search, Target, edges_of
+from conformance.drive.released import Target
+from conformance.drive.search import BATCHES, LENGTH, Search
 from conformance.drive.stream import Case
 
 """The others: from this release on, and before that one, as far as the listed releases tell."""
@@ -94,23 +94,12 @@ def target(version: str, profile: str) -> FailuresTarget:
 class FailuresSearch(Search):
     """Every reason in small models, and random histories."""
 
-    def tours(self, nodes: int) -> Iterator[Case]:
-        """Tours over every transition of small models: two checkpoints, every way to fail, success."""
-        for config in self._target.configs():
-            oracle = self._oracle(config)
-            found = edges_of(oracle, nodes, self._alphabet)
-            transitions = [Transition(source, event, to, suspect=False) for source, event, to, _ in found]
-            self._done.transitions += len(transitions)
-            for way in ways_around(transitions, LENGTH):
-                yield self._case(oracle, way, (1,) * len(way))
+    def small(self) -> list[Wire]:
+        """All configurations."""
+        return self._target.configs()
 
-    def directed(self, scripts: Iterable[Sequence[Wire]]) -> Iterator[Case]:
-        """Given histories, with nothing tolerated."""
-        oracle = self._oracle(self._target.configs()[0])
-        for script in scripts:
-            yield self._case(oracle, script, (1,) * len(script))
-
-    def _alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
+    def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
+        """Two checkpoints, every way to fail, success."""
         assert isinstance(self._target, FailuresTarget)
         for checkpoint in (1, 2):
             yield from self._target.failures(checkpoint)

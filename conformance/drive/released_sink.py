@@ -1,18 +1,18 @@
 """Conforming a released sink: Flink's own two-phase commit over numbered transactions.
 
-As `conformance.drive.released` does it for gates: a tour of a small model, then random histories.
+As `conformance.drive.released_gate` does it for gates: a tour of a small model, then random histories.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
 from conformance.drive import generate
-from conformance.drive.around import Transition, ways_around
 from conformance.drive.oracle import Edge, Oracle
-from conformance.drive.released import BATCHES, LENGTH, Search, Target, edges_of
+from conformance.drive.released import Target
+from conformance.drive.search import BATCHES, LENGTH, Search
 from conformance.drive.stream import Case
 
 IDS = 3
@@ -38,20 +38,9 @@ def target(version: str, profile: str) -> SinkTarget:
 class SinkSearch(Search):
     """Tours of a small model, and random histories."""
 
-    def tours(self, nodes: int) -> Iterator[Case]:
-        """Tours over every transition of a small model's state graph, as far as so many states go."""
-        oracle = self._oracle(self._target.configs()[0])
-        found = edges_of(oracle, nodes, alphabet)
-        transitions = [Transition(source, event, to, suspect=False) for source, event, to, _ in found]
-        self._done.transitions += len(transitions)
-        for way in ways_around(transitions, LENGTH):
-            yield self._case(oracle, way, (1,) * len(way))
-
-    def directed(self, scripts: Iterable[Sequence[Wire]]) -> Iterator[Case]:
-        """Given histories."""
-        oracle = self._oracle(self._target.configs()[0])
-        for script in scripts:
-            yield self._case(oracle, script, (1,) * len(script))
+    def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
+        """See the function of that name."""
+        return alphabet(config, observed)
 
     def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
         choose = generate.chooser("sink", config, rng)

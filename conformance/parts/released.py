@@ -10,15 +10,17 @@ from conformance.adapters.flink.adapter import command, flink_adapter
 from conformance.adapters.flink.releases import Release, release
 from conformance.adapters.protocol import Unsupported
 from conformance.drive.directed import Directed, directed_at
-from conformance.drive.released import Conformed, Search, Target, conform
+from conformance.drive.released import Conformed, Target
 from conformance.drive.released_channel import ChannelSearch
 from conformance.drive.released_channel import target as channel_target
 from conformance.drive.released_coordinator import MasterSearch
 from conformance.drive.released_coordinator import target as master_target
 from conformance.drive.released_failures import FailuresSearch
 from conformance.drive.released_failures import target as failures_target
+from conformance.drive.released_gate import GateSearch, GateTarget
 from conformance.drive.released_sink import SinkSearch
 from conformance.drive.released_sink import target as sink_target
+from conformance.drive.search import Search, conform
 from conformance.machine import cores
 from model.profiles import PROFILES
 
@@ -27,8 +29,17 @@ LEVELS = ("handler", "polled")
 AFTER_FINISH = (1, 14)
 """From this release on an ended channel can count as aligned."""
 
-ALONE: Mapping[str, type[Search]] = {"sink": SinkSearch, "failures": FailuresSearch}
-"""What is driven without clock and storage, and so as often as gates are."""
+SEARCHES: Mapping[str, type[Search]] = {
+    "gate": GateSearch,
+    "coordinator": MasterSearch,
+    "store": MasterSearch,
+    "sink": SinkSearch,
+    "failures": FailuresSearch,
+    "channel": ChannelSearch,
+}
+"""By component."""
+IN_TIME = ("coordinator", "store")
+"""What is driven with clock and storage, and so less often."""
 
 
 class Order(NamedTuple):
@@ -87,48 +98,28 @@ def targets_of(
 
 
 def target(known: Release, mode: str, level: str) -> Target:
-    """What is conformed of a release."""
-    return Target(known.version, known.profile, mode, level, known.minor >= AFTER_FINISH)
+    """The gate of a release, in one mode at one level."""
+    return GateTarget(known.version, known.profile, mode, level, known.minor >= AFTER_FINISH)
 
 
 def conform_one(one: Target, order: Order) -> Conformed:
-    """One release in one mode at one level, in a JVM of its own."""
+    """One target, in a JVM of its own."""
     known = release(one.version)
-    if one.component == "channel":
-        return _conform_channel(one, known, order)
-    if one.component in ALONE:
-        with flink_adapter(known) as adapter:
-            kind, nodes = ALONE[one.component], order.tour_nodes
-            return conform(adapter, one, order.sequences, seed=order.seed, tour_nodes=nodes, kind=kind)
-    if one.component != "gate":
-        return _conform_master(one, known, order)
+    if one.component == "channel" and not known.channel:
+        return Conformed(one, stopped=Unsupported("channels are driven from 1.12 on"))
+    if one.component in IN_TIME and not known.has_coordinator:
+        return Conformed(one, stopped=Unsupported("its coordinator brings a timer thread of its own"))
     sent = [cases for mode, profile, cases in order.directed if (mode, profile) == (one.mode, one.profile)]
+    timed = one.component in IN_TIME or one.mode == "alternating"
     with flink_adapter(known) as adapter:
         return conform(
             adapter,
             one,
-            order.sequences,
+            order.histories if one.component in IN_TIME else order.sequences,
             seed=order.seed,
             directed=sent[0] if sent else None,
-            tour_nodes=order.timed_nodes if one.mode == "alternating" else order.tour_nodes,
-        )
-
-
-def _conform_channel(one: Target, known: Release, order: Order) -> Conformed:
-    if not known.channel:
-        return Conformed(one, stopped=Unsupported("channels are driven from 1.12 on"))
-    with flink_adapter(known) as adapter:
-        return conform(
-            adapter, one, order.sequences, seed=order.seed, tour_nodes=order.tour_nodes, kind=ChannelSearch
-        )
-
-
-def _conform_master(one: Target, known: Release, order: Order) -> Conformed:
-    if not known.has_coordinator:
-        return Conformed(one, stopped=Unsupported("its coordinator brings a timer thread of its own"))
-    with flink_adapter(known) as adapter:
-        return conform(
-            adapter, one, order.histories, seed=order.seed, tour_nodes=order.timed_nodes, kind=MasterSearch
+            tour_nodes=order.timed_nodes if timed else order.tour_nodes,
+            kind=SEARCHES[one.component],
         )
 
 

@@ -7,7 +7,8 @@ from conformance.adapters.flink.releases import FlinkError, newest
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Applied, Errored, Hello, Made, Unsupported
 from conformance.adapters.validation import complaints
-from conformance.drive.released import conform
+from conformance.drive.released_gate import GateSearch
+from conformance.drive.search import conform
 from conformance.parts.released import target
 from conformance.verdict import Verdict
 
@@ -140,7 +141,7 @@ def test_an_exception_of_flink_is_an_effect_and_ends_the_instance(flink):
 
 @pytest.mark.parametrize("level", ["handler", "polled"])
 def test_it_conforms_to_its_profile(flink, level):
-    done = conform(flink, target(newest(), "exactly-once", level), 200, tour_nodes=60)
+    done = conform(flink, target(newest(), "exactly-once", level), 200, tour_nodes=60, kind=GateSearch)
     assert done.verdict is Verdict.CONFORMS, done
     assert done.sequences > 200
     assert {"ALIGN-01", "ALIGN-03", "ALIGN-05", "ALIGN-09", "ALIGN-15"} <= done.rules

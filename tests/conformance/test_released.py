@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -9,18 +10,19 @@ from conformance import rule_index
 from conformance.adapters.flink.releases import releases
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Crashed, Unsupported
-from conformance.drive import released as driver
+from conformance.drive import released_gate, search
 from conformance.drive.directed import Directed
 from conformance.drive.known import Known, KnownError, known_divergences, read, signature
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
-from conformance.drive.released import Target, alphabet, conform, graph
+from conformance.drive.released_gate import GateSearch, GateTarget, alphabet
 from conformance.parts.released import LEVELS, MODES
 from conformance.report import released as told
 from conformance.verdict import Verdict
 from model.components.script import Script
 
-TARGET = Target("9.9.9", "flink-1.14", "exactly-once", "handler", after_finish=True)
+conform = partial(search.conform, kind=GateSearch)
+TARGET = GateTarget("9.9.9", "flink-1.14", "exactly-once", "handler", after_finish=True)
 OVERTAKEN = (
     {"kind": "barrier", "channel": 0, "checkpoint": 1},
     {"kind": "barrier", "channel": 0, "checkpoint": 2},
@@ -42,7 +44,7 @@ def entries(monkeypatch):
     """Sets the known divergences."""
 
     def put(*known):
-        monkeypatch.setattr(driver, "known_divergences", lambda: list(known))
+        monkeypatch.setattr(search, "known_divergences", lambda: list(known))
 
     put()
     return put
@@ -51,10 +53,12 @@ def entries(monkeypatch):
 @pytest.fixture
 def no_injections(monkeypatch):
     """The little broken gates know nothing of triggers on the task itself."""
-    every = driver.alphabet
-    monkeypatch.setattr(driver, "INJECTED", 0)
+    every = released_gate.alphabet
+    monkeypatch.setattr(released_gate, "INJECTED", 0)
     monkeypatch.setattr(
-        driver, "alphabet", lambda *seen: (event for event in every(*seen) if event["kind"] != "inject")
+        released_gate,
+        "alphabet",
+        lambda *seen: (event for event in every(*seen) if event["kind"] != "inject"),
     )
 
 
@@ -130,7 +134,7 @@ def test_what_cannot_be_driven_is_no_pass(start, entries):
 
 @pytest.mark.parametrize("mode", ["unaligned", "alternating"])
 def test_a_release_older_than_a_mode_is_told_as_such(impl, entries, mode):
-    older = conform(impl, Target("1.9.3", "flink-1.9", mode, "handler", after_finish=False), 5)
+    older = conform(impl, GateTarget("1.9.3", "flink-1.9", mode, "handler", after_finish=False), 5)
     assert older.absent
     assert older.skipped
     assert told.line(older).startswith("  absent")
@@ -139,7 +143,7 @@ def test_a_release_older_than_a_mode_is_told_as_such(impl, entries, mode):
 
 
 def test_where_the_type_decides_a_checkpoint_is_a_savepoint_on_all_channels_or_on_none():
-    target = Target("1.11.4", "flink-1.11", "alternating", "handler", after_finish=False)
+    target = GateTarget("1.11.4", "flink-1.11", "alternating", "handler", after_finish=False)
     events = [event for event in alphabet(target.configs()[0], {}) if event["kind"] == "barrier"]
     types = {(event["checkpoint"], event.get("savepoint", False)) for event in events}
     assert types == {(1, False), (2, True), (3, False)}
@@ -154,9 +158,9 @@ def test_the_same_sequences_for_all_releases_of_a_profile(impl, entries):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("level", LEVELS)
 def test_small_graphs_hold_every_kind_of_event(mode, level):
-    target = Target("9.9.9", "flink-1.14", mode, level, after_finish=True)
+    target = GateTarget("9.9.9", "flink-1.14", mode, level, after_finish=True)
     config = target.configs()[0]
-    kinds = {event["kind"] for _, event, _ in graph(Oracle("gate", config), 40)}
+    kinds = {event["kind"] for _, event, _, _ in search.edges_of(Oracle("gate", config), 40, alphabet)}
     wanted = {"barrier", "cancel", "end_of_partition"}
     wanted |= {"inject"} if mode == "exactly-once" else set()
     wanted |= {"record"} if level == "polled" else set()

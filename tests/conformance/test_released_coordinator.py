@@ -7,12 +7,12 @@ import pytest
 
 from conformance import rule_index
 from conformance.adapters.process import ProcessAdapter
-from conformance.drive import released as driver
+from conformance.drive import search as driver
 from conformance.drive.generate_coordinator import coordinator_chooser
 from conformance.drive.known import read, shown_by
 from conformance.drive.oracle import Oracle
-from conformance.drive.released import conform
 from conformance.drive.released_coordinator import MasterSearch, is_left_out, is_stored, target
+from conformance.drive.search import conform
 from conformance.parts.released import Order, conform_one, targets_of
 from conformance.report import released as told
 from conformance.verdict import Verdict

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from conformance.adapters.flink.releases import releases
 from conformance.adapters.in_process import InProcess
-from conformance.drive import released as driver
+from conformance.drive import search as driver
 from conformance.drive.oracle import Oracle
 from conformance.drive.released_failures import FailuresSearch, reasons, target
 from conformance.parts.released import targets_of
