@@ -16,7 +16,7 @@ class ProcessFunction(Protocol):
     """A function of one row and the state of its key."""
 
     def open(self, state: KeyedStateBackend) -> None:
-        """Take hold of the named states; called once, before any row and before a restore fills them."""
+        """Take hold of the named states, which hold what was restored; called once, before any row."""
 
     def process_element(self, key: Hashable, row: Row) -> Iterable[Row]:
         """Handle one row; answers the rows to emit."""
@@ -46,13 +46,14 @@ class Aggregating:
 
     def open(self, state: KeyedStateBackend) -> None:
         """Take hold of the accumulators."""
-        self._accumulators: dict[Hashable, Any] = state.value_state("accumulator").values_by_key
+        accumulators = state.value_state("accumulator", immutable=True)
+        self._get, self._put = accumulators.get, accumulators.put
 
     def process_element(self, key: Hashable, row: Row) -> Iterable[Row]:
         """Add the row to its key's accumulator and emit the result."""
-        accumulators = self._accumulators
-        before = accumulators.get(key)
+        before = self._get(key)
         if before is None:
             before = self._aggregate.create_accumulator()
-        accumulator = accumulators[key] = self._aggregate.add(row, before)
+        accumulator = self._aggregate.add(row, before)
+        self._put(key, accumulator)
         return (self._aggregate.get_result(row, accumulator),)

@@ -24,16 +24,10 @@ from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartC
 from impl.faults import FaultPlan
 from impl.functions import AggregateFunction, Aggregating, ProcessFunction
 from impl.plan import KeySelector, Plan, Role, Stage
-from impl.spark.operators import (
-    CsvInput,
-    Input,
-    JsonLinesInput,
-    ParquetInput,
-    ParquetOutput,
-    RateInput,
-)
+from impl.spark.operators import ParquetOutput
 from impl.spark.runtime import JobPaths, JobResult, OnProgress, Progress, run_job
 from impl.spark.session import spark_session
+from impl.spark.sources import CsvInput, Input, JsonLinesInput, ParquetInput, RateInput
 
 __all__ = [
     "CsvInput",

@@ -5,50 +5,48 @@ in the outputs, and the frames that came before the last barrier are there; then
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from impl.spark.frames import unpack_rows
-from impl.state import StateError, decode, encode
+from impl.state import AsynchronousPart, Sections, encode
 
 Frames = Mapping[str, Sequence[bytes]]
 """By the subtask at the other end of a channel: frames of records, oldest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class WithInFlight:
-    """A task's snapshot with the records that were in flight at it."""
-
-    operator: bytes
-    """The operator's own snapshot."""
-    input: dict[str, tuple[bytes, ...]] = field(default_factory=dict)
-    output: dict[str, tuple[bytes, ...]] = field(default_factory=dict)
+SECTION = "in-flight"
+"""Of a task's snapshot: what was in flight at its input and at its output."""
 
 
 class Gathered(NamedTuple):
     """All of one snapshot."""
 
-    operator: bytes
+    operator: AsynchronousPart
+    """The operator's own."""
     offset: int | None
     """A source's."""
     received: Frames
     overtaken: Frames
 
-    def encoded(self) -> bytes:
-        """The snapshot of the task; without anything in flight it is the operator's own."""
+    @property
+    def anything(self) -> bool:
+        """Whether any record was in flight."""
+        return any(self.received.values()) or any(self.overtaken.values())
+
+    def sections(self) -> Mapping[str, bytes]:
+        """The asynchronous part; without anything in flight it is the operator's own."""
         there = {peer: tuple(frames) for peer, frames in self.received.items() if frames}
         here = {peer: tuple(frames) for peer, frames in self.overtaken.items() if frames}
-        return encode(WithInFlight(self.operator, there, here)) if there or here else self.operator
+        flying = {SECTION: encode((there, here))} if self.anything else {}
+        return {**self.operator(), **flying}
 
 
-def taken_apart(state: object, file: str) -> tuple[object, Frames, Frames]:
-    """The operator's state and what was in flight at the input and at the output. Raises StateError."""
-    if not isinstance(state, WithInFlight):
-        return state, {}, {}
-    inner = decode(state.operator, file)
-    if isinstance(inner, WithInFlight):
-        raise StateError(f"{file}: expected an operator's snapshot within, found records in flight again")
-    return inner, state.input, state.output
+def in_flight(snapshot: Sections | None) -> tuple[Frames, Frames]:
+    """What was in flight at the input and at the output of a task. Raises StateError."""
+    if snapshot is None or SECTION not in snapshot:
+        return {}, {}
+    there, here = cast(tuple[Frames, Frames], snapshot.read(SECTION))
+    return there, here
 
 
 def rows_in(frames: Frames) -> dict[str, int]:
@@ -60,7 +58,7 @@ class _Open:
     """A snapshot of which something is missing."""
 
     def __init__(self) -> None:
-        self.operator: bytes | None = None
+        self.operator: AsynchronousPart | None = None
         self.offset: int | None = None
         self.received: dict[str, Sequence[bytes]] | None = None
         self.overtaken: dict[str, Sequence[bytes] | None] | None = None
@@ -83,7 +81,7 @@ class Gathering:
         if there is not None and there.overtaken is not None:
             there.overtaken[peer] = frames
 
-    def hold(self, checkpoint: int, operator: bytes, offset: int | None) -> None:
+    def hold(self, checkpoint: int, operator: AsynchronousPart, offset: int | None) -> None:
         """The operator's snapshot is taken."""
         there = self._of(checkpoint)
         there.operator, there.offset = operator, offset

@@ -4,19 +4,19 @@ Rows sent before a barrier are on the wire before it (TASK-01): a broadcast flus
 spread is part of the plan: by the hash of their key, or in turn by whole batches.
 """
 
-import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from impl.plan import KeySelector, Row
 from impl.spark.frames import Kind, pack_id, pack_rows
+from impl.state.key_groups import DEFAULT_MAX_PARALLELISM, key_group, subtask_of
 
 _REMEMBERED_KEYS = 100_000
 
 
-def channel_of(key: object, channels: int) -> int:
-    """The channel of a key: the same in every process and every attempt, unlike Python's own hash."""
-    return zlib.crc32(repr(key).encode()) % channels
+def channel_of(key: object, channels: int, max_parallelism: int = DEFAULT_MAX_PARALLELISM) -> int:
+    """The channel of a key: that of the subtask which owns its key group."""
+    return subtask_of(key_group(key, max_parallelism), channels, max_parallelism)
 
 
 class Channel(Protocol):

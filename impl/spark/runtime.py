@@ -14,11 +14,10 @@ from impl.spark.attempt import Attempt, AttemptReport
 from impl.spark.coordination import CheckpointReport, Coordination
 from impl.spark.errors import AttemptFailedError, JobFailedError
 from impl.spark.handshake import new_secret
-from impl.spark.inflight import taken_apart
 from impl.spark.session import LOOPBACK, is_local, refuse_unsupported, require_slots
 from impl.spark.worker import Launch
 from impl.spark.workers import Workers
-from impl.state import FileSystemStorage, Refused
+from impl.state import FileSystemStorage, Refused, Sections
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -181,7 +180,7 @@ class _Job:
         self._attempts: list[AttemptReport] = []
         self._last_progress = (0.0, 0)
         self._swept = 0
-        self._restored: list[object] = []
+        self._restored: list[Sections] = []
 
     def run(self) -> JobResult:
         while not self._attempt():
@@ -213,8 +212,7 @@ class _Job:
         report.first_offset = sum(handle.offset or 0 for handle in states.values())
         self._attempts.append(report)
         sinks = self._plan.of_role(Role.SINK)
-        kept = [(task, self._storage.read(states[task])) for task in sinks if task in states]
-        self._restored = [taken_apart(state, task)[0] for task, state in kept]
+        self._restored = [self._storage.open(states[task]).in_memory() for task in sinks if task in states]
         self._sweep(number)
         launch = Launch(
             plan=self._plan,

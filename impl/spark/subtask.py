@@ -23,11 +23,12 @@ from impl.faults import (
 from impl.spark.errors import ConnectionLostError, FrameError, InjectedFaultError
 from impl.spark.frames import Kind, unpack_id, unpack_rows
 from impl.spark.inbox import Frame, Inbox, Mail
-from impl.spark.operators import Operator, SourceOperator
+from impl.spark.operators import Operator
 from impl.spark.outputs import Outputs
 from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
+from impl.spark.sources import SourceOperator
 from impl.spark.unaligned import OvertakingSnapshots
-from impl.state import CheckpointStorage, StateHandle
+from impl.state import AsynchronousPart, CheckpointStorage, StateHandle, pack
 
 Say = Callable[[dict[str, Any]], None]
 Pass = Callable[[str], None]
@@ -306,7 +307,7 @@ class RunningSubtask:
     # ------------------------------------------------------------ snapshots
 
     def _snapshot(self, checkpoint: int) -> None:
-        """The synchronous part here and now, the writing in the writer's thread."""
+        """The synchronous part here and now, the rest in the writer's thread."""
         if self._data_ended and self._first_after_end is None:
             self._first_after_end = checkpoint
         state = self._operator.snapshot(checkpoint)
@@ -316,11 +317,12 @@ class RunningSubtask:
         else:
             self._overtaking.hold(checkpoint, state, offset)
 
-    def _submit(self, checkpoint: int, snapshot: bytes, offset: int | None) -> None:
-        self._writer.submit(self._write, checkpoint, snapshot, offset)
+    def _submit(self, checkpoint: int, rest: AsynchronousPart, offset: int | None) -> None:
+        self._writer.submit(self._write, checkpoint, rest, offset)
 
-    def _write(self, checkpoint: int, state: bytes, offset: int | None) -> None:
+    def _write(self, checkpoint: int, rest: AsynchronousPart, offset: int | None) -> None:
         try:
+            state = pack(rest())
             handle = self._storage.write(checkpoint, self._task, self._attempt, state, offset=offset)
         except Exception as failed:  # noqa: BLE001 - in a thread of its own nobody else would see it
             self._inbox.post({"do": "not_written", "checkpoint": checkpoint, "why": repr(failed)})

@@ -14,10 +14,11 @@ from impl.eventlog import EventLog, Wire
 from impl.spark.frames import Kind, unpack_barrier
 from impl.spark.inflight import Gathering, rows_in
 from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
+from impl.state import AsynchronousPart
 
 _REMEMBERED = 16
 """Checkpoints whose time is known; a barrier that comes later than that has none."""
-Write = Callable[[int, bytes, int | None], None]
+Write = Callable[[int, AsynchronousPart, int | None], None]
 
 
 class OvertakingSnapshots:
@@ -148,7 +149,7 @@ class OvertakingSnapshots:
         if any(frames is None for frames in parts.values()) and checkpoint not in self._due:
             self._due[checkpoint] = self.now()  # its time was out before it was sent
 
-    def hold(self, checkpoint: int, operator: bytes, offset: int | None) -> None:
+    def hold(self, checkpoint: int, operator: AsynchronousPart, offset: int | None) -> None:
         """The operator's snapshot is taken; it is written when all that was in flight is here."""
         self._gathering.hold(checkpoint, operator, offset)
         self._finish(checkpoint)
@@ -172,4 +173,4 @@ class OvertakingSnapshots:
         if self._log is not None:
             rows = {"stored": rows_in(gathered.received), "overtaken": rows_in(gathered.overtaken)}
             self._log.line({"kind": "gathered", "checkpoint": checkpoint, **rows})
-        self._write(checkpoint, gathered.encoded(), gathered.offset)
+        self._write(checkpoint, gathered.sections, gathered.offset)

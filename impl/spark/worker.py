@@ -24,12 +24,14 @@ from impl.spark.doors import Door, knock
 from impl.spark.errors import ConnectionLostError, InjectedFaultError, SparkRuntimeError
 from impl.spark.frames import Connection, Kind
 from impl.spark.inbox import Inbox, InboxClosedError
-from impl.spark.inflight import Frames, rows_in, taken_apart
-from impl.spark.operators import KeyedOperator, Operator, SinkOperator, SourceOperator
+from impl.spark.inflight import Frames, in_flight, rows_in
+from impl.spark.operators import Operator, SinkOperator
 from impl.spark.outputs import Outputs
 from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
+from impl.spark.processing import KeyedOperator
+from impl.spark.sources import SourceOperator
 from impl.spark.subtask import RunningSubtask
-from impl.state import FileSystemStorage, StateHandle
+from impl.state import FileSystemStorage, HeapKeyedStateBackend, KeyedContext, Sections, StateHandle
 
 _CONTROL_BUFFER_BYTES = 262_144
 
@@ -137,7 +139,9 @@ class Worker:
         launch = self._launch
         self._passages = Passages((number, FaultPlan(**plan)) for number, plan in deploy["faults"])
         storage = FileSystemStorage(launch.checkpoints)
-        state, received, overtaken = self._state(storage, deploy["state"])
+        handle = deploy["state"]
+        snapshot = None if handle is None else storage.open(StateHandle.from_json(handle))
+        received, overtaken = in_flight(snapshot)
         if launch.events is not None:
             self._log = EventLog(launch.events, f"{launch.attempt}-{self._task}", self._task, launch.attempt)
             self._log.line(
@@ -150,7 +154,7 @@ class Worker:
                     "recovered": {"input": rows_in(received), "output": rows_in(overtaken)},
                 }
             )
-        operator = self._operator(deploy["restored"], state)
+        operator = self._operator(deploy["restored"], snapshot)
         if isinstance(self._inbox, OvertakingInbox):
             self._inbox.restore({self._upstream.index(peer): frames for peer, frames in received.items()})
         self._restored.set()
@@ -177,30 +181,20 @@ class Worker:
             self._log.line({"kind": "finished"})
         self._control.say({"say": "finished", "records": self._running.records})
 
-    def _state(
-        self, storage: FileSystemStorage, handle: dict[str, Any] | None
-    ) -> tuple[object, Frames, Frames]:
-        """What the checkpoint has of this task: the operator's state, and records in flight at both ends."""
-        if handle is None:
-            return None, {}, {}
-        return taken_apart(storage.read(StateHandle.from_json(handle)), self._task)
-
-    def _operator(self, restored: int | None, state: object) -> Operator | SourceOperator:
+    def _operator(self, restored: int | None, snapshot: Sections | None) -> Operator | SourceOperator:
         """The operator of this stage, restored: every task from the same checkpoint (ONCE-04)."""
         stage, index = self._stage, self._subtask.index
         if stage.role is Role.SOURCE:
             source = SourceOperator(stage.logic, index, stage.parallelism, self._launch.execution.batch_rows)
-            if state is not None:
-                source.restore(state)
+            if snapshot is not None:
+                source.restore(snapshot)
             return source
         if stage.role is Role.SINK:
             attempt = self._launch.attempt
-            return SinkOperator(stage.logic, self._task, attempt, restored, state, self._log)  # type: ignore[arg-type]
+            return SinkOperator(stage.logic, self._task, attempt, restored, snapshot, self._log)
         assert stage.key_selector is not None
-        keyed = KeyedOperator(stage.logic, stage.key_selector)
-        if state is not None:
-            keyed.restore(state, self._task)
-        return keyed
+        state = HeapKeyedStateBackend(KeyedContext.of(self._task, index, stage.parallelism, 128))
+        return KeyedOperator(stage.logic, stage.key_selector, state, () if snapshot is None else (snapshot,))
 
     # ------------------------------------------------------------ data channels
 

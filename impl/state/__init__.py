@@ -1,7 +1,8 @@
 """Durable state: what a checkpoint leaves behind, and how it comes back.
 
-`snapshot` is the checksummed format of one task's state, `keyed` the state of an operator by key,
-`storage` what a checkpoint storage promises, `filesystem` and `memory` the two that keep it, `durable` the
+`snapshot` is the checksummed format of a state, `sections` that of a task's several states. `keyed` is the
+contract of state by key, `heap` the backend that keeps it in memory, `key_groups` how keys are spread.
+`storage` is what a checkpoint storage promises, `filesystem` and `memory` the two that keep it, `durable` the
 few file operations that survive a crash, `errors` what can go wrong.
 """
 
@@ -13,8 +14,18 @@ from impl.state.errors import (
     SupersededError,
 )
 from impl.state.filesystem import FileSystemStorage
-from impl.state.keyed import KeyedStateBackend, ValueState
+from impl.state.heap import HeapKeyedStateBackend
+from impl.state.keyed import (
+    AsynchronousPart,
+    BackendFactory,
+    KeyedContext,
+    KeyedStateBackend,
+    ListState,
+    MapState,
+    ValueState,
+)
 from impl.state.memory import MemoryStorage
+from impl.state.sections import Sections, pack, sections_of
 from impl.state.snapshot import decode, encode
 from impl.state.storage import (
     CheckpointStorage,
@@ -25,14 +36,21 @@ from impl.state.storage import (
 )
 
 __all__ = [
+    "AsynchronousPart",
+    "BackendFactory",
     "CheckpointConflictError",
     "CheckpointStorage",
     "CompletedCheckpoint",
     "FileSystemStorage",
+    "HeapKeyedStateBackend",
+    "KeyedContext",
     "KeyedStateBackend",
     "LatestCompleted",
+    "ListState",
+    "MapState",
     "MemoryStorage",
     "Refused",
+    "Sections",
     "SnapshotCorruptError",
     "StateError",
     "StateHandle",
@@ -41,4 +59,6 @@ __all__ = [
     "ValueState",
     "decode",
     "encode",
+    "pack",
+    "sections_of",
 ]

@@ -84,6 +84,16 @@ def read_file(path: Path) -> bytes:
         raise StorageError.of("reading", path, cause) from cause
 
 
+def read_part(path: Path, at: int, length: int) -> bytes:
+    """So many bytes of a file from `at` on; fewer at its end."""
+    try:
+        with path.open("rb") as file:
+            file.seek(at)
+            return file.read(length)
+    except OSError as cause:
+        raise StorageError.of("reading", path, cause) from cause
+
+
 def remove_file(path: Path) -> bool:
     """Remove a file; False if it was not there."""
     try:

@@ -23,6 +23,7 @@ from impl.state.durable import (
     make_directory,
     publish_file,
     read_file,
+    read_part,
     remove_file,
     sync_directory,
     write_file,
@@ -34,6 +35,7 @@ from impl.state.errors import (
     StorageError,
     SupersededError,
 )
+from impl.state.sections import Sections
 from impl.state.snapshot import checksum, decode, verify
 from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, StateHandle, overtaken
 
@@ -122,6 +124,12 @@ class FileSystemStorage:
     def read(self, handle: StateHandle) -> object:
         """The state behind a handle; `SnapshotCorruptError` if it is not as it was written."""
         return decode(self._verified(handle), handle.file)
+
+    def open(self, handle: StateHandle) -> Sections:
+        """The sections behind a task's handle, each read and checked when it is asked for."""
+        self._require_file(handle)
+        path = self._directory / handle.file
+        return Sections(handle.file, lambda at, length: read_part(path, at, length))
 
     def discard_state(self, handle: StateHandle) -> None:
         """Delete one task's snapshot; one that is not there is fine."""

@@ -7,7 +7,8 @@ restored is a copy and never the state that went on changing.
 from collections.abc import Iterable
 
 from impl.state.errors import CheckpointConflictError, SnapshotCorruptError, SupersededError
-from impl.state.snapshot import checksum, decode
+from impl.state.sections import Sections, sections_of
+from impl.state.snapshot import checksum, decode, verify
 from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, StateHandle, overtaken
 
 
@@ -47,9 +48,16 @@ class MemoryStorage:
 
     def read(self, handle: StateHandle) -> object:
         """The state behind a handle; `SnapshotCorruptError` if it is not there."""
+        return decode(self._content(handle), handle.file)
+
+    def open(self, handle: StateHandle) -> Sections:
+        """The sections behind a task's handle; `SnapshotCorruptError` if it is not there."""
+        return sections_of(self._content(handle), handle.file)
+
+    def _content(self, handle: StateHandle) -> bytes:
         if handle.file not in self._files:
             raise SnapshotCorruptError(handle.file, f"a snapshot of {handle.size} bytes", "none")
-        return decode(self._files[handle.file][1], handle.file)
+        return self._files[handle.file][1]
 
     def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> CompletedCheckpoint:
         """Complete a checkpoint. Publishing the same again is harmless."""
@@ -60,7 +68,7 @@ class MemoryStorage:
             )
         completed = CompletedCheckpoint(checkpoint, attempt, {one.task: one for one in handles})
         for handle in completed.handles.values():
-            self.read(handle)
+            self._content(handle)
         if self._completed.setdefault(checkpoint, completed) != completed:
             raise CheckpointConflictError(
                 f"checkpoint {checkpoint} is complete already with other content; "
@@ -79,7 +87,7 @@ class MemoryStorage:
             raise FileNotFoundError(f"checkpoint {checkpoint} is not complete; restore another")
         completed = self._completed[checkpoint]
         for handle in completed.handles.values():
-            self.read(handle)
+            verify(self._content(handle), handle.file)
         return completed
 
     def latest_completed(self) -> LatestCompleted:

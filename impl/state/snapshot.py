@@ -2,7 +2,7 @@
 
     4 bytes   magic           b"BSNP"
     2 bytes   version         1
-    2 bytes   codec           1: pickle, 2: Arrow IPC stream (a table)
+    2 bytes   codec           1: pickle, 2: Arrow IPC stream (a table), 3: sections (see `sections`)
     8 bytes   length          of the payload, in bytes
     32 bytes  checksum        blake2b over the 16 bytes before it and the payload
     ...       payload
@@ -19,7 +19,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from impl.state.errors import SnapshotCorruptError
+from impl.state.errors import SnapshotCorruptError, StateError
 
 MAGIC: Final = b"BSNP"
 VERSION: Final = 1
@@ -33,9 +33,10 @@ class Codec(IntEnum):
 
     PICKLE = 1
     ARROW = 2
+    SECTIONS = 3
 
 
-def checksum(*parts: bytes) -> bytes:
+def checksum(*parts: bytes | memoryview) -> bytes:
     """The blake2b checksum, 32 bytes, over the parts in their order."""
     digest = hashlib.blake2b(digest_size=CHECKSUM_SIZE)
     for part in parts:
@@ -49,14 +50,21 @@ def encode(state: object) -> bytes:
         codec, payload = Codec.ARROW, _arrow(state)
     else:
         codec, payload = Codec.PICKLE, pickle.dumps(state, protocol=pickle.HIGHEST_PROTOCOL)
-    prefix = _PREFIX.pack(MAGIC, VERSION, codec, len(payload))
-    return b"".join((prefix, checksum(prefix, payload), payload))
+    return framed(codec, payload)
+
+
+def framed(codec: Codec, *payload: bytes) -> bytes:
+    """A snapshot of that payload, given in parts."""
+    prefix = _PREFIX.pack(MAGIC, VERSION, codec, sum(map(len, payload)))
+    return b"".join((prefix, checksum(prefix, *payload), *payload))
 
 
 def decode(data: bytes, file: str) -> object:
     """The state in a snapshot; `SnapshotCorruptError`, naming `file`, if it is not as it was written."""
     codec = verify(data, file)
     payload = memoryview(data)[HEADER_SIZE:]
+    if codec is Codec.SECTIONS:
+        raise StateError(f"{file}: expected one state, came those of a task in sections; open it as such")
     if codec is Codec.ARROW:
         return pa.ipc.open_stream(pa.py_buffer(payload)).read_all()
     return pickle.loads(payload)
@@ -64,22 +72,28 @@ def decode(data: bytes, file: str) -> object:
 
 def verify(data: bytes, file: str) -> Codec:
     """Check a snapshot without reading its state; answers its codec."""
+    codec, length = head_of(data, file)
+    if length != len(data) - HEADER_SIZE:
+        raise SnapshotCorruptError(file, f"{length} bytes of payload", f"{len(data) - HEADER_SIZE}")
+    written = data[_PREFIX.size : HEADER_SIZE]
+    found = checksum(data[: _PREFIX.size], memoryview(data)[HEADER_SIZE:])
+    if written != found:
+        raise SnapshotCorruptError(file, f"checksum {written.hex()}", found.hex())
+    return codec
+
+
+def head_of(data: bytes, file: str) -> tuple[Codec, int]:
+    """The codec and the length of the payload, by the header that `data` begins with."""
     if len(data) < HEADER_SIZE:
         raise SnapshotCorruptError(file, f"a header of {HEADER_SIZE} bytes", f"{len(data)} bytes")
     magic, version, codec, length = _PREFIX.unpack_from(data)
     if magic != MAGIC:
         raise SnapshotCorruptError(file, f"a snapshot, which begins with {MAGIC!r}", f"{magic!r}")
-    if length != len(data) - HEADER_SIZE:
-        raise SnapshotCorruptError(file, f"{length} bytes of payload", f"{len(data) - HEADER_SIZE}")
-    written = data[_PREFIX.size : HEADER_SIZE]
-    found = checksum(data[: _PREFIX.size], data[HEADER_SIZE:])
-    if written != found:
-        raise SnapshotCorruptError(file, f"checksum {written.hex()}", found.hex())
     if version != VERSION or codec not in tuple(Codec):
         raise SnapshotCorruptError(
             file, f"version {VERSION} and a codec of {[one.value for one in Codec]}", f"{version} and {codec}"
         )
-    return Codec(codec)
+    return Codec(codec), length
 
 
 def _arrow(table: pa.Table) -> bytes:

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Protocol, Self
 
 from impl.state.errors import SnapshotCorruptError
+from impl.state.sections import Sections
 from impl.state.snapshot import checksum
 
 
@@ -111,6 +112,12 @@ class CheckpointStorage(Protocol):
 
     def read(self, handle: StateHandle) -> object:
         """The state behind a handle; `SnapshotCorruptError` if it is not as it was written."""
+
+    def open(self, handle: StateHandle) -> Sections:
+        """The sections behind a task's handle, each read and checked when it is asked for.
+
+        `SnapshotCorruptError` if the file is not there or its index is not as it was written.
+        """
 
     def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> CompletedCheckpoint:
         """Complete a checkpoint, atomically. Publishing the same again is harmless.

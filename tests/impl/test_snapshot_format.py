@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from impl.state import KeyedStateBackend, SnapshotCorruptError, StateError, decode, encode
-from impl.state.snapshot import HEADER_SIZE, checksum
+from impl.state import Sections, SnapshotCorruptError, StateError, decode, encode, pack, sections_of
+from impl.state.snapshot import HEADER_SIZE, Codec, checksum, verify
 
 STATE = {"count": {"JFK": 3, "LGA": 4}}
 
@@ -64,25 +64,39 @@ def test_a_snapshot_of_a_later_version_is_refused():
         decode(bytes(prefix) + checksum(bytes(prefix), payload) + payload, "f")
 
 
-@pytest.mark.rule("ONCE-01")
-def test_what_is_processed_after_the_snapshot_is_not_in_it():
-    backend = KeyedStateBackend()
-    seen = backend.value_state("seen")
-    seen.put("JFK", ["UA1"])
-    snapshot = backend.snapshot()
-    seen.get("JFK", []).append("UA2")
-    seen.put("LGA", ["UA3"])
-    other = KeyedStateBackend()
-    kept = other.value_state("seen")
-    kept.put("EWR", ["UA0"])
-    other.restore(snapshot, "f")
-    assert dict(kept.items()) == {"JFK": ["UA1"]}
-    assert len(seen) == 2
-    seen.remove("LGA")
-    seen.remove("LGA")
-    assert dict(seen.items()) == {"JFK": ["UA1", "UA2"]}
+SECTIONS = {"keyed/3": encode({"JFK": 3}), "keyed/4": encode({"LGA": 4}), "offset": encode(17)}
 
 
-def test_keyed_state_is_restored_only_from_keyed_state():
-    with pytest.raises(StateError, match="expected keyed state, a dict of dicts, came list"):
-        KeyedStateBackend().restore(encode([1, 2]), "f")
+def test_sections_are_read_one_by_one():
+    packed, asked = pack(SECTIONS), []
+
+    def read_at(at, length):
+        asked.append((at, length))
+        return packed[at : at + length]
+
+    snapshot = Sections("f", read_at)
+    assert snapshot.names == tuple(SECTIONS)
+    asked.clear()
+    assert snapshot.read("keyed/4") == {"LGA": 4}
+    assert [length for _, length in asked] == [len(SECTIONS["keyed/4"])]
+    assert verify(packed, "f") is Codec.SECTIONS
+    assert snapshot.in_memory().read("offset") == 17
+
+
+@pytest.mark.rule("ONCE-04")
+@given(st.data())
+def test_a_flipped_bit_of_sections_is_noticed_by_whoever_reads_them_one_by_one(data):
+    snapshot = bytearray(pack(SECTIONS))
+    position = data.draw(st.integers(HEADER_SIZE * 8, len(snapshot) * 8 - 1))
+    snapshot[position // 8] ^= 1 << position % 8
+    with pytest.raises(SnapshotCorruptError):
+        [sections_of(bytes(snapshot), "f").read(name) for name in SECTIONS]
+
+
+def test_what_is_not_in_sections_is_refused_and_a_missing_section_is_named():
+    with pytest.raises(StateError, match="expected the snapshot of a task, in sections; came PICKLE"):
+        sections_of(encode(STATE), "f")
+    with pytest.raises(StateError, match="expected one state"):
+        decode(pack(SECTIONS), "f")
+    with pytest.raises(StateError, match="expected a section 'sink', came keyed/3, keyed/4, offset"):
+        sections_of(pack(SECTIONS), "f").read("sink")

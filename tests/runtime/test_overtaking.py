@@ -9,9 +9,9 @@ from impl.core.barriers import Alignment
 from impl.spark.credits import CreditedChannel, pack_credits
 from impl.spark.errors import ConnectionLostError, FrameError
 from impl.spark.frames import Connection, Kind, pack_barrier, pack_rows, unpack_barrier
-from impl.spark.inflight import Gathering, WithInFlight, taken_apart
+from impl.spark.inflight import Gathering, in_flight
 from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
-from impl.state import StateError, decode, encode
+from impl.state import encode, pack, sections_of
 
 UNALIGNED, TIMEOUT = Alignment.UNALIGNED, Alignment.TIMEOUT
 
@@ -219,31 +219,29 @@ def test_no_snapshot_begins_while_restored_frames_are_unread(inbox):  # UNAL-36
     assert inbox.start(2) is None
 
 
+def operator(**states):
+    return lambda: {name: encode(state) for name, state in states.items()}
+
+
 def test_a_snapshot_comes_apart_into_what_it_was_made_of():
     gathering = Gathering(["in-0", "in-1"])
     gathering.sent(1, {"sink-0": None})
-    gathering.hold(1, encode({"count": 3}), None)
+    gathering.hold(1, operator(count=3), None)
     gathering.received(1, [[b"a", b"b"], []])
     assert gathering.whole(1) is None
     gathering.left(1, "sink-0", [b"out"])
-    gathered = gathering.whole(1)
-    state, received, overtaken = taken_apart(decode(gathered.encoded(), "count-0"), "count-0")
+    snapshot = sections_of(pack(gathering.whole(1).sections()), "count-0")
 
-    assert state == {"count": 3}
-    assert (received, overtaken) == ({"in-0": (b"a", b"b")}, {"sink-0": (b"out",)})
+    assert snapshot.read("count") == 3
+    assert in_flight(snapshot) == ({"in-0": (b"a", b"b")}, {"sink-0": (b"out",)})
     assert gathering.whole(1) is None
 
 
 def test_without_anything_in_flight_it_is_the_operators_own():
     gathering = Gathering(["in-0"])
-    gathering.hold(1, encode("state"), 5)
+    gathering.hold(1, operator(offset=5), 5)
     gathering.sent(1, {})
     gathering.received(1, [[]])
     gathered = gathering.whole(1)
-    assert (gathered.encoded(), gathered.offset) == (encode("state"), 5)
-
-
-def test_in_flight_within_in_flight_is_refused():
-    nested = WithInFlight(encode(WithInFlight(b"")))
-    with pytest.raises(StateError, match="count-0"):
-        taken_apart(nested, "count-0")
+    assert (gathered.sections(), gathered.offset) == (operator(offset=5)(), 5)
+    assert in_flight(sections_of(pack(gathered.sections()), "in-0")) == ({}, {})

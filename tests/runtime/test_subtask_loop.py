@@ -13,11 +13,12 @@ from impl.spark.credits import CreditedChannel
 from impl.spark.errors import ConnectionLostError, FrameError, InjectedFaultError, SparkRuntimeError
 from impl.spark.frames import Connection, Kind, pack_id, pack_rows, unpack_id, unpack_rows
 from impl.spark.inbox import Inbox, InboxClosedError
-from impl.spark.operators import KeyedOperator, RateInput, SourceOperator
 from impl.spark.outputs import Outputs
 from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
+from impl.spark.processing import KeyedOperator
+from impl.spark.sources import RateInput, SourceOperator
 from impl.spark.subtask import RunningSubtask
-from impl.state import MemoryStorage, StateHandle
+from impl.state import HeapKeyedStateBackend, MemoryStorage, StateHandle
 
 
 def flight(offset, delay):
@@ -37,7 +38,7 @@ class Bench:
             task="count-0",
             attempt=1,
             upstream=("in-0", "in-1"),
-            operator=KeyedOperator(Aggregating(FlightTotals()), lambda row: row[:2]),
+            operator=KeyedOperator(Aggregating(FlightTotals()), lambda row: row[:2], HeapKeyedStateBackend()),
             inbox=self.inbox,
             outputs=Outputs({"sink-0": Connection(here, 1)}, None, 100),
             storage=self.storage,
@@ -70,7 +71,9 @@ class Bench:
         return self.said.get(timeout=10)
 
     def snapshot(self, said):
-        return self.storage.read(StateHandle.from_json(said["state"]))["accumulator"]
+        restored = HeapKeyedStateBackend()
+        restored.restore([self.storage.open(StateHandle.from_json(said["state"]))])
+        return dict(restored.value_state("accumulator").items())
 
 
 @pytest.fixture

@@ -189,4 +189,4 @@ def test_a_barrier_leaves_after_all_rows_emitted_before_it():
 
 
 def test_a_key_has_one_channel_in_every_process():
-    assert [channel_of(("UA", f"2013-01-0{day}"), 4) for day in range(1, 7)] == [1, 0, 3, 2, 1, 0]
+    assert [channel_of(("UA", f"2013-01-0{day}"), 4) for day in range(1, 7)] == [3, 3, 2, 0, 0, 0]
