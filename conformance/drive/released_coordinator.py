@@ -4,7 +4,7 @@ As `conformance.drive.released_gate` does it for gates. What no release can be a
 ones; each place says why.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from random import Random
@@ -16,6 +16,7 @@ from conformance.drive.oracle import Edge, Oracle
 from conformance.drive.released import Target
 from conformance.drive.search import BATCHES, Search
 from conformance.drive.stream import Case, has_failed
+from model.requests import QUEUE_LIMIT
 
 COMPONENTS = ("coordinator", "store")
 LENGTH = 50
@@ -61,11 +62,18 @@ class MasterSearch(Search):
 
     def small(self) -> list[Wire]:
         """Two tasks, by what is retained and what is tolerated; or the store."""
-        return _small(self._target)
+        return small_configs(self._target)
 
     def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
         """See the function of that name."""
         return alphabet(config, observed)
+
+    def directed(self, scripts: Iterable[Sequence[Wire]]) -> Iterator[Case]:
+        """More requests than may wait, then given histories."""
+        if self._target.component == "coordinator":
+            for more, flood in floods():
+                yield self._case(self._oracle({**self.small()[0], **more}), flood, (1,) * len(flood))
+        yield from super().directed(scripts)
 
     def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
         choose = generate.chooser(self._target.component, config, rng)
@@ -91,12 +99,14 @@ class MasterSearch(Search):
 # ---------------------------------------------------------------- small state graphs
 
 
-def _small(one: Target) -> list[Wire]:
+_TASKS = [{"id": "src-0", "source": True}, {"id": "map-0", "source": False}]
+
+
+def small_configs(one: Target) -> list[Wire]:
     """The configurations of the toured models."""
     if one.component == "store":
         return one.configs()
-    tasks = [{"id": "src-0", "source": True}, {"id": "map-0", "source": False}]
-    base = {"tasks": tasks, "profile": one.profile, "timeout_ms": 100, "max_concurrent": 2}
+    base = {"tasks": _TASKS, "profile": one.profile, "timeout_ms": 100, "max_concurrent": 2}
     return [
         {**base, "retain": retain, "tolerable_failures": tolerable}
         for retain, tolerable in product((1, 2), (-1, 0))
@@ -136,3 +146,24 @@ def alphabet(config: Wire, observed: Wire) -> Iterator[Wire]:
         }
     if observed["pending"]:
         yield {"kind": "advance", "ms": config["timeout_ms"]}
+
+
+# ---------------------------------------------------------------- more requests than may wait
+
+
+def floods() -> Iterator[tuple[Wire, list[Wire]]]:
+    """Options, and a history in which so many wait that one has to go: all asked for, and one periodic."""
+    names = [task["id"] for task in _TASKS]
+    begins: list[Wire] = [{"kind": "job_status", "status": "RUNNING"}]
+    begins += ({"kind": "task_status", "task": name, "status": "RUNNING"} for name in names)
+    ends: list[Wire] = [
+        {"kind": "acknowledge", "task": name, "checkpoint": 1, "state": f"{name} 1"} for name in names
+    ]
+    asked: Wire = {"kind": "trigger", "type": "checkpoint"}
+    savepoint: Wire = {"kind": "trigger", "type": "savepoint"}
+    stop: Wire = {"kind": "trigger", "type": "stop"}
+    fill = [asked] * (QUEUE_LIMIT - 1)  # behind one that starts: the first of them, or a periodic one
+    one: Wire = {"max_concurrent": 1, "timeout_ms": 1_000}
+    yield one, [*begins, asked, *fill, asked, asked, asked, savepoint, *ends, asked, savepoint, stop]
+    time: Wire = {"kind": "advance", "ms": 10}
+    yield {**one, "interval_ms": 10}, [*begins, *fill, time, time, asked, asked, savepoint, *ends]

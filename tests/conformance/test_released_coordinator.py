@@ -11,10 +11,17 @@ from conformance.drive import search as driver
 from conformance.drive.generate_coordinator import coordinator_chooser
 from conformance.drive.known import read, shown_by
 from conformance.drive.oracle import Oracle
-from conformance.drive.released_coordinator import MasterSearch, is_left_out, is_stored, target
+from conformance.drive.released_coordinator import (
+    MasterSearch,
+    floods,
+    is_left_out,
+    is_stored,
+    small_configs,
+    target,
+)
 from conformance.drive.search import conform
 from conformance.parts.released import Order, conform_one, targets_of
-from conformance.report import released as told
+from conformance.report import released as report
 from conformance.verdict import Verdict
 
 
@@ -31,8 +38,8 @@ def test_an_implementation_that_does_as_the_model_conforms(impl, component):
     assert done.verdict is Verdict.CONFORMS
     assert done.sequences > 30
     assert done.transitions > 60
-    assert told.line(done).startswith(f"  CONFORMS     Flink 9.9.9   {component}: ")
-    assert told.matrix([done]).splitlines()[0].split() == ["release", component]
+    assert report.line(done).startswith(f"  CONFORMS     Flink 9.9.9   {component}: ")
+    assert report.matrix([done]).splitlines()[0].split() == ["release", component]
 
 
 class Older(ProcessAdapter):
@@ -97,7 +104,7 @@ def test_a_coordinator_with_a_thread_of_its_own_is_skipped_and_the_report_says_s
     (gone,) = targets_of(release("1.9.3"), (), (), ("coordinator",))
     done = conform_one(gone, Order(1, 0))
     assert done.skipped
-    assert "timer thread" in told.line(done)
+    assert "timer thread" in report.line(done)
 
 
 def test_random_histories_ask_every_kind_of_event_in_every_configuration():
@@ -126,3 +133,15 @@ def test_random_histories_ask_every_kind_of_event_in_every_configuration():
         } | masters <= kinds
         assert {"interval_ms", "min_pause_ms", "tolerable_failures", "externalized"} <= fields
         assert profile == "1.9" or {"operator_coordinators", "hooks", "unaligned"} <= fields
+
+
+@pytest.mark.rule("COORD-03")
+@pytest.mark.parametrize(("profile", "told"), [("1.9", [0, 0]), ("1.11", [4, 1]), ("2.3", [4, 2])])
+def test_floods_bring_more_requests_than_may_wait(profile, told):
+    """In 1.11 the first one asked for starts before a periodic one can; before, nothing waits."""
+    refused = []
+    for more, flood in floods():
+        oracle = Oracle("coordinator", {**small_configs(target("9.9.9", profile, "coordinator"))[0], **more})
+        effects = [effect for edge in oracle.transcript(flood) for effect in edge.effects]
+        refused.append(sum(effect.get("reason") == "TOO_MANY_CHECKPOINT_REQUESTS" for effect in effects))
+    assert refused == told
