@@ -7,7 +7,9 @@ Without a folder there is no log, and an event costs one comparison more than th
 """
 
 import os
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -36,13 +38,21 @@ class EventLog:
         self.attempt = attempt
         self._task = task
         self._seq = 0
+        self._writing = threading.Lock()
         self._file = os.open(folder / f"{name}.jsonl", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
 
     def line(self, fields: Mapping[str, object]) -> None:
         """Append `fields` under this log's attempt, task and next number."""
-        head = {"attempt": self.attempt, "task": self._task, "seq": self._seq}
-        self._seq += 1
-        os.write(self._file, orjson.dumps({**head, **fields}, option=orjson.OPT_APPEND_NEWLINE))
+        with self._writing:
+            head = {"attempt": self.attempt, "task": self._task, "seq": self._seq}
+            self._seq += 1
+            os.write(self._file, orjson.dumps({**head, **fields}, option=orjson.OPT_APPEND_NEWLINE))
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """No line is written meanwhile: whoever has one waits."""
+        with self._writing:
+            yield
 
     def close(self) -> None:
         """Close the file; a second call does nothing."""

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
-from impl.faults import FaultPlan
+from impl.faults import KILL_EXECUTOR, FaultPlan
 from impl.functions import AggregateFunction, Aggregating, ProcessFunction
 from impl.plan import KeySelector, Plan, Role, Stage
 from impl.spark.operators import ParquetOutput
@@ -116,6 +116,10 @@ class Job:
             if fault.task is not None and fault.task not in known:
                 raise ConfigError(
                     f"a fault is planned for {fault.task!r}; the tasks are {', '.join(plan.ids())}"
+                )
+            if fault.action == KILL_EXECUTOR and master.startswith("local["):
+                raise ConfigError(
+                    f"{KILL_EXECUTOR} needs executors of their own; {master} runs everything in the driver"
                 )
         paths = JobPaths(
             checkpoints=output / "checkpoints",

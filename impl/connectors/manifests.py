@@ -95,18 +95,28 @@ def publish(directory: Path, manifest: Manifest) -> None:
         )
 
 
-def list_committed(directory: Path | str) -> tuple[Manifest, ...]:
-    """Everything committed, in the order of checkpoints, then subtasks."""
+def list_committed(directory: Path | str, subtask: str | None = None) -> tuple[Manifest, ...]:
+    """Everything committed, or what `subtask` committed, in the order of checkpoints, then subtasks.
+
+    A manifest that is taken back meanwhile (see `retract`) is not among them.
+    """
     manifests = Path(directory) / "manifests"
     try:
         names = sorted(path.name for path in manifests.iterdir())
     except OSError as cause:
         raise StorageError.of("listing the committed output in", manifests, cause) from cause
-    found = [
-        Manifest.decode(read_file(manifests / name), str(manifests / name))
-        for name in names
-        if _MANIFEST.fullmatch(name)
-    ]
+    found = []
+    for name in names:
+        match = _MANIFEST.fullmatch(name)
+        if match is None or subtask not in (None, match.group(1)):
+            continue
+        try:
+            data = read_file(manifests / name)
+        except StorageError as gone:
+            if isinstance(gone.__cause__, FileNotFoundError):
+                continue
+            raise
+        found.append(Manifest.decode(data, str(manifests / name)))
     return tuple(sorted(found, key=lambda one: (one.checkpoint, one.subtask)))
 
 
@@ -129,8 +139,8 @@ def retract(directory: Path, subtask: str, restored: int | None) -> tuple[str, .
     """
     beyond = [
         manifest
-        for manifest in list_committed(directory)
-        if manifest.subtask == subtask and (restored is None or manifest.checkpoint > restored)
+        for manifest in list_committed(directory, subtask)
+        if restored is None or manifest.checkpoint > restored
     ]
     taken = []
     for manifest in beyond:

@@ -176,9 +176,7 @@ class Attempt:
                 if self._coordination.all_running:
                     self._report.running = self._clock()
             case {"say": "fault", "number": int(number)}:
-                granted = self._ledger.claim(number)
-                if granted:
-                    self._coordination.fault_struck(number, task)
+                granted = self._coordination.faults.claim(number, task)
                 workers.say(task, {"do": "fault", "granted": granted})
             case {"say": "failed", "why": str(why), "second_hand": bool(second_hand)}:
                 first = _first_hand(workers, task) if second_hand else None

@@ -20,8 +20,9 @@ from impl.config import CheckpointConfig
 from impl.core import Coordinator, CoordinatorOptions, PeriodicTrigger, Task
 from impl.core.coordinator_effects import FINALIZE_CHECKPOINT_FAILURE
 from impl.eventlog import EventLog, Recorded, Wire
-from impl.faults import COMPLETION_STORED, FaultLedger, Passages
+from impl.faults import COMPLETION_STORED, FaultLedger
 from impl.plan import Plan, Role
+from impl.spark.driver_faults import DriverFaults
 from impl.spark.errors import AttemptFailedError
 from impl.state import CheckpointStorage, Refused, StateHandle, StorageError
 
@@ -60,8 +61,7 @@ class Coordination:
         self._tasks = plan.ids()
         self._config = config
         self._storage = storage
-        self._ledger = ledger
-        self._passages = Passages(enumerate(ledger.plans))
+        self.faults = DriverFaults(ledger, self._tasks, plan.of_role(Role.SINK), self._line)
         self._log = log
         self._periodic = PeriodicTrigger(
             config.checkpointing_interval_ms,
@@ -120,6 +120,7 @@ class Coordination:
         self._periodic.stop()
         self._final_from = None
         self._line({"kind": "attempt_failed", "reason": reason})
+        self._failure = None  # it has been told: too many failed checkpoints fail an attempt once
         self._act({"kind": "fail_tasks", "tasks": list(self._tasks)})
 
     def finish(self) -> None:
@@ -152,7 +153,8 @@ class Coordination:
         if self._coordinator.awaiting(checkpoint) == (task,):
             handles = [*self._coordinator.collected(checkpoint).values(), state]
             try:
-                self._storage.publish(checkpoint, self._attempt, map(_handle, handles))
+                with self.faults.publication(self._send):
+                    self._storage.publish(checkpoint, self._attempt, map(_handle, handles))
             except StorageError as failed:
                 self._line({"kind": "publication_failed", "checkpoint": checkpoint, "reason": str(failed)})
                 self.decline(task, checkpoint, FINALIZE_CHECKPOINT_FAILURE)
@@ -236,19 +238,7 @@ class Coordination:
         duration = (self._clock() - self._triggered.pop(checkpoint)) * 1_000
         self.completions.append(CheckpointReport(checkpoint, self._attempt, round(duration, 1)))
         self._periodic.completed(self._now())
-        self._strike_if_due()
-
-    def _strike_if_due(self) -> None:
-        due = self._passages.due(COMPLETION_STORED)
-        if due is None or not self._ledger.claim(due[0]):
-            return
-        number, plan = due
-        named = [task for task in self._tasks if plan.task is not None and plan.concerns(task)]
-        struck = named or self._plan.of_role(Role.SINK)
-        self.fault_struck(number, ", ".join(struck))
-        for task in struck:
-            # on each connection this goes before the notification, and is obeyed before that is read
-            self._send(task, {"do": "strike", "action": plan.action, "point": plan.point})
+        self.faults.passing(COMPLETION_STORED, self._send)
 
     def _aborted(self, checkpoint: int, reason: str) -> None:
         self._triggered.pop(checkpoint, None)
@@ -267,11 +257,6 @@ class Coordination:
         final = self._final_from is not None and checkpoint >= self._final_from
         if final and task in self._plan.of_role(Role.SOURCE):
             self._send(task, {"do": "finish"})
-
-    def fault_struck(self, number: int, task: str) -> None:
-        """Record that fault `number` of the plan has leave to strike `task`, or several."""
-        plan = self._ledger.plans[number]
-        self._line({"kind": "fault", "point": plan.point, "struck": task, "action": plan.action})
 
     # ------------------------------------------------------------ taking over and restoring
 
@@ -295,8 +280,12 @@ class Coordination:
     def _take_over(self, completed: tuple[int, ...]) -> None:
         """A new coordinator over `completed`; ids go on from where they were (COORD-02)."""
         first = self._coordinator.next_id
-        self._line({"kind": "coordinator_started", "first_id": first, "completed": list(completed)})
         self._use(Coordinator(self._options(), first_id=first, completed=completed))
+        kept = self._coordinator.completed
+        self._line({"kind": "coordinator_started", "first_id": first, "completed": list(kept)})
+        for checkpoint in completed:
+            if checkpoint not in kept:
+                self._storage.discard(checkpoint)  # the coordinator leaves that to who owns the files
 
     def _verified_newest(self) -> Mapping[str, StateHandle]:
         """The handles of the newest checkpoint that can be read; those that cannot are taken out."""
@@ -307,7 +296,8 @@ class Coordination:
             self._line(
                 {"kind": "checkpoint_refused", "checkpoint": refused.checkpoint, "reason": refused.reason}
             )
-        refused_ids = {refused.checkpoint for refused in latest.refused}
+        # one that was refused in an earlier attempt is not looked at again, and must not come back
+        refused_ids = {refused.checkpoint for refused in self.refused}
         published = tuple(one for one in self._storage.completed_ids() if one not in refused_ids)
         if published != self._coordinator.completed:
             self._take_over(published)

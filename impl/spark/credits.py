@@ -106,6 +106,10 @@ class CreditedChannel:
         if unsent:
             raise ConnectionLostError("could not send what waited: the channel is closed")
 
+    def cut(self) -> None:
+        """The connection breaks."""
+        self._connection.cut()
+
     def close(self) -> None:
         """Nothing is sent any more."""
         with self._changed:

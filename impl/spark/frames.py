@@ -109,10 +109,14 @@ class Connection:
         """Let sends and receives fail after `seconds`; None: never."""
         self._socket.settimeout(seconds)
 
+    def cut(self) -> None:
+        """The connection breaks, as if the network had lost it; both sides have to notice."""
+        with contextlib.suppress(OSError):  # broken already
+            self._socket.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
         """Close both directions; a thread that waits in `send` or `receive` gets `ConnectionLostError`."""
-        with contextlib.suppress(OSError):  # not connected any more: what was wanted
-            self._socket.shutdown(socket.SHUT_RDWR)
+        self.cut()
         self._socket.close()
 
 

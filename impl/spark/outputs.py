@@ -25,6 +25,9 @@ class Channel(Protocol):
     def send(self, kind: Kind, payload: bytes = b"") -> None:
         """Send one frame, in order."""
 
+    def cut(self) -> None:
+        """The connection breaks."""
+
     def close(self) -> None:
         """Nothing more is sent."""
 
@@ -107,6 +110,11 @@ class Outputs:
 
     def drain(self) -> None:
         """Everything was sent when it was emitted."""
+
+    def cut(self) -> None:
+        """Every connection breaks."""
+        for connection in self._connections:
+            connection.cut()
 
     def close(self) -> None:
         """Close every channel."""

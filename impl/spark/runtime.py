@@ -207,6 +207,8 @@ class _Job:
         """Run one attempt; whether it finished the job."""
         number = self._storage.new_attempt()
         workers = Workers(self._host, self._secret, number, self._plan.ids())
+        if self._attempts:
+            self._coordination.faults.restarting(self._paths.checkpoints)
         restored, states = self._coordination.begin_attempt(number, workers.say)
         report = AttemptReport(number, restored, self._clock())
         report.first_offset = sum(handle.offset or 0 for handle in states.values())

@@ -15,9 +15,14 @@ from impl.core import COMPONENTS, Component
 from impl.core import Subtask as SnapshotSteps
 from impl.eventlog import EventLog, Recorded, Wire
 from impl.faults import (
+    ACKNOWLEDGEMENT_DUE,
     ACKNOWLEDGEMENT_SENT,
     ALIGNMENT_IN_PROGRESS,
+    BARRIER_DUE,
+    BARRIER_SENT,
+    NOTIFICATION_HANDLED,
     NOTIFICATION_RECEIVED,
+    SNAPSHOT_DUE,
     SNAPSHOT_WRITTEN,
 )
 from impl.spark.errors import ConnectionLostError, FrameError, InjectedFaultError
@@ -27,11 +32,11 @@ from impl.spark.operators import Operator
 from impl.spark.outputs import Outputs
 from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
 from impl.spark.sources import SourceOperator
+from impl.spark.striking import Striker
 from impl.spark.unaligned import OvertakingSnapshots
 from impl.state import AsynchronousPart, CheckpointStorage, StateHandle, pack
 
 Say = Callable[[dict[str, Any]], None]
-Pass = Callable[[str], None]
 
 
 class RunningSubtask:
@@ -47,7 +52,7 @@ class RunningSubtask:
         outputs: Outputs,
         storage: CheckpointStorage,
         say: Say,
-        passing: Pass,
+        striker: Striker,
         log: EventLog | None,
         max_concurrent: int,
         mode: str,
@@ -62,7 +67,8 @@ class RunningSubtask:
         self._outputs = outputs
         self._storage = storage
         self._say = say
-        self._passing = passing
+        self._striker = striker
+        self._passing = striker.passing
         self._log = log
         if upstream:
             self._component = _gate(len(upstream), mode, patience_ms)
@@ -144,9 +150,7 @@ class RunningSubtask:
             self.records += len(rows)
             self._outputs.emit(self._operator.process(rows))
         elif kind in (Kind.BARRIER, Kind.ANNOUNCEMENT):
-            effects = self._at_gate(self._barrier_event(kind, channel, payload))
-            if self._awaits_others(channel, [effect["kind"] for effect in effects]):
-                self._passing(ALIGNMENT_IN_PROGRESS)
+            self._barrier(kind, self._barrier_event(kind, channel, payload), channel)
         elif kind is Kind.CANCEL:
             self._at_gate({"kind": "cancel", "channel": channel, "checkpoint": unpack_id(payload)})
         elif kind is Kind.END_OF_DATA:
@@ -160,6 +164,13 @@ class RunningSubtask:
                 self._end_partition()
         else:
             raise FrameError(f"expected data or barriers from {self._upstream[channel]}, {kind.name} came")
+
+    def _barrier(self, kind: Kind, event: Wire, channel: int) -> None:
+        checkpoint = event["checkpoint"] if kind is Kind.BARRIER else None
+        with self._striker.barrier(checkpoint, len(self._upstream)):  # type: ignore[arg-type]
+            effects = self._at_gate(event)
+        if self._awaits_others(channel, [effect["kind"] for effect in effects]):
+            self._passing(ALIGNMENT_IN_PROGRESS)
 
     def _barrier_event(self, kind: Kind, channel: int, payload: bytes) -> Wire:
         if self._overtaking is not None:
@@ -207,6 +218,7 @@ class RunningSubtask:
             case {"do": "complete", "checkpoint": int(checkpoint)}:
                 self._passing(NOTIFICATION_RECEIVED)
                 self._step({"kind": "complete_notification", "checkpoint": checkpoint})
+                self._passing(NOTIFICATION_HANDLED)
             case {"do": "abort", "checkpoint": int(checkpoint), "completed": int(completed)}:
                 if self._overtaking is not None:
                     self._overtaking.ended(checkpoint)
@@ -271,18 +283,16 @@ class RunningSubtask:
         for effect in self._recorded_steps.apply(event, self._checkpoint_extras):
             match effect:
                 case {"kind": "broadcast_barrier", "checkpoint": int(checkpoint)}:
-                    if self._overtaking is None:
-                        self._outputs.broadcast(Kind.BARRIER, checkpoint)
-                    else:
-                        self._overtaking.send(checkpoint)
+                    with self._striker.around(BARRIER_DUE, BARRIER_SENT):
+                        self._send_barrier(checkpoint)
                 case {"kind": "broadcast_cancel", "checkpoint": int(checkpoint)}:
                     self._outputs.broadcast(Kind.CANCEL, checkpoint)
                 case {"kind": "snapshot", "checkpoint": int(checkpoint)}:
                     self._snapshot(checkpoint)
                 case {"kind": "acknowledge", "checkpoint": int(checkpoint)}:
                     state = self._handles.pop(checkpoint)
-                    self._say({"say": "acknowledge", "checkpoint": checkpoint, "state": state})
-                    self._passing(ACKNOWLEDGEMENT_SENT)
+                    with self._striker.around(ACKNOWLEDGEMENT_DUE, ACKNOWLEDGEMENT_SENT):
+                        self._say({"say": "acknowledge", "checkpoint": checkpoint, "state": state})
                 case {"kind": "decline", "checkpoint": checkpoint, "reason": reason}:
                     self._say({"say": "decline", "checkpoint": checkpoint, "reason": reason})
                 case {"kind": "notify_complete", "checkpoint": int(checkpoint)}:
@@ -293,6 +303,12 @@ class RunningSubtask:
                     if self._overtaking is not None:
                         self._overtaking.ended(checkpoint)
                     # what is being written is deleted once it is there: see `_written`
+
+    def _send_barrier(self, checkpoint: int) -> None:
+        if self._overtaking is None:
+            self._outputs.broadcast(Kind.BARRIER, checkpoint)
+        else:
+            self._overtaking.send(checkpoint)
 
     def _checkpoint_extras(self, effects: list[Wire]) -> dict[str, object]:
         if not any(effect["kind"] == "broadcast_barrier" for effect in effects):
@@ -323,7 +339,8 @@ class RunningSubtask:
     def _write(self, checkpoint: int, rest: AsynchronousPart, offset: int | None) -> None:
         try:
             state = pack(rest())
-            handle = self._storage.write(checkpoint, self._task, self._attempt, state, offset=offset)
+            with self._striker.around(SNAPSHOT_DUE):
+                handle = self._storage.write(checkpoint, self._task, self._attempt, state, offset=offset)
         except Exception as failed:  # noqa: BLE001 - in a thread of its own nobody else would see it
             self._inbox.post({"do": "not_written", "checkpoint": checkpoint, "why": repr(failed)})
             return

@@ -6,7 +6,6 @@ Spark can use the process again; when the driver hangs up, the attempt is over a
 """
 
 import os
-import signal
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,11 +16,11 @@ from typing import Any
 from impl.config import ALTERNATING, UNALIGNED, ExecutionConfig
 from impl.core import ProtocolError
 from impl.eventlog import EventLog
-from impl.faults import HANG, SIGKILL, FaultPlan, Passages
+from impl.faults import ERROR, LOST_CHANNEL, LOST_CONTROL, RESTORE_DUE, RESTORED
 from impl.plan import Plan, Role, Subtask
 from impl.spark.credits import CreditedChannel, pack_credits
 from impl.spark.doors import Door, knock
-from impl.spark.errors import ConnectionLostError, InjectedFaultError, SparkRuntimeError
+from impl.spark.errors import ConnectionLostError, SparkRuntimeError
 from impl.spark.frames import Connection, Kind
 from impl.spark.inbox import Inbox, InboxClosedError
 from impl.spark.inflight import Frames, in_flight, rows_in
@@ -30,6 +29,7 @@ from impl.spark.outputs import Outputs
 from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
 from impl.spark.processing import KeyedOperator
 from impl.spark.sources import SourceOperator
+from impl.spark.striking import Striker
 from impl.spark.subtask import RunningSubtask
 from impl.state import FileSystemStorage, HeapKeyedStateBackend, KeyedContext, Sections, StateHandle
 
@@ -90,9 +90,9 @@ class Worker:
         )
         self._restored = threading.Event()
         self._over = threading.Event()
-        self._leave: threading.Event = threading.Event()
-        self._granted = False
-        self._passages = Passages(())
+        self._striker = Striker(
+            self._task, self._say, {LOST_CHANNEL: self._cut_channels, LOST_CONTROL: self._cut_control}
+        )
         self._log: EventLog | None = None
         self._connected: dict[str, Connection] = {}
         self._connecting = threading.Lock()
@@ -137,13 +137,16 @@ class Worker:
 
     def _serve(self, deploy: dict[str, Any]) -> None:
         launch = self._launch
-        self._passages = Passages((number, FaultPlan(**plan)) for number, plan in deploy["faults"])
+        self._striker.plan(deploy["faults"])
         storage = FileSystemStorage(launch.checkpoints)
         handle = deploy["state"]
+        self._striker.passing(RESTORE_DUE)
         snapshot = None if handle is None else storage.open(StateHandle.from_json(handle))
         received, overtaken = in_flight(snapshot)
         if launch.events is not None:
-            self._log = EventLog(launch.events, f"{launch.attempt}-{self._task}", self._task, launch.attempt)
+            self._striker.log = self._log = EventLog(
+                launch.events, f"{launch.attempt}-{self._task}", self._task, launch.attempt
+            )
             self._log.line(
                 {
                     "kind": "deployed",
@@ -155,6 +158,7 @@ class Worker:
                 }
             )
         operator = self._operator(deploy["restored"], snapshot)
+        self._striker.passing(RESTORED)
         if isinstance(self._inbox, OvertakingInbox):
             self._inbox.restore({self._upstream.index(peer): frames for peer, frames in received.items()})
         self._restored.set()
@@ -168,7 +172,7 @@ class Worker:
             self._outputs,
             storage,
             self._control.say,
-            self._pass,
+            self._striker,
             self._log,
             launch.max_concurrent,
             launch.mode,
@@ -191,7 +195,8 @@ class Worker:
             return source
         if stage.role is Role.SINK:
             attempt = self._launch.attempt
-            return SinkOperator(stage.logic, self._task, attempt, restored, snapshot, self._log)
+            sink = SinkOperator(stage.logic, self._task, attempt, restored, snapshot, self._log)
+            return self._striker.of_sink(sink)
         assert stage.key_selector is not None
         state = HeapKeyedStateBackend(KeyedContext.of(self._task, index, stage.parallelism, 128))
         return KeyedOperator(stage.logic, stage.key_selector, state, () if snapshot is None else (snapshot,))
@@ -278,16 +283,15 @@ class Worker:
                 self._obey(self._control.hear())
         except SparkRuntimeError:
             self._over.set()
-            self._leave.set()
+            self._striker.over()
             self._hang_up()  # wakes the subtask wherever it waits: the attempt is over
 
     def _obey(self, message: dict[str, Any]) -> None:
         match message:
-            case {"do": "strike", "action": str(action)} if action in (SIGKILL, HANG):
-                _end_process(action)
+            case {"do": "strike", "action": str(action)} if action != ERROR:
+                self._striker.strike(action)
             case {"do": "fault", "granted": bool(granted)}:
-                self._granted = granted
-                self._leave.set()
+                self._striker.answered(granted=granted)
             case _:
                 self._inbox.post(message)
 
@@ -301,22 +305,21 @@ class Worker:
         except ConnectionLostError:
             return  # the listener has noticed too
 
-    def _pass(self, point: str) -> None:
-        """The subtask passes a point of the protocol: perhaps a fault is due, if the driver gives leave."""
-        due = self._passages.due(point)
-        if due is None:
-            return
-        number, plan = due
-        self._leave.clear()
-        self._control.say({"say": "fault", "number": number})
-        self._leave.wait()
-        if not self._granted:
-            return
-        if self._log:
-            self._log.line({"kind": "fault", "point": plan.point, "action": plan.action})
-        if plan.action in (SIGKILL, HANG):
-            _end_process(plan.action)
-        raise InjectedFaultError(f"a fault of the plan struck {self._task} at {point}")
+    def _say(self, message: dict[str, Any]) -> None:
+        self._control.say(message)
+
+    def _cut_channels(self) -> None:
+        """A fault of the plan: every socket between this subtask and its neighbours is cut."""
+        with self._connecting:
+            connected = list(self._connected.values())
+        for connection in connected:
+            connection.cut()
+        if self._outputs:
+            self._outputs.cut()
+
+    def _cut_control(self) -> None:
+        """A fault of the plan: the socket to the driver is cut."""
+        self._control.cut()
 
     # ------------------------------------------------------------ the end
 
@@ -343,7 +346,3 @@ class Worker:
             connection.close()
         if self._outputs:
             self._outputs.close()
-
-
-def _end_process(action: str) -> None:
-    os.kill(os.getpid(), signal.SIGKILL if action == SIGKILL else signal.SIGSTOP)

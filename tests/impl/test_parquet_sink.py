@@ -269,6 +269,18 @@ def test_a_closed_sink_leaves_only_what_is_pending(out):
     assert data_files(out) == ["1-sink-0-1.parquet"]
 
 
+def test_a_manifest_that_another_sink_takes_back_meanwhile_disturbs_nobody(out):
+    sink = ParquetSink(out, subtask="sink-0", attempt=1)
+    sink.write(batch(1))
+    sink.snapshot(1)
+    state = sink.state_of(1)
+    sink.notify_complete(1)
+    (out / "manifests" / "sink-1-2.json").symlink_to(out / "retracted")  # listed, and gone when it is read
+    again, _ = ParquetSink.restored(out, subtask="sink-0", attempt=2, state=state, checkpoint=1)
+    assert again.retracted == ()
+    assert seen(out) == [1]
+
+
 @pytest.mark.rule("ONCE-03")
 @given(st.lists(st.sampled_from(["write", "snapshot", "complete", "lost", "crash"]), max_size=25))
 def test_every_row_is_committed_once_whatever_crashes(tmp_path_factory, story):

@@ -6,8 +6,9 @@ from impl.config import CheckpointConfig
 from impl.faults import COMPLETION_STORED, FaultLedger, FaultPlan
 from impl.plan import Plan, Role, Stage
 from impl.spark.coordination import Coordination
+from impl.spark.driver_faults import damage
 from impl.spark.errors import AttemptFailedError
-from impl.state import MemoryStorage, StorageError, encode
+from impl.state import FileSystemStorage, MemoryStorage, StorageError, encode
 
 PLAN = Plan("job", (Stage("in", Role.SOURCE, None, 1), Stage("out", Role.SINK, None, 1)))
 
@@ -180,6 +181,51 @@ def test_a_new_driver_goes_on_from_what_the_old_one_published():
     new = Bench(old.storage)
     assert new.start()[0] == 1
     assert new.pass_ms(100) == [trigger(2)]
+
+
+@pytest.mark.rule("COORD-12")
+def test_an_attempt_that_failed_by_its_checkpoints_is_followed_by_another():
+    bench = Bench()
+    bench.start()
+    bench.pass_ms(100)
+    with pytest.raises(AttemptFailedError, match="more failures in a row"):
+        bench.it.decline("out-0", 1, "ASYNC_EXCEPTION")
+    bench.it.fail_attempt("too many")
+    bench.heard()
+    assert bench.start()[0] is None
+    assert bench.pass_ms(100) == [trigger(2)]
+
+
+@pytest.mark.rule("ONCE-04")
+def test_a_checkpoint_that_was_refused_stays_refused_in_the_attempts_after(tmp_path):
+    bench = Bench(FileSystemStorage(tmp_path), num_retained_checkpoints=3)
+
+    def another():
+        started = bench.start()
+        bench.pass_ms(100)
+        checkpoint = bench.storage.next_checkpoint_id()
+        bench.acknowledge("in-0", checkpoint)
+        bench.acknowledge("out-0", checkpoint)
+        bench.it.fail_attempt("a fault")
+        return started[0]
+
+    assert [another(), another()] == [None, 1]
+    damage(next((tmp_path / "chk-2").glob("out-0.*.state")), "bit-flip")
+    assert [another() for _ in range(4)] == [1, 3, 4, 5]
+    assert bench.storage.completed_ids() == (2, 4, 5, 6)
+
+
+@pytest.mark.rule("SUB-07")
+def test_of_more_checkpoints_than_are_retained_a_new_driver_deletes_the_oldest():
+    old = Bench(num_retained_checkpoints=3)
+    old.start()
+    for checkpoint in (1, 2, 3):
+        old.pass_ms(100)
+        old.acknowledge("in-0", checkpoint)
+        old.acknowledge("out-0", checkpoint)
+    new = Bench(old.storage, num_retained_checkpoints=1)
+    assert new.start()[0] == 3
+    assert new.storage.completed_ids() == (3,)
 
 
 def test_a_fault_at_the_stored_completion_goes_before_the_notification_and_comes_once():

@@ -33,6 +33,7 @@ from impl.spark.session import spark_session
         (lambda: FaultPlan("sometime"), "alignment-in-progress"),
         (lambda: FaultPlan(ALIGNMENT_IN_PROGRESS, action="explode"), "sigkill"),
         (lambda: FaultPlan(ALIGNMENT_IN_PROGRESS, occurrence=0), "occurrence 1"),
+        (lambda: FaultPlan(ALIGNMENT_IN_PROGRESS, action="full-disk"), "full-disk does not happen at"),
     ],
 )
 def test_a_setting_that_cannot_work_is_named(config, option):
