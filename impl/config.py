@@ -105,7 +105,9 @@ class ExecutionConfig:
     `batch_rows` rows travel in one frame; `channel_batches` frames wait in a channel's queue before its
     reader stops (back-pressure); `socket_buffer_bytes` bounds what the kernel holds between two subtasks,
     or a barrier would wait behind megabytes. A worker silent for `heartbeat_timeout_ms` is taken for hung;
-    an attempt whose workers have not all come within `startup_timeout_ms` has failed.
+    an attempt whose workers have not all come within `startup_timeout_ms` has failed. `max_parallelism` is
+    the number of key groups, which bounds the parallelism of every stage: a job keeps it as long as it keeps
+    its checkpoints.
     """
 
     batch_rows: int = 1_000
@@ -114,6 +116,7 @@ class ExecutionConfig:
     heartbeat_interval_ms: int = 200
     heartbeat_timeout_ms: int = 5_000
     startup_timeout_ms: int = 60_000
+    max_parallelism: int = 128
 
     def __post_init__(self) -> None:
         _at_least("batch_rows", self.batch_rows, 1)
@@ -122,3 +125,4 @@ class ExecutionConfig:
         _at_least("heartbeat_interval_ms", self.heartbeat_interval_ms, 10)
         _at_least("heartbeat_timeout_ms", self.heartbeat_timeout_ms, 3 * self.heartbeat_interval_ms)
         _at_least("startup_timeout_ms", self.startup_timeout_ms, 100)
+        _at_least("max_parallelism", self.max_parallelism, 1)

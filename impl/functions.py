@@ -5,7 +5,7 @@ anything else keeps what a restore forgets. A function must be deterministic in 
 a replay after a failure tells another story than the one before it.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from impl.plan import Row
@@ -13,13 +13,26 @@ from impl.state import KeyedStateBackend
 
 
 class ProcessFunction(Protocol):
-    """A function of one row and the state of its key."""
+    """A function of one row and, on a keyed stream, the state of its key."""
 
     def open(self, state: KeyedStateBackend) -> None:
         """Take hold of the named states, which hold what was restored; called once, before any row."""
 
     def process_element(self, key: Hashable, row: Row) -> Iterable[Row]:
-        """Handle one row; answers the rows to emit."""
+        """Handle one row; answers the rows to emit. `key` is None where the stream is not keyed."""
+
+
+class CoProcessFunction(Protocol):
+    """A function of two inputs. A key is None for an input that is not keyed, a broadcast one say."""
+
+    def open(self, state: KeyedStateBackend) -> None:
+        """Take hold of the named states, which hold what was restored; called once, before any row."""
+
+    def process_element1(self, key: Hashable, row: Row) -> Iterable[Row]:
+        """Handle one row of the first input; answers the rows to emit."""
+
+    def process_element2(self, key: Hashable, row: Row) -> Iterable[Row]:
+        """Handle one row of the second input; answers the rows to emit."""
 
 
 Accumulator = TypeVar("Accumulator")
@@ -57,3 +70,45 @@ class Aggregating:
         accumulator = self._aggregate.add(row, before)
         self._put(key, accumulator)
         return (self._aggregate.get_result(row, accumulator),)
+
+
+class _Rowwise:
+    """A function without state, over whole batches."""
+
+    def __init__(self, function: Callable[[Row], Any]) -> None:
+        self._function = function
+
+    def open(self, state: KeyedStateBackend) -> None:
+        """There is no state."""
+
+    def process_element(self, key: Hashable, row: Row) -> Iterable[Row]:
+        """One row of a batch."""
+        return self.process_rows((row,))
+
+    def process_rows(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """What becomes of a batch."""
+        raise NotImplementedError
+
+
+class Mapping(_Rowwise):
+    """One row for each row."""
+
+    def process_rows(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """What becomes of a batch."""
+        return [self._function(row) for row in rows]
+
+
+class FlatMapping(_Rowwise):
+    """Any number of rows for each row."""
+
+    def process_rows(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """What becomes of a batch."""
+        return [made for row in rows for made in self._function(row)]
+
+
+class Filtering(_Rowwise):
+    """The rows for which the function holds."""
+
+    def process_rows(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """What becomes of a batch."""
+        return [row for row in rows if self._function(row)]

@@ -1,4 +1,4 @@
-"""A job in a few lines: a source, keyed processing, a sink, and how it checkpoints.
+"""A job in a few lines: sources, processing, sinks, and how it checkpoints.
 
     result = (
         Job("flights")
@@ -10,11 +10,11 @@
         .execute("local[8]", output)
     )
 
-A declaration is a value: every step answers a new one. Nothing runs before `execute`, which raises
-`ConfigError` for a job that cannot work, before it starts Spark.
+A declaration is a value: every step answers a new one. Streams may part and meet again (see `streams`); jobs
+that share sources and stages are put together with `together_with`. Nothing runs before `execute`, which
+raises `ConfigError` for a job that cannot work, before it starts Spark.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,56 +22,88 @@ from typing import TYPE_CHECKING, Any
 
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
 from impl.faults import KILL_EXECUTOR, FaultPlan
-from impl.functions import AggregateFunction, Aggregating, ProcessFunction
-from impl.plan import KeySelector, Plan, Role, Stage
+from impl.plan import Edge, Plan, Role, Stage
 from impl.spark.operators import ParquetOutput
 from impl.spark.runtime import JobPaths, JobResult, OnProgress, Progress, run_job
 from impl.spark.session import spark_session
 from impl.spark.sources import CsvInput, Input, JsonLinesInput, ParquetInput, RateInput
+from impl.streams import ConnectedStreams, End, KeyedStream, Stream
+from impl.topology import require_runnable, require_stage
 
 __all__ = [
+    "ConnectedStreams",
     "CsvInput",
     "Job",
     "JobPaths",
     "JobResult",
     "JsonLinesInput",
-    "KeyedJob",
+    "KeyedStream",
     "OnProgress",
     "ParquetInput",
     "ParquetOutput",
     "Progress",
     "RateInput",
+    "Stream",
 ]
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-
 
 @dataclass(frozen=True)
 class Job:
-    """A job under declaration. Its stages are a line: one source, any processing, one sink."""
+    """A job under declaration."""
 
     name: str
     checkpoints: CheckpointConfig = field(default_factory=CheckpointConfig)
     restarts: RestartConfig = field(default_factory=RestartConfig)
     execution: ExecutionConfig = field(default_factory=ExecutionConfig)
     stages: tuple[Stage, ...] = ()
+    edges: tuple[Edge, ...] = ()
 
-    def source(self, name: str, source: Input, parallelism: int = 1) -> "Job":
-        """Begin with a source; each of its subtasks reads one partition."""
-        if self.stages:
-            raise ConfigError(f"a job has one source, and {self.stages[0].name!r} is it; {name!r} came too")
-        return self._with(Stage(name, Role.SOURCE, source, parallelism))
+    def source(self, name: str, source: Input, parallelism: int = 1, splits: int | None = None) -> Stream:
+        """Begin a stream. Its rows are cut into `splits` parts, which the subtasks share: one for each.
 
-    def key_by(self, key_selector: KeySelector) -> "KeyedJob":
-        """Send every row to the subtask of its key. The key must be hashable, with a `repr` of its own."""
-        return KeyedJob(self, key_selector)
+        More splits than subtasks leave room for a higher parallelism later.
+        """
+        return Stream(self.with_stage(Stage(name, Role.SOURCE, source, parallelism, splits)), (End(name),))
 
-    def sink(self, name: str, sink: ParquetOutput, parallelism: int = 1) -> "Job":
-        """End with a transactional sink; batches reach its subtasks in turn."""
-        return self._with(Stage(name, Role.SINK, sink, parallelism))
+    def together_with(self, *others: "Job") -> "Job":
+        """One job of several: a stage that they share runs once.
+
+        Raises `ConfigError` if two stages have one name, or the jobs are not configured alike.
+        """
+        job = self
+        for other in others:
+            if job._settings() != other._settings():
+                raise ConfigError(
+                    f"jobs that are put together have one name and one configuration: {job._settings()}, "
+                    f"and {other._settings()}; configure what came of putting them together"
+                )
+            for stage in other.stages:
+                known = [one for one in job.stages if one.name == stage.name]
+                if known and known[0] is not stage:
+                    raise ConfigError(f"a stage takes a name of its own; there are two named {stage.name!r}")
+            job = replace(
+                job,
+                stages=(*job.stages, *_new(other.stages, job.stages)),
+                edges=(*job.edges, *_new(other.edges, job.edges)),
+            )
+        return job
+
+    def with_stage(self, stage: Stage, edges: Sequence[Edge] = ()) -> "Job":
+        """With one more stage, and the edges into it; streams call this."""
+        if stage.name in [one.name for one in self.stages]:
+            raise ConfigError(f"a stage takes a name of its own; there are two named {stage.name!r}")
+        require_stage(stage, self.execution.max_parallelism)
+        return replace(self, stages=(*self.stages, stage), edges=(*self.edges, *edges))
+
+    def stage(self, name: str) -> Stage:
+        """The stage of that name."""
+        return next(one for one in self.stages if one.name == name)
+
+    def _settings(self) -> tuple[object, ...]:
+        return self.name, self.checkpoints, self.restarts, self.execution
 
     def with_checkpoints(self, config: CheckpointConfig) -> "Job":
         """Checkpoint like this."""
@@ -87,11 +119,9 @@ class Job:
 
     def plan(self) -> Plan:
         """The plan of the finished declaration. Raises `ConfigError` if it is none."""
-        roles = [stage.role for stage in self.stages]
-        if len(roles) < 2 or roles[0] is not Role.SOURCE or roles[-1] is not Role.SINK:
-            named = " -> ".join(stage.name for stage in self.stages) or "nothing"
-            raise ConfigError(f"a job goes from a source to a sink; {self.name!r} has {named}")
-        return Plan(self.name, self.stages)
+        plan = Plan(self.name, self.stages, self.edges, self.execution.max_parallelism)
+        require_runnable(plan)
+        return plan
 
     def execute(
         self,
@@ -146,31 +176,7 @@ class Job:
         with spark_session(master, paths.spark_log, self.name) as session:
             return run(session)
 
-    def _with(self, stage: Stage) -> "Job":
-        if not _NAME.fullmatch(stage.name) or stage.name in [one.name for one in self.stages]:
-            raise ConfigError(
-                f"a stage takes a name of its own, of letters, digits and _, not {stage.name!r}"
-            )
-        if stage.parallelism < 1:
-            raise ConfigError(f"{stage.name!r} takes a parallelism of at least 1, not {stage.parallelism}")
-        if self.stages and self.stages[-1].role is Role.SINK:
-            raise ConfigError(f"{stage.name!r} cannot follow the sink {self.stages[-1].name!r}")
-        if not self.stages and stage.role is not Role.SOURCE:
-            raise ConfigError(f"a job begins with a source, not with {stage.name!r}")
-        return replace(self, stages=(*self.stages, stage))
 
-
-@dataclass(frozen=True)
-class KeyedJob:
-    """A job whose rows go to the subtasks of their keys: keyed processing has to follow."""
-
-    job: Job
-    key_selector: KeySelector
-
-    def process(self, name: str, function: ProcessFunction, parallelism: int = 1) -> Job:
-        """Run a function over each row and the state of its key."""
-        return self.job._with(Stage(name, Role.PROCESS, function, parallelism, self.key_selector))
-
-    def aggregate(self, name: str, function: AggregateFunction[Any], parallelism: int = 1) -> Job:
-        """Keep an aggregate for each key; every row emits the result that it has led to."""
-        return self.process(name, Aggregating(function), parallelism)
+def _new(there: Sequence[Any], here: Sequence[Any]) -> list[Any]:
+    """Those of `there` that are not the very same as one here."""
+    return [one for one in there if not any(one is known for known in here)]

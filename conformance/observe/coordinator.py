@@ -79,7 +79,9 @@ class CoordinatorReader:
             raise Rejected(("ONCE-04",), why)
         self._answered = None
         self._attempt = number
-        self._run.attempts[number] = Attempt(number, restored, _upstream(fields))
+        told = fields.get("exchanges", ())
+        exchanges = tuple((str(one["from"]), str(one["to"]), str(one["partitioning"])) for one in told)
+        self._run.attempts[number] = Attempt(number, restored, _upstream(fields), exchanges)
         seen = "started from the beginning" if restored is None else "restored from a checkpoint"
         self._run.witnessed.see(seen)
         self._run.causes.happened(("attempt", number))

@@ -24,6 +24,8 @@ class Attempt(NamedTuple):
     restored: int | None
     upstream: dict[str, frozenset[str]]
     """By task: who sends to it; empty for a source."""
+    exchanges: tuple[tuple[str, str, str], ...] = ()
+    """The edges between stages: from, to, and how rows are spread; empty where a log does not tell."""
 
 
 @dataclass

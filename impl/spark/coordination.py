@@ -110,6 +110,7 @@ class Coordination:
                 "restored": restored,
                 "tasks": list(self._tasks),
                 "edges": self._plan.edges(),
+                "exchanges": self._plan.exchanges(),
             }
         )
         return restored, states

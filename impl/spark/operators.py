@@ -4,7 +4,7 @@ One shape for all: rows in, rows out, a snapshot in two parts, and what a restor
 engine calls them from one thread, but for the asynchronous part of a snapshot.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -19,14 +19,16 @@ from impl.plan import Row
 from impl.state import AsynchronousPart, Sections, StateError, encode
 
 _STATE = "sink"
+Process = Callable[[Sequence[Row]], Sequence[Row]]
 _TRANSACTIONS_PER_ATTEMPT = 1_000_000
 
 
 class Operator(Protocol):
     """What a subtask runs behind its gate."""
 
-    def process(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """Take rows; answers what is to be sent on."""
+    @property
+    def inputs(self) -> tuple[Process, ...]:
+        """For each input: takes rows, answers what is to be sent on."""
         ...
 
     def finish(self) -> Sequence[Row]:
@@ -95,6 +97,11 @@ class SinkOperator:
         )
         if state is not None:
             self._record({"kind": "restore", "checkpoint": restored}, effects)
+
+    @property
+    def inputs(self) -> tuple[Process, ...]:
+        """One."""
+        return (self.process,)
 
     def process(self, rows: Sequence[Row]) -> Sequence[Row]:
         """Write rows into the open transaction (SINK-01); the log counts them."""

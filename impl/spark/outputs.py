@@ -1,13 +1,15 @@
 """A subtask's outputs: rows are buffered for each downstream subtask, barriers go to all of them in-band.
 
 Rows sent before a barrier are on the wire before it (TASK-01): a broadcast flushes first. How rows are
-spread is part of the plan: by the hash of their key, or in turn by whole batches.
+spread is part of the plan, edge by edge; barriers and ends go to every channel of every edge.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import cycle
 from typing import Any, Protocol
 
-from impl.plan import KeySelector, Row
+from impl.plan import KeySelector, Partitioning, Route, Row
 from impl.spark.frames import Kind, pack_id, pack_rows
 from impl.state.key_groups import DEFAULT_MAX_PARALLELISM, key_group, subtask_of
 
@@ -32,44 +34,74 @@ class Channel(Protocol):
         """Nothing more is sent."""
 
 
+Spread = Callable[[Sequence[Row]], None]
+
+
 class Outputs:
-    """The output channels of one subtask, by the ids of the subtasks at their other ends."""
+    """The output channels of one subtask, by the ids of the subtasks at their other ends.
+
+    `routes`: the edges; every row goes along each of them.
+    """
 
     def __init__(
-        self, channels: Mapping[str, Channel], key_selector: KeySelector | None, batch_rows: int
+        self,
+        channels: Mapping[str, Channel],
+        routes: Sequence[Route],
+        batch_rows: int,
+        max_parallelism: int = DEFAULT_MAX_PARALLELISM,
     ) -> None:
         self._names = tuple(channels)
         self._connections = tuple(channels.values())
-        self._key_selector = key_selector
         self._batch_rows = batch_rows
+        self._max_parallelism = max_parallelism
         self._buffers: list[list[Row]] = [[] for _ in self._names]
         self._sent = [0] * len(self._names)
-        self._turn = 0
-        self._known: dict[Any, int] = {}
+        self._spreads = tuple(self._spread_of(route) for route in routes)
 
     def emit(self, rows: Sequence[Row]) -> None:
         """Send `rows`; they may wait in a buffer until it is full, flushed or followed by a barrier."""
-        if not self._connections:
-            return
-        if self._key_selector is None or len(self._connections) == 1:
-            self._fill(self._turn, rows)
-            self._turn = (self._turn + 1) % len(self._connections)
-            return
-        self._spread(rows, self._key_selector)
+        for spread in self._spreads:
+            spread(rows)
 
-    def _spread(self, rows: Sequence[Row], key_selector: KeySelector) -> None:
-        known = self._known
-        parts: list[list[Row]] = [[] for _ in self._connections]
-        for row in rows:
-            key = key_selector(row)
-            channel = known.get(key)
-            if channel is None:
-                if len(known) >= _REMEMBERED_KEYS:
-                    known.clear()
-                channel = known[key] = channel_of(key, len(parts))
-            parts[channel].append(row)
-        for channel, part in enumerate(parts):
-            self._fill(channel, part)
+    def _spread_of(self, route: Route) -> Spread:
+        channels = [self._names.index(receiver) for receiver in route.receivers]
+        if len(channels) == 1:
+            return partial(self._fill, channels[0])
+        match route.partitioning:
+            case Partitioning.HASH:
+                assert route.key_selector is not None
+                return self._by_key(channels, route.key_selector)
+            case Partitioning.BROADCAST:
+                return partial(self._to_all, channels)
+            case _:
+                return self._in_turn(channels)
+
+    def _by_key(self, channels: Sequence[int], key_selector: KeySelector) -> Spread:
+        known: dict[Any, int] = {}
+        every = self._max_parallelism
+
+        def spread(rows: Sequence[Row]) -> None:
+            parts: list[list[Row]] = [[] for _ in channels]
+            for row in rows:
+                key = key_selector(row)
+                part = known.get(key)
+                if part is None:
+                    if len(known) >= _REMEMBERED_KEYS:
+                        known.clear()
+                    part = known[key] = channel_of(key, len(parts), every)
+                parts[part].append(row)
+            for channel, part_rows in zip(channels, parts, strict=True):
+                self._fill(channel, part_rows)
+
+        return spread
+
+    def _in_turn(self, channels: Sequence[int]) -> Spread:
+        turns = cycle(channels)
+        return lambda rows: self._fill(next(turns), rows)
+
+    def _to_all(self, channels: Sequence[int], rows: Sequence[Row]) -> None:
+        for channel in channels:
+            self._fill(channel, rows)
 
     def _fill(self, channel: int, rows: Sequence[Row]) -> None:
         buffer = self._buffers[channel]

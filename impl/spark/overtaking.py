@@ -11,11 +11,12 @@ from impl.core.barriers import Alignment
 from impl.core.link_words import AnnouncementRead, BarrierRead, DeclineStart, RecordRead, StoreInput
 from impl.core.receiving import ReceivingEnd
 from impl.core.sending import Barrier, Payload
-from impl.plan import KeySelector
+from impl.plan import Route
 from impl.spark.credits import CreditedChannel
 from impl.spark.frames import Kind, pack_barrier, unpack_barrier
 from impl.spark.inbox import Frame, Inbox, InboxClosedError
 from impl.spark.outputs import Outputs
+from impl.state.key_groups import DEFAULT_MAX_PARALLELISM
 
 Grant = Callable[[int, int], None]
 Parts = dict[str, list[bytes] | None]
@@ -129,9 +130,13 @@ class OvertakingOutputs(Outputs):
     """Output channels that wait for credits, and in which barriers overtake."""
 
     def __init__(
-        self, channels: Mapping[str, CreditedChannel], key_selector: KeySelector | None, batch_rows: int
+        self,
+        channels: Mapping[str, CreditedChannel],
+        routes: Sequence[Route],
+        batch_rows: int,
+        max_parallelism: int = DEFAULT_MAX_PARALLELISM,
     ) -> None:
-        super().__init__(channels, key_selector, batch_rows)
+        super().__init__(channels, routes, batch_rows, max_parallelism)
         self._channels = tuple(channels.values())
 
     @property

@@ -1,36 +1,40 @@
 """Processing: the operator that runs a user's function over rows and the state of their keys."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from impl.functions import ProcessFunction
 from impl.plan import KeySelector, Row
+from impl.spark.operators import Process
 from impl.state import AsynchronousPart, KeyedStateBackend, Sections
 
 
-class KeyedOperator:
-    """Runs a process function over keyed state, which `restored` holds if the attempt goes on from some."""
+class ProcessOperator:
+    """Runs a user's function, with one input or two.
+
+    `key_selectors`: by input, for those that are keyed. `state` keeps the state by key, and begins with what
+    the `restored` snapshots hold.
+    """
 
     def __init__(
         self,
-        function: ProcessFunction,
-        key_selector: KeySelector,
+        function: Any,  # noqa: ANN401 - a ProcessFunction or a CoProcessFunction
+        key_selectors: Mapping[int, KeySelector],
         state: KeyedStateBackend,
         restored: Sequence[Sections] = (),
     ) -> None:
-        self._function = function
-        self._key_selector = key_selector
         self._state = state
         if restored:
             state.restore(restored)
         function.open(state)
-
-    def process(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """Every row in its order."""
-        key_of, process = self._key_selector, self._function.process_element
-        out: list[Row] = []
-        for row in rows:
-            out.extend(process(key_of(row), row))
-        return out
+        elements = (
+            (function.process_element1, function.process_element2)
+            if hasattr(function, "process_element1")
+            else (function.process_element,)
+        )
+        self.inputs = tuple(
+            _whole_batches(function, element, key_selectors.get(number))
+            for number, element in enumerate(elements)
+        )
 
     def finish(self) -> Sequence[Row]:
         """Nothing is held back."""
@@ -51,3 +55,25 @@ class KeyedOperator:
     def close(self) -> None:
         """The state is closed."""
         self._state.close()
+
+
+def _whole_batches(function: Any, element: Any, key_of: KeySelector | None) -> Process:  # noqa: ANN401
+    """What takes the batches of one input: each row in its order."""
+    if key_of is None and hasattr(function, "process_rows"):
+        rowwise: Process = function.process_rows
+        return rowwise
+
+    def keyed(rows: Sequence[Row]) -> Sequence[Row]:
+        assert key_of is not None
+        out: list[Row] = []
+        for row in rows:
+            out.extend(element(key_of(row), row))
+        return out
+
+    def unkeyed(rows: Sequence[Row]) -> Sequence[Row]:
+        out: list[Row] = []
+        for row in rows:
+            out.extend(element(None, row))
+        return out
+
+    return unkeyed if key_of is None else keyed

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from impl.connectors import CsvSource, JsonLinesSource, ParquetSource, RateSource
 from impl.plan import Row
+from impl.spark.operators import Process
 from impl.state import AsynchronousPart, Sections, StateError, encode
 
 ToRows = Callable[[pa.RecordBatch, int, int], list[Row]]
@@ -159,9 +160,10 @@ class SourceOperator:
         self._read += batch.num_rows
         return self._to_rows(batch, self._index, first)
 
-    def process(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """A source has no input."""
-        raise TypeError(f"a source has no input, {len(rows)} rows came")
+    @property
+    def inputs(self) -> tuple[Process, ...]:
+        """None."""
+        return ()
 
     def finish(self) -> Sequence[Row]:
         """Nothing is held back."""

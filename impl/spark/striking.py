@@ -31,7 +31,7 @@ from impl.faults import (
 )
 from impl.plan import Row
 from impl.spark.errors import InjectedFaultError
-from impl.spark.operators import Operator
+from impl.spark.operators import Operator, Process
 from impl.state import AsynchronousPart
 
 Say = Callable[[dict[str, Any]], None]
@@ -164,9 +164,10 @@ class StruckSink:
         self._sink = sink
         self._striker = striker
 
-    def process(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """As the sink does."""
-        return self._sink.process(rows)
+    @property
+    def inputs(self) -> tuple[Process, ...]:
+        """As the sink's."""
+        return self._sink.inputs
 
     def finish(self) -> Sequence[Row]:
         """As the sink does."""

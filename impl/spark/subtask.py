@@ -7,8 +7,7 @@ Only the writing of the snapshot happens beside it.
 """
 
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from impl.core import COMPONENTS, Component
@@ -22,7 +21,6 @@ from impl.faults import (
     BARRIER_SENT,
     NOTIFICATION_HANDLED,
     NOTIFICATION_RECEIVED,
-    SNAPSHOT_DUE,
     SNAPSHOT_WRITTEN,
 )
 from impl.spark.errors import ConnectionLostError, FrameError, InjectedFaultError
@@ -34,13 +32,18 @@ from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
 from impl.spark.sources import SourceOperator
 from impl.spark.striking import Striker
 from impl.spark.unaligned import OvertakingSnapshots
-from impl.state import AsynchronousPart, CheckpointStorage, StateHandle, pack
+from impl.spark.writing import SnapshotWriter
+from impl.state import CheckpointStorage, StateHandle
 
 Say = Callable[[dict[str, Any]], None]
 
 
 class RunningSubtask:
-    """The loop of one subtask. `upstream`: the ids behind the gate's channels, none for a source."""
+    """The loop of one subtask.
+
+    `upstream`: the ids behind the gate's channels, none for a source; `inputs`: for each of them the
+    operator's input that its rows are for, None: the only one.
+    """
 
     def __init__(
         self,
@@ -58,14 +61,14 @@ class RunningSubtask:
         mode: str,
         patience_ms: int = 0,
         epoch: int = 0,
+        inputs: Sequence[int] | None = None,
     ) -> None:
         self._task = task
-        self._attempt = attempt
         self._upstream = upstream
         self._operator = operator
         self._inbox = inbox
         self._outputs = outputs
-        self._storage = storage
+        self._process = tuple(operator.inputs[number] for number in inputs or (0,) * len(upstream))
         self._say = say
         self._striker = striker
         self._passing = striker.passing
@@ -75,13 +78,12 @@ class RunningSubtask:
         self._gate = Recorded("gate", self._component, log) if upstream else None
         self._steps = SnapshotSteps(max_concurrent)
         self._recorded_steps = Recorded("subtask", self._steps, log)
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
+        self._writer = SnapshotWriter(task, attempt, storage, inbox.post, striker)
         self._overtaking: OvertakingSnapshots | None = None
         if isinstance(inbox, OvertakingInbox) and isinstance(outputs, OvertakingOutputs):
             self._overtaking = OvertakingSnapshots(
-                mode, patience_ms, epoch, upstream, inbox, outputs, self._submit, log
+                mode, patience_ms, epoch, upstream, inbox, outputs, self._writer.submit, log
             )
-        self._handles: dict[int, Any] = {}
         self._received = [0] * len(upstream)
         self._blocked: set[int] = set()
         self._at_end: set[int] = set()
@@ -116,7 +118,7 @@ class RunningSubtask:
                     self._produce(self._operator)
             self._outputs.drain()
         finally:
-            self._writer.shutdown(wait=True, cancel_futures=True)
+            self._writer.close()
             self._operator.close()
 
     def _finished(self) -> bool:
@@ -148,7 +150,7 @@ class RunningSubtask:
             rows = unpack_rows(payload)
             self._received[channel] += len(rows)
             self.records += len(rows)
-            self._outputs.emit(self._operator.process(rows))
+            self._outputs.emit(self._process[channel](rows))
         elif kind in (Kind.BARRIER, Kind.ANNOUNCEMENT):
             self._barrier(kind, self._barrier_event(kind, channel, payload), channel)
         elif kind is Kind.CANCEL:
@@ -290,7 +292,7 @@ class RunningSubtask:
                 case {"kind": "snapshot", "checkpoint": int(checkpoint)}:
                     self._snapshot(checkpoint)
                 case {"kind": "acknowledge", "checkpoint": int(checkpoint)}:
-                    state = self._handles.pop(checkpoint)
+                    state = self._writer.handle_of(checkpoint)
                     with self._striker.around(ACKNOWLEDGEMENT_DUE, ACKNOWLEDGEMENT_SENT):
                         self._say({"say": "acknowledge", "checkpoint": checkpoint, "state": state})
                 case {"kind": "decline", "checkpoint": checkpoint, "reason": reason}:
@@ -329,29 +331,16 @@ class RunningSubtask:
         state = self._operator.snapshot(checkpoint)
         offset = self._operator.offset if isinstance(self._operator, SourceOperator) else None
         if self._overtaking is None:
-            self._submit(checkpoint, state, offset)
+            self._writer.submit(checkpoint, state, offset)
         else:
             self._overtaking.hold(checkpoint, state, offset)
-
-    def _submit(self, checkpoint: int, rest: AsynchronousPart, offset: int | None) -> None:
-        self._writer.submit(self._write, checkpoint, rest, offset)
-
-    def _write(self, checkpoint: int, rest: AsynchronousPart, offset: int | None) -> None:
-        try:
-            state = pack(rest())
-            with self._striker.around(SNAPSHOT_DUE):
-                handle = self._storage.write(checkpoint, self._task, self._attempt, state, offset=offset)
-        except Exception as failed:  # noqa: BLE001 - in a thread of its own nobody else would see it
-            self._inbox.post({"do": "not_written", "checkpoint": checkpoint, "why": repr(failed)})
-            return
-        self._inbox.post({"do": "written", "checkpoint": checkpoint, "handle": handle})
 
     def _written(self, checkpoint: int, handle: StateHandle) -> None:
         self._passing(SNAPSHOT_WRITTEN)
         if checkpoint not in self._steps.running:  # cancelled meanwhile (TASK-05): nobody will use it
-            self._storage.discard_state(handle)
+            self._writer.discard(handle)
         else:
-            self._handles[checkpoint] = handle.to_json()
+            self._writer.keep(handle)
         self._step({"kind": "async_done", "checkpoint": checkpoint})
 
 

@@ -18,20 +18,18 @@ from impl.core import ProtocolError
 from impl.eventlog import EventLog
 from impl.faults import ERROR, LOST_CHANNEL, LOST_CONTROL, RESTORE_DUE, RESTORED
 from impl.plan import Plan, Role, Subtask
+from impl.spark.building import operator_of
 from impl.spark.credits import CreditedChannel, pack_credits
 from impl.spark.doors import Door, knock
 from impl.spark.errors import ConnectionLostError, SparkRuntimeError
 from impl.spark.frames import Connection, Kind
 from impl.spark.inbox import Inbox, InboxClosedError
 from impl.spark.inflight import Frames, in_flight, rows_in
-from impl.spark.operators import Operator, SinkOperator
 from impl.spark.outputs import Outputs
 from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
-from impl.spark.processing import KeyedOperator
-from impl.spark.sources import SourceOperator
 from impl.spark.striking import Striker
 from impl.spark.subtask import RunningSubtask
-from impl.state import FileSystemStorage, HeapKeyedStateBackend, KeyedContext, Sections, StateHandle
+from impl.state import FileSystemStorage, StateHandle
 
 _CONTROL_BUFFER_BYTES = 262_144
 
@@ -79,8 +77,9 @@ class Worker:
         self._launch = launch
         self._subtask = subtask
         self._task = subtask.id
-        self._stage = launch.plan.stages[subtask.stage]
-        self._upstream = launch.plan.upstream(subtask)
+        inputs = launch.plan.inputs(subtask)
+        self._upstream = tuple(peer for peer, _ in inputs)
+        self._inputs = tuple(number for _, number in inputs)
         self._unaligned = launch.mode in (UNALIGNED, ALTERNATING)
         capacity = launch.execution.channel_batches
         self._inbox = (
@@ -157,7 +156,17 @@ class Worker:
                     "recovered": {"input": rows_in(received), "output": rows_in(overtaken)},
                 }
             )
-        operator = self._operator(deploy["restored"], snapshot)
+        operator = operator_of(
+            launch.plan,
+            self._subtask,
+            launch.execution,
+            launch.attempt,
+            deploy["restored"],
+            snapshot,
+            self._log,
+        )
+        if launch.plan.stages[self._subtask.stage].role is Role.SINK:
+            operator = self._striker.of_sink(operator)
         self._striker.passing(RESTORED)
         if isinstance(self._inbox, OvertakingInbox):
             self._inbox.restore({self._upstream.index(peer): frames for peer, frames in received.items()})
@@ -178,28 +187,13 @@ class Worker:
             launch.mode,
             launch.alignment_timeout_ms,
             launch.epoch,
+            self._inputs,
         )
         self._control.say({"say": "running"})
         self._running.run()
         if self._log:
             self._log.line({"kind": "finished"})
         self._control.say({"say": "finished", "records": self._running.records})
-
-    def _operator(self, restored: int | None, snapshot: Sections | None) -> Operator | SourceOperator:
-        """The operator of this stage, restored: every task from the same checkpoint (ONCE-04)."""
-        stage, index = self._stage, self._subtask.index
-        if stage.role is Role.SOURCE:
-            source = SourceOperator(stage.logic, index, stage.parallelism, self._launch.execution.batch_rows)
-            if snapshot is not None:
-                source.restore(snapshot)
-            return source
-        if stage.role is Role.SINK:
-            attempt = self._launch.attempt
-            sink = SinkOperator(stage.logic, self._task, attempt, restored, snapshot, self._log)
-            return self._striker.of_sink(sink)
-        assert stage.key_selector is not None
-        state = HeapKeyedStateBackend(KeyedContext.of(self._task, index, stage.parallelism, 128))
-        return KeyedOperator(stage.logic, stage.key_selector, state, () if snapshot is None else (snapshot,))
 
     # ------------------------------------------------------------ data channels
 
@@ -216,11 +210,9 @@ class Worker:
             )
             for peer, (host, port) in peers.items()
         }
-        below = self._subtask.stage + 1
-        stages = launch.plan.stages
-        selector = stages[below].key_selector if below < len(stages) else None
+        routes, execution = launch.plan.routes(self._subtask), launch.execution
         if not self._unaligned:
-            return Outputs(channels, selector, launch.execution.batch_rows)
+            return Outputs(channels, routes, execution.batch_rows, execution.max_parallelism)
         credited = {
             peer: CreditedChannel(
                 connection,
@@ -232,7 +224,7 @@ class Worker:
             )
             for peer, connection in channels.items()
         }
-        return OvertakingOutputs(credited, selector, launch.execution.batch_rows)
+        return OvertakingOutputs(credited, routes, execution.batch_rows, execution.max_parallelism)
 
     def _lost(self, peer: str, lost: SparkRuntimeError) -> None:
         self._inbox.post({"do": "channel_lost", "peer": peer, "why": str(lost)})

@@ -4,13 +4,15 @@ import pytest
 
 from impl.config import CheckpointConfig
 from impl.faults import COMPLETION_STORED, FaultLedger, FaultPlan
-from impl.plan import Plan, Role, Stage
+from impl.plan import Edge, Plan, Role, Stage
 from impl.spark.coordination import Coordination
 from impl.spark.driver_faults import damage
 from impl.spark.errors import AttemptFailedError
 from impl.state import FileSystemStorage, MemoryStorage, StorageError, encode
 
-PLAN = Plan("job", (Stage("in", Role.SOURCE, None, 1), Stage("out", Role.SINK, None, 1)))
+PLAN = Plan(
+    "job", (Stage("in", Role.SOURCE, None, 1), Stage("out", Role.SINK, None, 1)), (Edge("in", "out"),)
+)
 
 
 class Bench:

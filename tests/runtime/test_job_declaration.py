@@ -4,8 +4,7 @@ import pytest
 
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
 from impl.faults import ALIGNMENT_IN_PROGRESS, COMPLETION_STORED, FaultLedger, FaultPlan, Passages
-from impl.flights import UPDATES, FlightTotals, flights_csv, flights_job, settle
-from impl.job import Job, ParquetOutput
+from impl.flights import flights_csv, flights_job, settle
 from impl.plan import Role
 from impl.spark.errors import JavaNotFoundError
 from impl.spark.session import spark_session
@@ -54,22 +53,6 @@ def test_the_plan_of_the_flights(tmp_path):
     assert plan.downstream(count_1) == ("sink-0", "sink-1")
     assert plan.of_role(Role.SINK) == ("sink-0", "sink-1")
     assert len(plan.edges()) == 2 * 4 + 4 * 2
-
-
-def test_a_job_without_a_sink_is_refused(tmp_path):
-    job = Job("half").source("in", object())
-    with pytest.raises(ConfigError, match="from a source to a sink"):
-        job.execute("local[1]", tmp_path)
-
-
-def test_stages_in_the_wrong_place_are_refused(tmp_path):
-    output = ParquetOutput(tmp_path, UPDATES)
-    with pytest.raises(ConfigError, match="begins with a source"):
-        Job("late").key_by(str).aggregate("count", FlightTotals())
-    with pytest.raises(ConfigError, match="name of its own"):
-        Job("twice").source("in", object()).sink("in", output)
-    with pytest.raises(ConfigError, match="parallelism"):
-        Job("none").source("in", object(), parallelism=0)
 
 
 def test_a_fault_for_a_task_that_does_not_exist_is_refused(tmp_path):

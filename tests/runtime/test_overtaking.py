@@ -6,6 +6,7 @@ import socket
 import pytest
 
 from impl.core.barriers import Alignment
+from impl.plan import Route
 from impl.spark.credits import CreditedChannel, pack_credits
 from impl.spark.errors import ConnectionLostError, FrameError
 from impl.spark.frames import Connection, Kind, pack_barrier, pack_rows, unpack_barrier
@@ -149,7 +150,7 @@ def test_the_outputs_overtake_what_is_in_buffers_too(wire):  # UNAL-32
     one = wire(1)
     one.channel.send(Kind.RECORDS, b"sent before")
     one.received(1)
-    outputs = OvertakingOutputs({"sink-0": one.channel}, None, 100)
+    outputs = OvertakingOutputs({"sink-0": one.channel}, [Route(("sink-0",))], 100)
     outputs.emit([("row",)])
     assert outputs.barrier(3, UNALIGNED, 0) == {"sink-0": [pack_rows([("row",)])]}
     assert outputs.sent() == {"sink-0": 1}

@@ -5,7 +5,7 @@ import pytest
 
 from impl.config import ConfigError
 from impl.connectors.parquet_sink import ParquetSink
-from impl.plan import Plan, Role, Stage
+from impl.plan import Edge, Plan, Role, Stage
 from impl.spark.operators import ParquetOutput
 from impl.spark.runtime import require_a_start
 from impl.state import FileSystemStorage, encode
@@ -17,7 +17,9 @@ ROWS = pa.record_batch({"v": [1]})
 def begin(tmp_path):
     """Ask whether a run may begin in the folders of the test."""
     output = ParquetOutput(tmp_path / "committed", ROWS.schema)
-    plan = Plan("job", (Stage("in", Role.SOURCE, None, 1), Stage("out", Role.SINK, output, 1)))
+    plan = Plan(
+        "job", (Stage("in", Role.SOURCE, None, 1), Stage("out", Role.SINK, output, 1)), (Edge("in", "out"),)
+    )
     folder = tmp_path / "checkpoints"
 
     def ask(*, resume=False):

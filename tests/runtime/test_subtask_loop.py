@@ -22,13 +22,14 @@ from impl.faults import (
 )
 from impl.flights import FlightTotals
 from impl.functions import Aggregating
+from impl.plan import Route
 from impl.spark.credits import CreditedChannel
 from impl.spark.errors import ConnectionLostError, FrameError, InjectedFaultError, SparkRuntimeError
 from impl.spark.frames import Connection, Kind, pack_id, pack_rows, unpack_id, unpack_rows
 from impl.spark.inbox import Inbox, InboxClosedError
 from impl.spark.outputs import Outputs
 from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
-from impl.spark.processing import KeyedOperator
+from impl.spark.processing import ProcessOperator
 from impl.spark.sources import RateInput, SourceOperator
 from impl.spark.striking import Striker
 from impl.spark.subtask import RunningSubtask
@@ -66,9 +67,11 @@ class Bench:
             task="count-0",
             attempt=1,
             upstream=("in-0", "in-1"),
-            operator=KeyedOperator(Aggregating(FlightTotals()), lambda row: row[:2], HeapKeyedStateBackend()),
+            operator=ProcessOperator(
+                Aggregating(FlightTotals()), {0: lambda row: row[:2]}, HeapKeyedStateBackend()
+            ),
             inbox=self.inbox,
-            outputs=Outputs({"sink-0": Connection(here, 1)}, None, 100),
+            outputs=Outputs({"sink-0": Connection(here, 1)}, [Route(("sink-0",))], 100),
             storage=self.storage,
             say=self.said.put,
             striker=Noting(self.passed),
@@ -217,7 +220,7 @@ def test_a_source_says_once_that_its_data_has_ended_however_often_it_is_woken():
         upstream=(),
         operator=SourceOperator(source, 0, 1, 100),
         inbox=inbox,
-        outputs=OvertakingOutputs({"count-0": channel}, None, 100),
+        outputs=OvertakingOutputs({"count-0": channel}, [Route(("count-0",))], 100),
         storage=MemoryStorage(),
         say=said.put,
         striker=Noting([]),

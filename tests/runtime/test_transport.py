@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from impl.plan import Route
 from impl.spark.doors import Door, knock
 from impl.spark.errors import (
     ConnectionLostError,
@@ -177,7 +178,7 @@ def test_closing_wakes_who_waits_to_put_and_to_take():
 @pytest.mark.rule("TASK-01")
 def test_a_barrier_leaves_after_all_rows_emitted_before_it():
     here, there = pair()
-    outputs = Outputs({"count-0": here}, None, batch_rows=100)
+    outputs = Outputs({"count-0": here}, [Route(("count-0",))], batch_rows=100)
     outputs.emit([(1,), (2,)])
     outputs.broadcast(Kind.BARRIER, 5)
     outputs.emit([(3,)])

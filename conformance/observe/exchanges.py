@@ -1,0 +1,30 @@
+"""What a task has sent along its edges: every row goes along each of them."""
+
+from collections.abc import Mapping, Sequence
+
+BROADCAST = "broadcast"
+
+
+def rows_along(exchanges: Sequence[tuple[str, str, str]], task: str, sent: Mapping[str, int]) -> int:
+    """How many rows `task` has sent, given how many on each channel; ValueError if the edges disagree.
+
+    Without exchanges the plan is a line, and all channels belong to one edge.
+    """
+    stage = _stage(task)
+    edges = [(to, spread) for above, to, spread in exchanges if above == stage]
+    if not edges:
+        return sum(sent.values())
+    totals: dict[str, int] = {}
+    for to, spread in edges:
+        rows = {channel: count for channel, count in sent.items() if _stage(channel) == to}
+        if spread == BROADCAST and len(set(rows.values())) > 1:
+            raise ValueError(f"a broadcast to {to} has {rows}")
+        totals[to] = max(rows.values(), default=0) if spread == BROADCAST else sum(rows.values())
+    if len(set(totals.values())) > 1:
+        told = ", ".join(f"{count} to {to}" for to, count in totals.items())
+        raise ValueError(f"the edges have different numbers of rows: {told}")
+    return next(iter(totals.values()))
+
+
+def _stage(task: str) -> str:
+    return task.rpartition("-")[0]

@@ -1,0 +1,150 @@
+"""Streams under declaration: Flink's DataStream API, as far as it fits. Every step answers a new value.
+
+A stream is what comes out of one stage, or of several (`union`), with the part of the job that leads to it.
+A sink ends it and answers the job.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from impl.functions import (
+    AggregateFunction,
+    Aggregating,
+    CoProcessFunction,
+    Filtering,
+    FlatMapping,
+    Mapping,
+    ProcessFunction,
+)
+from impl.plan import Edge, KeySelector, Partitioning, Role, Row, Stage
+from impl.spark.operators import ParquetOutput
+
+if TYPE_CHECKING:
+    from impl.job import Job
+
+
+class End(NamedTuple):
+    """A stage whose rows a stream carries, and how they are to reach the next; None: as it suits."""
+
+    stage: str
+    partitioning: Partitioning | None = None
+    key_selector: KeySelector | None = None
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Rows on their way."""
+
+    job: "Job"
+    ends: tuple[End, ...]
+
+    def map(self, name: str, function: Callable[[Row], Row], parallelism: int | None = None) -> "Stream":
+        """One row for each row. `parallelism`: None for that of the stage before."""
+        return self.process(name, Mapping(function), parallelism)
+
+    def flat_map(
+        self, name: str, function: Callable[[Row], Iterable[Row]], parallelism: int | None = None
+    ) -> "Stream":
+        """Any number of rows for each row."""
+        return self.process(name, FlatMapping(function), parallelism)
+
+    def filter(self, name: str, function: Callable[[Row], bool], parallelism: int | None = None) -> "Stream":
+        """Only the rows for which `function` holds."""
+        return self.process(name, Filtering(function), parallelism)
+
+    def process(self, name: str, function: ProcessFunction, parallelism: int | None = None) -> "Stream":
+        """Run a function over each row; the key that it is called with is None."""
+        if parallelism is None:
+            parallelism = max(self.job.stage(end.stage).parallelism for end in self.ends)
+        return self._into(Stage(name, Role.PROCESS, function, parallelism))
+
+    def key_by(self, key_selector: KeySelector) -> "KeyedStream":
+        """Send every row to the subtask of its key.
+
+        A key is a number, a string, None, a tuple or a frozenset of keys, or anything else hashable whose
+        `repr` tells its value.
+        """
+        return KeyedStream(self.job, self._each(Partitioning.HASH, key_selector))
+
+    def forward(self) -> "Stream":
+        """Send the rows of each subtask to the one of its index; both stages need the same parallelism."""
+        return replace(self, ends=self._each(Partitioning.FORWARD))
+
+    def rebalance(self) -> "Stream":
+        """Send batches to all subtasks in turn."""
+        return replace(self, ends=self._each(Partitioning.REBALANCE))
+
+    def broadcast(self) -> "Stream":
+        """Send every row to every subtask."""
+        return replace(self, ends=self._each(Partitioning.BROADCAST))
+
+    def union(self, *others: "Stream") -> "Stream":
+        """The rows of this stream and of `others`, in no order among them."""
+        job, ends = self.job, self.ends
+        for other in others:
+            job, ends = job.together_with(other.job), (*ends, *other.ends)
+        return Stream(job, ends)
+
+    def connect(self, other: "Stream | KeyedStream") -> "ConnectedStreams":
+        """Two streams for a function with two inputs."""
+        return ConnectedStreams(self.job.together_with(other.job), self.ends, other.ends)
+
+    def sink(self, name: str, sink: ParquetOutput, parallelism: int = 1) -> "Job":
+        """End in a transactional sink; answers the job. Jobs are put together with `together_with`."""
+        return self._into(Stage(name, Role.SINK, sink, parallelism)).job
+
+    def _each(self, partitioning: Partitioning, key_selector: KeySelector | None = None) -> tuple[End, ...]:
+        return tuple(End(end.stage, partitioning, key_selector) for end in self.ends)
+
+    def _into(self, stage: Stage) -> "Stream":
+        return _lead(self.job, stage, self.ends)
+
+
+@dataclass(frozen=True)
+class KeyedStream:
+    """Rows on their way to the subtasks of their keys."""
+
+    job: "Job"
+    ends: tuple[End, ...]
+
+    def process(self, name: str, function: ProcessFunction, parallelism: int = 1) -> Stream:
+        """Run a function over each row and the state of its key."""
+        return _lead(self.job, Stage(name, Role.PROCESS, function, parallelism), self.ends)
+
+    def aggregate(self, name: str, function: AggregateFunction[Any], parallelism: int = 1) -> Stream:
+        """Keep an aggregate for each key; every row emits the result that it has led to."""
+        return self.process(name, Aggregating(function), parallelism)
+
+    def connect(self, other: "Stream | KeyedStream") -> "ConnectedStreams":
+        """Two streams for a function with two inputs; of two keyed ones equal keys share their state."""
+        return ConnectedStreams(self.job.together_with(other.job), self.ends, other.ends)
+
+
+@dataclass(frozen=True)
+class ConnectedStreams:
+    """Two streams on their way to one function."""
+
+    job: "Job"
+    first: tuple[End, ...]
+    second: tuple[End, ...]
+
+    def process(self, name: str, function: CoProcessFunction, parallelism: int = 1) -> Stream:
+        """Run a function whose `process_element1` and `process_element2` take the rows of the two."""
+        return _lead(self.job, Stage(name, Role.PROCESS, function, parallelism), self.first, self.second)
+
+
+def _lead(job: "Job", stage: Stage, *inputs: tuple[End, ...]) -> Stream:
+    """Lead streams into a new stage."""
+    edges = [
+        Edge(end.stage, stage.name, end.partitioning or _suitable(job, end, stage), end.key_selector, number)
+        for number, ends in enumerate(inputs)
+        for end in ends
+    ]
+    return Stream(job.with_stage(stage, edges), (End(stage.name),))
+
+
+def _suitable(job: "Job", end: End, stage: Stage) -> Partitioning:
+    """Forward where it can be, as in Flink, and rebalance where not."""
+    same = job.stage(end.stage).parallelism == stage.parallelism
+    return Partitioning.FORWARD if same else Partitioning.REBALANCE
