@@ -1,32 +1,55 @@
 """What a user writes: functions over keyed rows. Flink's names, as far as they fit.
 
-State is held by key and belongs to the engine: it is in every snapshot, and a function that keeps
-anything else keeps what a restore forgets. A function must be deterministic in its row and its state, or
-a replay after a failure tells another story than the one before it.
+State belongs to the engine, is held by key or by subtask and is in every snapshot; a function that keeps
+anything else keeps what a restore forgets. A function must be deterministic in its row and its state, or a
+replay after a failure tells another story than the one before it.
+
+Every subtask has a copy of its function, made when an attempt starts. It is called in this order, by one
+thread; only `process_element` has to be there.
+
+    initialize_state(store)          the operator state, which holds what was restored (CheckpointedFunction)
+    open(state)                      the keyed state, which holds what was restored
+    process_element(key, row)        for each row
+    snapshot_state(checkpoint)       between two rows: the operator state takes over what it has to hold
+    close()                          the attempt has ended, well or not
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from impl.plan import Row
-from impl.state import KeyedStateBackend
+from impl.state import KeyedStateBackend, OperatorStateStore
 
 
 class ProcessFunction(Protocol):
     """A function of one row and, on a keyed stream, the state of its key."""
 
-    def open(self, state: KeyedStateBackend) -> None:
-        """Take hold of the named states, which hold what was restored; called once, before any row."""
-
     def process_element(self, key: Hashable, row: Row) -> Iterable[Row]:
         """Handle one row; answers the rows to emit. `key` is None where the stream is not keyed."""
 
 
-class CoProcessFunction(Protocol):
-    """A function of two inputs. A key is None for an input that is not keyed, a broadcast one say."""
+class RichFunction(Protocol):
+    """What a function has as well if it keeps keyed state, or anything else to be opened and closed."""
 
     def open(self, state: KeyedStateBackend) -> None:
-        """Take hold of the named states, which hold what was restored; called once, before any row."""
+        """Take hold of the named states."""
+
+    def close(self) -> None:
+        """Let go of everything."""
+
+
+class CheckpointedFunction(Protocol):
+    """What a function has as well if it keeps operator state."""
+
+    def initialize_state(self, store: OperatorStateStore) -> None:
+        """Take hold of the named lists; `store.restored` tells from which checkpoint, if from any."""
+
+    def snapshot_state(self, checkpoint: int) -> None:
+        """A snapshot is taken: what the function holds besides the lists goes into them now."""
+
+
+class CoProcessFunction(Protocol):
+    """A function of two inputs. A key is None for an input that is not keyed, a broadcast one say."""
 
     def process_element1(self, key: Hashable, row: Row) -> Iterable[Row]:
         """Handle one row of the first input; answers the rows to emit."""
@@ -77,9 +100,6 @@ class _Rowwise:
 
     def __init__(self, function: Callable[[Row], Any]) -> None:
         self._function = function
-
-    def open(self, state: KeyedStateBackend) -> None:
-        """There is no state."""
 
     def process_element(self, key: Hashable, row: Row) -> Iterable[Row]:
         """One row of a batch."""

@@ -6,7 +6,7 @@ from impl.plan import Plan, Role, Subtask
 from impl.spark.operators import Operator, SinkOperator
 from impl.spark.processing import ProcessOperator
 from impl.spark.sources import SourceOperator
-from impl.state import HeapKeyedStateBackend, KeyedContext, Sections
+from impl.state import HeapKeyedStateBackend, KeyedContext, OperatorStateStore, Sections
 
 
 def operator_of(
@@ -28,7 +28,8 @@ def operator_of(
     if stage.role is Role.SINK:
         return SinkOperator(stage.logic, subtask.id, attempt, restored, snapshot, log)
     context = KeyedContext.of(subtask.id, index, stage.parallelism, plan.max_parallelism)
-    state = HeapKeyedStateBackend(context)
-    return ProcessOperator(
-        stage.logic, plan.key_selectors(stage), state, () if snapshot is None else (snapshot,)
-    )
+    state, store = HeapKeyedStateBackend(context), OperatorStateStore(restored)
+    if snapshot is not None:
+        state.restore([snapshot])
+        store.restore(0, 1, [snapshot])
+    return ProcessOperator(stage.logic, plan.key_selectors(stage), state, store)

@@ -5,14 +5,14 @@ from typing import Any
 
 from impl.plan import KeySelector, Row
 from impl.spark.operators import Process
-from impl.state import AsynchronousPart, KeyedStateBackend, Sections
+from impl.state import AsynchronousPart, KeyedStateBackend, OperatorStateStore
 
 
 class ProcessOperator:
     """Runs a user's function, with one input or two.
 
-    `key_selectors`: by input, for those that are keyed. `state` keeps the state by key, and begins with what
-    the `restored` snapshots hold.
+    `key_selectors`: by input, for those that are keyed. `state` and `store` keep the state by key and by
+    subtask, and hold what was restored.
     """
 
     def __init__(
@@ -20,12 +20,13 @@ class ProcessOperator:
         function: Any,  # noqa: ANN401 - a ProcessFunction or a CoProcessFunction
         key_selectors: Mapping[int, KeySelector],
         state: KeyedStateBackend,
-        restored: Sequence[Sections] = (),
+        store: OperatorStateStore | None = None,
     ) -> None:
         self._state = state
-        if restored:
-            state.restore(restored)
-        function.open(state)
+        self._store = OperatorStateStore() if store is None else store
+        self._function = function
+        self._call("initialize_state", self._store)
+        self._call("open", state)
         elements = (
             (function.process_element1, function.process_element2)
             if hasattr(function, "process_element1")
@@ -41,8 +42,11 @@ class ProcessOperator:
         return ()
 
     def snapshot(self, checkpoint: int) -> AsynchronousPart:
-        """All keyed state."""
-        return self._state.snapshot(checkpoint)
+        """All state; that of the subtask is encoded here and now."""
+        self._call("snapshot_state", checkpoint)
+        mine = self._store.sections()
+        rest = self._state.snapshot(checkpoint)
+        return lambda: {**mine, **rest()}
 
     def notify_complete(self, checkpoint: int) -> None:
         """The backend may let go of what an older checkpoint needed."""
@@ -53,8 +57,17 @@ class ProcessOperator:
         self._state.notify_abort(checkpoint)
 
     def close(self) -> None:
-        """The state is closed."""
-        self._state.close()
+        """The function lets go, then the state is closed."""
+        try:
+            self._call("close")
+        finally:
+            self._state.close()
+
+    def _call(self, hook: str, *given: object) -> None:
+        """Call a hook of the function, if it has it."""
+        called = getattr(self._function, hook, None)
+        if called is not None:
+            called(*given)
 
 
 def _whole_batches(function: Any, element: Any, key_of: KeySelector | None) -> Process:  # noqa: ANN401

@@ -1,9 +1,10 @@
 """Durable state: what a checkpoint leaves behind, and how it comes back.
 
 `snapshot` is the checksummed format of a state, `sections` that of a task's several states. `keyed` is the
-contract of state by key, `heap` the backend that keeps it in memory, `key_groups` how keys are spread.
-`storage` is what a checkpoint storage promises, `filesystem` and `memory` the two that keep it, `durable` the
-few file operations that survive a crash, `errors` what can go wrong.
+contract of state by key, `heap` the backend that keeps it in memory, `key_groups` how keys are spread;
+`operator_state` is the state of a subtask that belongs to no key. `storage` is what a checkpoint storage
+promises, `filesystem` and `memory` the two that keep it, `durable` the few file operations that survive a
+crash, `errors` what can go wrong.
 """
 
 from impl.state.errors import (
@@ -25,6 +26,7 @@ from impl.state.keyed import (
     ValueState,
 )
 from impl.state.memory import MemoryStorage
+from impl.state.operator_state import OperatorListState, OperatorStateStore
 from impl.state.sections import Sections, pack, sections_of
 from impl.state.snapshot import decode, encode
 from impl.state.storage import (
@@ -49,6 +51,8 @@ __all__ = [
     "ListState",
     "MapState",
     "MemoryStorage",
+    "OperatorListState",
+    "OperatorStateStore",
     "Refused",
     "Sections",
     "SnapshotCorruptError",
