@@ -21,9 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
+from impl.connectors.parquet_sink import ParquetOutput
+from impl.connectors.postgres_sink import PostgresOutput
+from impl.connectors.sqlite_sink import SqliteOutput
 from impl.faults import KILL_EXECUTOR, FaultPlan
 from impl.plan import Edge, Plan, Role, Stage
-from impl.spark.operators import ParquetOutput
 from impl.spark.runtime import JobPaths, JobResult, OnProgress, Progress, run_job
 from impl.spark.session import spark_session
 from impl.spark.sources import CsvInput, Input, JsonLinesInput, ParquetInput, RateInput
@@ -41,8 +43,10 @@ __all__ = [
     "OnProgress",
     "ParquetInput",
     "ParquetOutput",
+    "PostgresOutput",
     "Progress",
     "RateInput",
+    "SqliteOutput",
     "Stream",
 ]
 

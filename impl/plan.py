@@ -107,6 +107,10 @@ class Plan:
         """The ids of the subtasks that have `role`."""
         return tuple(one.id for one in self.subtasks() if self.stages[one.stage].role is role)
 
+    def outputs(self) -> tuple[Any, ...]:
+        """What the sinks write to, stage by stage: `impl.connectors.two_phase.Output`."""
+        return tuple(stage.logic for stage in self.stages if stage.role is Role.SINK)
+
     def inputs(self, subtask: Subtask) -> tuple[tuple[str, int], ...]:
         """Who sends to `subtask`, and at which of its inputs, in the order of its gate's channels."""
         name = self.stages[subtask.stage].name

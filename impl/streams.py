@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from impl.connectors.two_phase import Output
 from impl.functions import (
     AggregateFunction,
     Aggregating,
@@ -18,7 +19,6 @@ from impl.functions import (
     ProcessFunction,
 )
 from impl.plan import Edge, KeySelector, Partitioning, Role, Row, Stage
-from impl.spark.operators import ParquetOutput
 
 if TYPE_CHECKING:
     from impl.job import Job
@@ -90,7 +90,7 @@ class Stream:
         """Two streams for a function with two inputs."""
         return ConnectedStreams(self.job.together_with(other.job), self.ends, other.ends)
 
-    def sink(self, name: str, sink: ParquetOutput, parallelism: int = 1) -> "Job":
+    def sink(self, name: str, sink: Output, parallelism: int = 1) -> "Job":
         """End in a transactional sink; answers the job. Jobs are put together with `together_with`."""
         return self._into(Stage(name, Role.SINK, sink, parallelism)).job
 

@@ -3,6 +3,8 @@
 import pytest
 from hypothesis import settings
 
+from conformance.postgres_server import PostgresServer, ServerNotFoundError
+
 settings.register_profile("barrierspec", deadline=None, derandomize=True)
 settings.load_profile("barrierspec")
 
@@ -10,3 +12,14 @@ settings.load_profile("barrierspec")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--rewrite`: write the golden transcripts anew; a person then reads the diff."""
     parser.addoption("--rewrite", action="store_true", default=False)
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server of this process's own."""
+    try:
+        server = PostgresServer()
+    except ServerNotFoundError as missing:
+        pytest.skip(str(missing))
+    with server:
+        yield server

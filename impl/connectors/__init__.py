@@ -1,24 +1,32 @@
 """The ends of a job: sources that can be replayed from an offset, and sinks that commit in two phases.
 
 `file_source` is what sources over one file share: `csv_source`, `parquet_source`, `json_source` (JSON lines);
-`rate_source` makes its rows. `parquet_sink` writes Parquet files that become visible by the manifests of
-`manifests`, where committed output is also read and left-overs are swept; `errors` is what can go wrong.
+`rate_source` makes its rows. `two_phase` commits for every sink, and says what the system behind one has to
+promise: `parquet_sink` writes files that become visible by the manifests of `manifests`, `sqlite_sink` the
+rows of an embedded database, `postgres_sink` prepares transactions in a server with which `postgres`
+speaks; `staging` is what the first two keep until then. `errors` is what can go wrong.
 """
 
 from impl.connectors.csv_source import CsvSource
 from impl.connectors.errors import (
     ConnectorError,
     OutputCorruptError,
+    PreparedTransactionsDisabledError,
+    ServerLostError,
     SinkConflictError,
     SourceChangedError,
     SourceError,
+    TransactionLostError,
 )
 from impl.connectors.file_source import FileOffset, FileSource
 from impl.connectors.json_source import JsonLinesSource
 from impl.connectors.manifests import DataFile, Manifest, list_committed, read_committed, sweep
-from impl.connectors.parquet_sink import ParquetSink, ParquetSinkState
+from impl.connectors.parquet_sink import ParquetFiles, ParquetOutput
 from impl.connectors.parquet_source import ParquetSource
+from impl.connectors.postgres_sink import PostgresOutput
 from impl.connectors.rate_source import RateOffset, RateSource
+from impl.connectors.sqlite_sink import SqliteOutput
+from impl.connectors.two_phase import Output, Participant, Receipt, SinkPlace, SinkState, TwoPhaseSink
 
 __all__ = [
     "ConnectorError",
@@ -28,15 +36,26 @@ __all__ = [
     "FileSource",
     "JsonLinesSource",
     "Manifest",
+    "Output",
     "OutputCorruptError",
-    "ParquetSink",
-    "ParquetSinkState",
+    "ParquetFiles",
+    "ParquetOutput",
     "ParquetSource",
+    "Participant",
+    "PostgresOutput",
+    "PreparedTransactionsDisabledError",
     "RateOffset",
     "RateSource",
+    "Receipt",
+    "ServerLostError",
     "SinkConflictError",
+    "SinkPlace",
+    "SinkState",
     "SourceChangedError",
     "SourceError",
+    "SqliteOutput",
+    "TransactionLostError",
+    "TwoPhaseSink",
     "list_committed",
     "read_committed",
     "sweep",

@@ -19,3 +19,15 @@ class SinkConflictError(ConnectorError):
 
 class OutputCorruptError(ConnectorError):
     """Committed output, or its manifest, is not as it was written."""
+
+
+class ServerLostError(ConnectorError):
+    """The database server is gone, or is busy with the same transaction; what it last did is not known."""
+
+
+class PreparedTransactionsDisabledError(ConnectorError):
+    """The PostgreSQL server has `max_prepared_transactions` 0, so nothing can be pre-committed."""
+
+
+class TransactionLostError(ConnectorError):
+    """A pre-committed transaction is neither there nor committed: somebody rolled it back (SINK-08)."""

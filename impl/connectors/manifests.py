@@ -54,6 +54,16 @@ class Manifest:
         """Committed rows."""
         return sum(one.rows for one in self.files)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The data files."""
+        return tuple(one.file for one in self.files)
+
+    @property
+    def file(self) -> str:
+        """The name of the manifest itself."""
+        return f"{self.subtask}-{self.checkpoint}.json"
+
     def encode(self) -> bytes:
         """JSON with a checksum over everything else in it."""
         body = asdict(self)
@@ -81,7 +91,7 @@ class Manifest:
 
 def publish(directory: Path, manifest: Manifest) -> None:
     """Make a manifest's files visible, atomically. Publishing the same again is harmless (SINK-06)."""
-    path = directory / "manifests" / f"{manifest.subtask}-{manifest.checkpoint}.json"
+    path = directory / "manifests" / manifest.file
     for one in manifest.files:
         if not (directory / one.file).is_file():
             raise OutputCorruptError(
@@ -95,8 +105,8 @@ def publish(directory: Path, manifest: Manifest) -> None:
         )
 
 
-def list_committed(directory: Path | str, subtask: str | None = None) -> tuple[Manifest, ...]:
-    """Everything committed, or what `subtask` committed, in the order of checkpoints, then subtasks.
+def list_committed(directory: Path | str) -> tuple[Manifest, ...]:
+    """Everything committed, in the order of checkpoints, then subtasks.
 
     A manifest that is taken back meanwhile (see `retract`) is not among them.
     """
@@ -107,8 +117,7 @@ def list_committed(directory: Path | str, subtask: str | None = None) -> tuple[M
         raise StorageError.of("listing the committed output in", manifests, cause) from cause
     found = []
     for name in names:
-        match = _MANIFEST.fullmatch(name)
-        if match is None or subtask not in (None, match.group(1)):
+        if not _MANIFEST.fullmatch(name):
             continue
         try:
             data = read_file(manifests / name)
@@ -123,7 +132,7 @@ def list_committed(directory: Path | str, subtask: str | None = None) -> tuple[M
 def read_committed(directory: Path | str, *, after: int = -1) -> pa.Table:
     """The committed rows of checkpoints above `after`, every file verified; no columns if there are none."""
     tables = [
-        _read_verified(Path(directory), one)
+        pq.read_table(pa.BufferReader(read_verified(Path(directory), one)))
         for manifest in list_committed(directory)
         if manifest.checkpoint > after
         for one in manifest.files
@@ -131,28 +140,22 @@ def read_committed(directory: Path | str, *, after: int = -1) -> pa.Table:
     return pa.concat_tables(tables) if tables else pa.table({})
 
 
-def retract(directory: Path, subtask: str, restored: int | None) -> tuple[str, ...]:
-    """Take back what a subtask committed beyond the checkpoint it restores; answers the manifests.
+def retract(directory: Path, restored: int | None) -> tuple[str, ...]:
+    """Take back what was committed beyond the checkpoint that the job restores; answers the manifests.
 
     Needed only when a damaged checkpoint made the job fall back behind one whose output was committed:
     that output will be written again. The manifests are moved to `retracted`, for a person to see.
     """
-    beyond = [
-        manifest
-        for manifest in list_committed(directory, subtask)
-        if restored is None or manifest.checkpoint > restored
-    ]
-    taken = []
+    beyond = [one for one in list_committed(directory) if restored is None or one.checkpoint > restored]
     for manifest in beyond:
-        path = directory / "manifests" / f"{subtask}-{manifest.checkpoint}.json"
-        target = directory / "retracted" / path.name
+        path = directory / "manifests" / manifest.file
+        target = directory / "retracted" / manifest.file
         try:
             target.parent.mkdir(exist_ok=True)
             path.replace(target)
         except OSError as cause:
             raise StorageError.of("retracting", path, cause) from cause
-        taken.append(path.name)
-    return tuple(taken)
+    return tuple(manifest.file for manifest in beyond)
 
 
 def sweep(directory: Path | str, attempt: int, keep: Collection[str] = ()) -> tuple[str, ...]:
@@ -178,14 +181,15 @@ def describe_file(directory: Path, file: str, rows: int) -> DataFile:
     return DataFile(file, rows, len(data), _digest(data))
 
 
-def _read_verified(directory: Path, one: DataFile) -> pa.Table:
+def read_verified(directory: Path, one: DataFile) -> bytes:
+    """The content of a data file; `OutputCorruptError` if it is not as it was written."""
     path = directory / one.file
     data = read_file(path)
     if _digest(data) != one.checksum:
         raise OutputCorruptError(
             f"{path}: expected checksum {one.checksum}, came {_digest(data)}; restore it from a backup"
         )
-    return pq.read_table(pa.BufferReader(data))
+    return data
 
 
 def _digest(data: bytes) -> str:

@@ -1,10 +1,12 @@
 """From the plan to the operator of one subtask, restored."""
 
 from impl.config import ExecutionConfig
+from impl.connectors.two_phase import SinkPlace
 from impl.eventlog import EventLog
 from impl.plan import Plan, Role, Subtask
-from impl.spark.operators import Operator, SinkOperator
+from impl.spark.operators import Operator
 from impl.spark.processing import ProcessOperator
+from impl.spark.sinks import SinkOperator
 from impl.spark.sources import SourceOperator
 from impl.state import HeapKeyedStateBackend, KeyedContext, OperatorStateStore, Sections
 
@@ -13,7 +15,7 @@ def operator_of(
     plan: Plan,
     subtask: Subtask,
     execution: ExecutionConfig,
-    attempt: int,
+    place: SinkPlace,
     restored: int | None,
     snapshot: Sections | None,
     log: EventLog | None,
@@ -26,7 +28,7 @@ def operator_of(
             source.restore(snapshot)
         return source
     if stage.role is Role.SINK:
-        return SinkOperator(stage.logic, subtask.id, attempt, restored, snapshot, log)
+        return SinkOperator(stage.logic, place, restored, snapshot, log)
     context = KeyedContext.of(subtask.id, index, stage.parallelism, plan.max_parallelism)
     state, store = HeapKeyedStateBackend(context), OperatorStateStore(restored)
     if snapshot is not None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
+from impl.connectors.errors import ServerLostError
 from impl.eventlog import EventLog
 from impl.faults import FaultLedger, FaultPlan
 from impl.plan import Plan, Role
@@ -15,9 +16,10 @@ from impl.spark.coordination import CheckpointReport, Coordination
 from impl.spark.errors import AttemptFailedError, JobFailedError
 from impl.spark.handshake import new_secret
 from impl.spark.session import LOOPBACK, is_local, refuse_unsupported, require_slots
+from impl.spark.sinks import state_in
 from impl.spark.worker import Launch
 from impl.spark.workers import Workers
-from impl.state import FileSystemStorage, Refused, Sections
+from impl.state import FileSystemStorage, Refused
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -99,12 +101,15 @@ def run_job(
     """Run `plan` on `spark` until it has finished.
 
     Raises `TooFewSlotsError` and `UnsupportedSettingError` before anything is started, `ConfigError` for
-    folders that do not fit (see `require_a_start`), and `JobFailedError` when no restart is left.
+    folders that do not fit (see `require_a_start`), `ConnectorError` for an output that cannot work, and
+    `JobFailedError` when no restart is left.
     """
     refuse_unsupported(spark)
     require_slots(spark, len(plan.ids()))
     storage = FileSystemStorage(paths.checkpoints)
     require_a_start(storage, paths.checkpoints, plan, resume=resume)
+    for output in plan.outputs():
+        output.prepare()
     log = EventLog(paths.events, "coordinator", "coordinator", 0) if paths.events else None
     ledger = FaultLedger(faults)
     job = _Job(
@@ -136,12 +141,12 @@ def require_a_start(storage: FileSystemStorage, folder: Path, plan: Plan, *, res
             f"{folder} holds no checkpoint to resume from{unreadable}; bring one back, or begin without "
             "resume"
         )
-    for stage in plan.stages:
-        if stage.role is Role.SINK and stage.logic.holds_output():
+    for output in plan.outputs():
+        if output.holds_output(plan.name):
             raise ConfigError(
-                f"{stage.logic.directory} holds committed output and {folder} no checkpoint that it belongs "
-                "to, so a run from the beginning would take it back; choose another folder, or resume with "
-                "its checkpoints"
+                f"{output.where} holds committed output and {folder} no checkpoint that it belongs to, so a "
+                "run from the beginning would take it back or double it; choose another place, or resume "
+                "with its checkpoints"
             )
 
 
@@ -180,7 +185,7 @@ class _Job:
         self._attempts: list[AttemptReport] = []
         self._last_progress = (0.0, 0)
         self._swept = 0
-        self._restored: list[Sections] = []
+        self._kept: frozenset[str] = frozenset()
 
     def run(self) -> JobResult:
         while not self._attempt():
@@ -214,10 +219,21 @@ class _Job:
         report.first_offset = sum(handle.offset or 0 for handle in states.values())
         self._attempts.append(report)
         sinks = self._plan.of_role(Role.SINK)
-        self._restored = [self._storage.open(states[task]).in_memory() for task in sinks if task in states]
-        self._sweep(number)
+        kept = [state_in(self._storage.open(states[task])) for task in sinks if task in states]
+        self._kept = frozenset[str]().union(*(one.names for one in kept))
+        try:
+            self._sweep(number)
+            for output in self._plan.outputs():
+                output.retract(self._storage.lineage, restored)
+        except ServerLostError as lost:
+            workers.close()
+            report.reason = str(lost)
+            report.failed = self._clock()
+            self._coordination.fail_attempt(report.reason)
+            return False
         launch = Launch(
             plan=self._plan,
+            lineage=self._storage.lineage,
             attempt=number,
             host=workers.host,
             port=workers.port,
@@ -247,10 +263,13 @@ class _Job:
     def _watch(self, report: AttemptReport) -> None:
         completed = len(self._coordination.completions)
         if completed > self._swept:
-            self._swept = completed
             if len(self._attempts) > 1 and self._clock() - report.started < _SWEEP_SECONDS:
                 # an ended attempt's worker may have pre-committed after the sweep at the restart
-                self._sweep(report.attempt)
+                try:
+                    self._sweep(report.attempt)
+                except ServerLostError as lost:
+                    raise AttemptFailedError(str(lost)) from lost
+            self._swept = completed
         if self._on_progress is None:
             return
         now = self._clock()
@@ -275,6 +294,5 @@ class _Job:
     def _sweep(self, attempt: int) -> None:
         """Remove what ended attempts have left, but for what the restored sinks are about to commit."""
         self._storage.sweep(attempt)
-        for stage in self._plan.stages:
-            if stage.role is Role.SINK:
-                stage.logic.sweep(attempt, self._restored)
+        for output in self._plan.outputs():
+            output.sweep(self._storage.lineage, attempt, self._kept)

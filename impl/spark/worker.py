@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from impl.config import ALTERNATING, UNALIGNED, ExecutionConfig
+from impl.connectors.two_phase import SinkPlace
 from impl.core import ProtocolError
 from impl.eventlog import EventLog
 from impl.faults import ERROR, LOST_CHANNEL, LOST_CONTROL, RESTORE_DUE, RESTORED
@@ -39,6 +40,8 @@ class Launch:
     """All that a worker is given to begin with; it travels inside the Spark job."""
 
     plan: Plan
+    lineage: str
+    """Of the checkpoint folder: what a sink names its transactions by."""
     attempt: int
     host: str
     port: int
@@ -160,7 +163,7 @@ class Worker:
             launch.plan,
             self._subtask,
             launch.execution,
-            launch.attempt,
+            SinkPlace(launch.plan.name, launch.lineage, self._task, launch.attempt),
             deploy["restored"],
             snapshot,
             self._log,

@@ -2,6 +2,7 @@
 
     attempts/3                    attempt 3 was drawn
     attempts/3.restored           from which checkpoint it started
+    attempts/lineage              a name for all that the job writes elsewhere, drawn once
     chk-7/count-0.3.state         the snapshot of task count-0, written by attempt 3
     chk-7/_metadata               checkpoint 7 is complete, and consists of the files listed here
 
@@ -14,6 +15,7 @@ refused when read.
 
 import json
 import re
+import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -56,6 +58,14 @@ class FileSystemStorage:
     def directory(self) -> Path:
         """The directory of the job."""
         return self._directory
+
+    @property
+    def lineage(self) -> str:
+        """A name that no other folder has, drawn when it is first asked for: what sinks write bears it."""
+        path = self._directory / "attempts" / "lineage"
+        if not path.is_file():
+            publish_file(path, secrets.token_hex(8).encode())  # of two that draw one, both read the same
+        return read_file(path).decode()
 
     # ------------------------------------------------------------ attempts
 

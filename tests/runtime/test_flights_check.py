@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
+from impl.connectors import ParquetFiles, TwoPhaseSink
 from impl.connectors.csv_source import CsvSource
-from impl.connectors.parquet_sink import ParquetSink
 from impl.flights import COLUMNS, SOURCES, TYPES, UPDATES, FlightTotals, first_flights, to_rows
 from impl.flights_check import check_flights
 
@@ -27,7 +27,7 @@ def exact_updates(csv):
 
 
 def commit(directory, updates):
-    sink = ParquetSink(directory, subtask="sink-0", attempt=1)
+    sink = TwoPhaseSink(ParquetFiles(directory, subtask="sink-0", attempt=1))
     columns = [
         pa.array(column, field.type)
         for column, field in zip(zip(*updates, strict=True), UPDATES, strict=True)

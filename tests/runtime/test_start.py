@@ -4,9 +4,9 @@ import pyarrow as pa
 import pytest
 
 from impl.config import ConfigError
-from impl.connectors.parquet_sink import ParquetSink
+from impl.connectors import ParquetFiles, TwoPhaseSink
+from impl.job import ParquetOutput
 from impl.plan import Edge, Plan, Role, Stage
-from impl.spark.operators import ParquetOutput
 from impl.spark.runtime import require_a_start
 from impl.state import FileSystemStorage, encode
 
@@ -29,7 +29,7 @@ def begin(tmp_path):
 
 
 def commit(tmp_path):
-    sink = ParquetSink(tmp_path / "committed", subtask="out-0", attempt=1)
+    sink = TwoPhaseSink(ParquetFiles(tmp_path / "committed", subtask="out-0", attempt=1))
     sink.write(ROWS)
     sink.snapshot(1)
     sink.notify_complete(1)

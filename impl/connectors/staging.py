@@ -1,0 +1,103 @@
+"""Transactions as files: rows go to a staging file, which a pre-commit closes, syncs and names.
+
+data/.2-sink-0-8.parquet.staging    transaction 8 of subtask sink-0 in attempt 2, still open
+data/2-sink-0-8.parquet             pre-committed
+"""
+
+import os
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from impl.connectors.errors import ConnectorError
+from impl.connectors.manifests import DataFile, describe_file
+from impl.state.durable import make_directory, remove_file, sync_directory, sync_file
+from impl.state.errors import StorageError
+
+_ROW_GROUP: Final = 1 << 16
+
+
+class StagedFiles:
+    """The transactions of one sink subtask under `directory`; one is open at a time.
+
+    `owner` stands at the beginning of every name: it tells the attempt and the subtask.
+    """
+
+    def __init__(self, directory: Path, owner: str) -> None:
+        self._directory = directory
+        self._owner = owner
+        self._buffer: list[pa.RecordBatch] = []
+        self._buffered = 0
+        self._rows = 0
+        self._open: str | None = None
+        self._writer: pq.ParquetWriter | None = None
+        make_directory(directory / "data")
+
+    def remnant(self, transaction: int) -> str:
+        """The file of an open transaction, relative to the directory."""
+        return f"data/.{self._owner}-{transaction}.parquet.staging"
+
+    def write(self, transaction: int, rows: pa.RecordBatch) -> None:
+        """Rows for the open transaction."""
+        self._buffer.append(rows)
+        self._buffered += rows.num_rows
+        if self._buffered >= _ROW_GROUP:
+            self._flush(transaction)
+
+    def pre_commit(self, transaction: int) -> DataFile | None:
+        """Close, sync and name the file; None for a transaction without rows."""
+        self._flush(transaction)
+        if self._writer is None or self._open is None:
+            return None
+        staging = self._directory / self._open
+        name = f"data/{self._owner}-{transaction}.parquet"
+        try:
+            self._writer.close()
+            sync_file(staging)
+            os.replace(staging, self._directory / name)
+        except OSError as cause:
+            raise StorageError.of("pre-committing", staging, cause) from cause
+        finally:
+            self._writer = None
+        sync_directory(staging.parent)
+        self._open = None
+        rows, self._rows = self._rows, 0
+        return describe_file(self._directory, name, rows)
+
+    def abort(self, remnant: str) -> None:
+        """Remove the file of an open transaction; one that is not there is fine."""
+        remove_file(self._directory / remnant)
+
+    def close(self) -> None:
+        """Give up what is open."""
+        self._buffer.clear()
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        if self._open is not None:
+            self.abort(self._open)
+            self._open = None
+
+    def _flush(self, transaction: int) -> None:
+        """Write what is buffered as row groups of a good size."""
+        if not self._buffered:
+            self._buffer.clear()
+            return
+        self._open = self.remnant(transaction)
+        path = self._directory / self._open
+        try:
+            table = pa.Table.from_batches(self._buffer)
+            if self._writer is None:
+                self._writer = pq.ParquetWriter(path, table.schema)
+            self._writer.write_table(table, row_group_size=_ROW_GROUP)
+        except OSError as cause:
+            raise StorageError.of("writing", path, cause) from cause
+        except (pa.ArrowInvalid, ValueError) as cause:
+            raise ConnectorError(
+                f"{path}: all rows of one transaction have one schema, {cause}; write batches of one schema"
+            ) from cause
+        self._rows += self._buffered
+        self._buffer.clear()
+        self._buffered = 0

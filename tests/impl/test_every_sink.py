@@ -1,0 +1,313 @@
+"""What holds for every sink, whatever stands behind it: the same histories against the protocol core.
+
+A history is driven into a sink and, as events of the wire, into the core alone. Both have to answer the
+same, but for the numbers of transactions; and what can be seen in the system behind is, after every step,
+just the rows of the transactions that the core has been told to keep.
+"""
+
+import pickle
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+import psycopg
+import pyarrow as pa
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from psycopg import sql
+
+from impl.connectors import (
+    ParquetOutput,
+    PostgresOutput,
+    SinkPlace,
+    SqliteOutput,
+    TwoPhaseSink,
+    list_committed,
+    read_committed,
+)
+from impl.core import COMPONENTS
+
+SCHEMA = pa.schema({"n": pa.int64(), "word": pa.string()})
+FRESH = count()
+STRANGER = "f" * 16
+
+
+def rows(numbers):
+    return pa.record_batch({"n": pa.array(numbers, pa.int64()), "word": [f"w{n}" for n in numbers]})
+
+
+class Parquet:
+    def __init__(self, folder):
+        self.output = ParquetOutput(folder / "committed", SCHEMA)
+
+    def seen(self):
+        table = read_committed(self.output.directory)
+        return table.column("n").to_pylist() if table.num_columns else []
+
+    def left(self):
+        there = {
+            str(path.relative_to(self.output.directory)) for path in self.output.directory.glob("data/*")
+        }
+        return there - {name for one in list_committed(self.output.directory) for name in one.names}
+
+
+class Sqlite:
+    def __init__(self, folder):
+        self.output = SqliteOutput(folder / "out.db", "counts", SCHEMA)
+
+    def seen(self):
+        with closing(sqlite3.connect(self.output.database)) as database:
+            return [n for n, word in database.execute("SELECT n, word FROM counts") if word == f"w{n}"]
+
+    def left(self):
+        return {f"data/{path.name}" for path in self.output.staging.glob("data/*")}
+
+
+class Postgres:
+    def __init__(self, server, table):
+        self.conninfo = server.conninfo
+        self.output = PostgresOutput(server.conninfo, table, SCHEMA)
+
+    def seen(self):
+        with psycopg.connect(self.conninfo) as session:
+            found = session.execute(
+                sql.SQL("SELECT n, word FROM {}").format(sql.Identifier(self.output.table))
+            ).fetchall()
+        return [n for n, word in found if word == f"w{n}"]
+
+    def left(self):
+        with psycopg.connect(self.conninfo) as session:
+            found = session.execute("SELECT gid FROM pg_prepared_xacts").fetchall()
+        return {name for (name,) in found if self.lineage in name or STRANGER in name}
+
+
+@pytest.fixture(scope="module", params=["parquet", "sqlite", "postgres"])
+def behind(request, tmp_path_factory):
+    """Makes a fresh system behind a sink, and ends what is left prepared there."""
+    server = request.getfixturevalue("postgres") if request.param == "postgres" else None
+
+    def make():
+        folder: Path = tmp_path_factory.mktemp("sink")
+        kinds = {"parquet": lambda: Parquet(folder), "sqlite": lambda: Sqlite(folder)}
+        made = Postgres(server, f"t{next(FRESH)}") if server else kinds[request.param]()
+        made.lineage = f"{next(FRESH):016x}"
+        made.output.prepare()
+        return made
+
+    return make
+
+
+def opened(behind, attempt=1, state=None, lineage=None):
+    place = SinkPlace("job", lineage or behind.lineage, "sink-0", attempt)
+    return TwoPhaseSink.restored(behind.output.open(place), state)
+
+
+class History:
+    """One sink with the core beside it; transactions are compared by their order of beginning."""
+
+    def __init__(self, system):
+        self.system, self.core = system, COMPONENTS["sink"]({})
+        self.ours = {1: 1}  # by the sink's number of a transaction: the core's
+        self.rows = {}  # by the core's number
+        self.numbers, self.attempt, self.checkpoint = count(), 1, 0
+        self.completed, self.finished, self.states = None, False, {}
+        self.sink, _ = opened(system)
+
+    def tell(self, effects, **event):
+        expected = self.core.apply(event)
+        came = [effect.wire() for effect in effects]
+        for mine, theirs in zip(expected, came, strict=True):
+            if mine["kind"] == "begin":
+                self.ours[theirs["transaction"]] = mine["transaction"]
+            theirs["transaction"] = self.ours[theirs["transaction"]]
+        assert [(one["kind"], one["transaction"]) for one in came] == [
+            (one["kind"], one["transaction"]) for one in expected
+        ]
+
+    def write(self):
+        if self.finished:
+            return
+        numbers = [next(self.numbers) for _ in range(3)]
+        self.rows.setdefault(self.core.observe()["open"], []).extend(numbers)
+        self.tell(self.sink.write(rows(numbers)), kind="write", value="rows")
+
+    def snapshot(self):
+        self.checkpoint += 1
+        self.tell(self.sink.snapshot(self.checkpoint), kind="snapshot", checkpoint=self.checkpoint)
+        self.states[self.checkpoint] = pickle.dumps(self.sink.state_of(self.checkpoint))
+
+    def complete(self):
+        if self.states:
+            self.completed = max(self.states)
+            effects = self.sink.notify_complete(self.completed)
+            self.tell(effects, kind="notify_complete", checkpoint=self.completed)
+
+    def abort(self):
+        if self.checkpoint:
+            self.tell(
+                self.sink.notify_abort(self.checkpoint), kind="notify_abort", checkpoint=self.checkpoint
+            )
+
+    def finish(self):
+        if not self.finished:
+            self.finished = True
+            self.tell(self.sink.finish(), kind="finish")
+
+    def crash(self, *, zombie=False):
+        dead, was_finished, self.finished = self.sink, self.finished, False
+        self.attempt += 1
+        self.states = {one: held for one, held in self.states.items() if one <= (self.completed or 0)}
+        state = None if self.completed is None else pickle.loads(self.states[self.completed])
+        keep = state.names if state else frozenset()
+        if not zombie:
+            dead.close()
+        self.system.output.sweep(self.system.lineage, self.attempt, keep)
+        self.system.output.retract(self.system.lineage, self.completed)
+        if zombie:  # it goes on, and pre-commits what nobody will ask for
+            if not was_finished:
+                dead.write(rows([next(self.numbers)]))
+            dead.snapshot(self.checkpoint + 1)
+            dead.close()
+        self.core.apply({"kind": "crash"})
+        if state is None:
+            assert self.core.observe()["committed"] == []
+            self.core, self.ours, self.rows = COMPONENTS["sink"]({}), {1: 1}, {}
+            self.checkpoint += 1
+            self.sink, _ = opened(self.system, self.attempt)
+        else:
+            state = replace(state, next_transaction=self.attempt * 1_000)
+            self.sink, effects = opened(self.system, self.attempt, state)
+            self.tell(effects, kind="restore", checkpoint=self.completed)
+        self.system.output.sweep(self.system.lineage, self.attempt, keep)
+
+    def zombie(self):
+        self.crash(zombie=True)
+
+    def kept(self):
+        return Counter(n for one in self.core.observe()["committed"] for n in self.rows.get(one, ()))
+
+
+STEPS = st.sampled_from(["write", "snapshot", "complete", "abort", "finish", "crash", "zombie"])
+
+
+@pytest.mark.rule("SINK-01")
+@pytest.mark.rule("SINK-02")
+@pytest.mark.rule("SINK-03")
+@pytest.mark.rule("SINK-04")
+@pytest.mark.rule("SINK-05")
+@pytest.mark.rule("SINK-06")
+@pytest.mark.rule("SINK-07")
+@pytest.mark.rule("SINK-08")
+@settings(max_examples=25)
+@given(story=st.lists(STEPS, max_size=20))
+@example(story=["write", "snapshot", "complete", "write", "snapshot", "crash", "zombie", "write"])
+@example(story=["write", "snapshot", "write", "snapshot", "complete", "crash", "finish", "crash"])
+def test_what_is_seen_is_what_the_core_keeps_whatever_happens(behind, story):
+    history = History(behind())
+    for step in [*story, "snapshot", "complete", "write", "snapshot"]:
+        getattr(history, step)()
+        assert Counter(history.system.seen()) == history.kept()
+    sink, system = history.sink, history.system
+    pending = {name for one in sink.transactions.pending for name in sink.receipt_of(one).names}
+    sink.close()
+    assert system.left() == pending
+    system.output.sweep(system.lineage, history.attempt + 1)
+    assert system.left() == set()
+
+
+@pytest.mark.rule("SINK-10")
+def test_a_commit_that_fails_keeps_no_other_from_being_tried(behind):
+    system = behind()
+    sink, _ = opened(system)
+    for checkpoint in (1, 2, 3):
+        sink.write(rows([checkpoint]))
+        sink.snapshot(checkpoint)
+    second = sink.transactions.pending[1]
+    lost = sink.receipt_of(second)
+    system.output.sweep(system.lineage, 2, {name for name in system.left() if name not in lost.names})
+    with pytest.raises(Exception, match="expected"):
+        sink.notify_complete(3)
+    assert sorted(system.seen()) == [1, 3]
+
+
+@pytest.mark.rule("SINK-09")
+def test_a_closing_sink_gives_up_its_open_transaction_only(behind):
+    system = behind()
+    sink, _ = opened(system)
+    sink.write(rows([1]))
+    sink.snapshot(1)
+    [filed] = sink.transactions.pending
+    names = set(sink.receipt_of(filed).names)
+    sink.write(rows(range(70_000)))
+    sink.close()
+    assert system.left() == names
+
+
+@pytest.mark.rule("ONCE-06")
+def test_a_sweep_removes_what_dead_attempts_have_left_and_nobody_elses(behind):
+    system = behind()
+    states = {}
+    for attempt in (1, 2):
+        sink, _ = opened(system, attempt)
+        sink.write(rows([attempt]))
+        sink.snapshot(1)
+        states[attempt] = sink.state_of(1)
+        sink.close()
+    [old], [new] = states[1].names, states[2].names
+    if not isinstance(system, Parquet):  # whose directory is one job's
+        stranger, _ = opened(system, 1, lineage=STRANGER)
+        stranger.write(rows([7]))
+        stranger.snapshot(1)
+        [foreign] = stranger.state_of(1).names
+        assert foreign in system.left()
+    assert system.output.sweep(system.lineage, 2, {old}) == ()
+    assert system.output.sweep(system.lineage, 2) == (old,)
+    assert new in system.left()
+    if not isinstance(system, Parquet):
+        assert foreign in system.left()
+        system.output.sweep(STRANGER, 2)
+    opened(system, 3, states[2])
+    assert system.seen() == [2]
+
+
+@pytest.mark.rule("ONCE-03")
+def test_output_beyond_the_restored_checkpoint_is_taken_back(behind):
+    system = behind()
+    sink, _ = opened(system)
+    states = {}
+    for checkpoint in (1, 2, 3):
+        sink.write(rows([checkpoint, checkpoint * 10]))
+        sink.snapshot(checkpoint)
+        states[checkpoint] = sink.state_of(checkpoint)
+        sink.notify_complete(checkpoint)
+    sink.close()
+    assert len(system.output.retract(system.lineage, 1)) == 2
+    assert system.output.retract(system.lineage, 1) == ()
+    opened(system, 2, states[1])
+    assert sorted(system.seen()) == [1, 10]
+
+
+def test_output_of_a_job_of_that_name_is_noticed(behind):
+    system = behind()
+    assert not system.output.holds_output("job")
+    sink, _ = opened(system)
+    sink.write(rows([1]))
+    sink.snapshot(1)
+    assert not system.output.holds_output("job")
+    sink.notify_complete(1)
+    assert system.output.holds_output("job")
+
+
+def test_a_transaction_without_rows_leaves_nothing(behind):
+    system = behind()
+    before = system.left()
+    sink, _ = opened(system)
+    sink.write(rows([]))
+    sink.snapshot(1)
+    assert system.left() == before
+    sink.notify_complete(1)
+    assert system.seen() == []

@@ -1,0 +1,184 @@
+"""The PostgreSQL sink: what only a server can do to it."""
+
+import datetime
+import threading
+from decimal import Decimal
+from itertools import count
+
+import psycopg
+import pyarrow as pa
+import pytest
+
+from conformance.postgres_server import PostgresServer
+from impl.connectors import (
+    ConnectorError,
+    PostgresOutput,
+    PreparedTransactionsDisabledError,
+    ServerLostError,
+    SinkConflictError,
+    SinkPlace,
+    TransactionLostError,
+    TwoPhaseSink,
+)
+from impl.connectors.postgres import GlobalId
+
+SCHEMA = pa.schema({"n": pa.int64()})
+FRESH = count(1)
+
+
+@pytest.fixture
+def output(postgres):
+    made = PostgresOutput(postgres.conninfo, f"numbers_{next(FRESH)}", SCHEMA)
+    made.prepare()
+    return made
+
+
+@pytest.fixture
+def ask(postgres):
+    def answer(statement):
+        with psycopg.connect(postgres.conninfo, autocommit=True) as session:
+            cursor = session.execute(statement)
+            return cursor.fetchall() if cursor.description else []
+
+    return answer
+
+
+def place(attempt=1):
+    return SinkPlace("job", f"{next(FRESH):016x}", "sink-0", attempt)
+
+
+def pre_committed(output, at, *numbers):
+    sink = TwoPhaseSink(output.open(at))
+    sink.write(pa.record_batch({"n": numbers}))
+    sink.snapshot(1)
+    return sink
+
+
+def test_a_global_id_tells_whose_it_is_and_others_are_not_taken_for_one():
+    gid = GlobalId("00ff", "sink_a-1", 3, 3_000_001)
+    assert str(gid) == "barrierspec:00ff:sink_a-1:3:3000001"
+    assert GlobalId.parse(str(gid)) == gid
+    assert GlobalId.parse("barrierspec:00ff:sink-1") is None
+    assert GlobalId.parse("_pgjdbc_0_1") is None
+
+
+@pytest.mark.rule("SINK-04")
+def test_a_server_that_crashes_between_prepare_and_commit_is_waited_for(output, postgres, ask):
+    sink = pre_committed(output, place(), 1, 2)
+    postgres.crash()
+    starting = threading.Thread(target=postgres.start)
+    starting.start()
+    sink.notify_complete(1)
+    starting.join()
+    assert ask(f"SELECT n FROM {output.table}") == [(1,), (2,)]
+
+
+@pytest.mark.rule("SINK-06")
+def test_a_server_that_stays_away_fails_the_commit_and_the_restore_commits_once(postgres, ask):
+    output = PostgresOutput(postgres.conninfo, f"numbers_{next(FRESH)}", SCHEMA, patience_seconds=0)
+    output.prepare()
+    at = place()
+    sink = pre_committed(output, at, 1)
+    state = sink.state_of(1)
+    postgres.crash()
+    try:
+        with pytest.raises(ServerLostError, match="see that it runs and can be reached"):
+            sink.notify_complete(1)
+    finally:
+        postgres.start()
+    for attempt in (2, 3):
+        later = SinkPlace(at.job, at.lineage, at.subtask, attempt)
+        TwoPhaseSink.restored(output.open(later), state)
+    assert ask(f"SELECT n FROM {output.table}") == [(1,)]
+
+
+@pytest.mark.rule("SINK-04")
+def test_what_another_session_has_committed_is_not_committed_again(output, ask):
+    sink = pre_committed(output, place(), 1)
+    [gid] = sink.state_of(1).names
+    ask(f"COMMIT PREPARED '{gid}'")
+    sink.notify_complete(1)
+    assert ask(f"SELECT n FROM {output.table}") == [(1,)]
+
+
+@pytest.mark.rule("SINK-08")
+def test_what_was_rolled_back_from_outside_is_not_taken_for_committed(output, ask):
+    sink = pre_committed(output, place(), 1)
+    [gid] = sink.state_of(1).names
+    ask(f"ROLLBACK PREPARED '{gid}'")
+    with pytest.raises(TransactionLostError, match="came neither: it was rolled back from outside"):
+        sink.notify_complete(1)
+
+
+def test_a_server_without_prepared_transactions_is_told_what_to_set():
+    with PostgresServer(prepared=0) as server:
+        output = PostgresOutput(server.conninfo, "numbers", SCHEMA)
+        with pytest.raises(PreparedTransactionsDisabledError, match="ALTER SYSTEM SET max_prepared_trans"):
+            output.prepare()
+
+
+def test_a_session_that_is_lost_in_an_open_transaction_leaves_nothing(output, ask):
+    at = place()
+    sink = TwoPhaseSink(output.open(at))
+    sink.write(pa.record_batch({"n": range(9_000)}))
+    ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'barrierspec'")
+    with pytest.raises(ServerLostError):
+        sink.snapshot(1)
+    sink.close()
+    assert ask(f"SELECT n FROM {output.table}") == []
+    assert output.sweep(at.lineage, 9) == ()
+
+
+def test_a_session_that_is_lost_between_two_transactions_costs_nothing(output, ask):
+    sink = pre_committed(output, place(), 1)
+    sink.notify_complete(1)
+    ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'barrierspec'")
+    sink.write(pa.record_batch({"n": [2]}))
+    sink.snapshot(2)
+    sink.notify_complete(2)
+    assert ask(f"SELECT n FROM {output.table}") == [(1,), (2,)]
+
+
+@pytest.mark.rule("ONCE-03")
+def test_rows_that_were_changed_meanwhile_are_not_taken_back_in_part(output, ask):
+    at = place()
+    pre_committed(output, at, 1, 2, 3).notify_complete(1)
+    ask(f"UPDATE {output.table} SET n = 9 WHERE n = 2")
+    with pytest.raises(SinkConflictError, match="of the 3 rows committed beyond it 2 are"):
+        output.retract(at.lineage, None)
+    assert sorted(ask(f"SELECT n FROM {output.table}")) == [(1,), (3,), (9,)]
+
+
+def test_every_type_comes_back_as_it_went(postgres, ask):
+    noon = datetime.datetime(2013, 1, 1, 12, 0, 0, 250)
+    row = {
+        "small": (7, pa.int16()),
+        "whole": (8, pa.int32()),
+        "big": (2**40, pa.int64()),
+        "part": (0.5, pa.float64()),
+        "yes": (True, pa.bool_()),
+        "said": ("a\tb\\N\n", pa.string()),
+        "raw": (b"\x00\xff", pa.binary()),
+        "day": (noon.date(), pa.date32()),
+        "at": (noon, pa.timestamp("us")),
+        "price": (Decimal("12.30"), pa.decimal128(9, 2)),
+        "none": (None, pa.string()),
+    }
+    schema = pa.schema({name: kind for name, (_, kind) in row.items()})
+    output = PostgresOutput(postgres.conninfo, f"numbers_{next(FRESH)}", schema)
+    output.prepare()
+    sink = TwoPhaseSink(output.open(place()))
+    sink.write(pa.RecordBatch.from_pylist([{name: value for name, (value, _) in row.items()}], schema))
+    sink.snapshot(1)
+    sink.notify_complete(1)
+    assert ask(f"SELECT * FROM {output.table}") == [tuple(value for value, _ in row.values())]
+
+
+def test_a_type_that_has_no_column_is_refused_before_the_start(postgres):
+    output = PostgresOutput(postgres.conninfo, "nothing", pa.schema({"many": pa.list_(pa.int64())}))
+    with pytest.raises(ConnectorError, match="column 'many' is list"):
+        output.prepare()
+
+
+def test_a_connection_string_is_not_shown(output):
+    assert "host=" not in repr(output)

@@ -1,0 +1,69 @@
+"""The SQLite sink: all of a commit or nothing, and what a column may be."""
+
+import sqlite3
+from contextlib import closing
+
+import pyarrow as pa
+import pytest
+
+from impl.connectors import ConnectorError, OutputCorruptError, SinkPlace, SqliteOutput, TwoPhaseSink
+
+SCHEMA = pa.schema({"n": pa.int64(), "said": pa.string(), "part": pa.float64(), "raw": pa.binary()})
+ROW = {"n": 1, "said": "it's", "part": 0.5, "raw": b"\x00"}
+
+
+@pytest.fixture
+def output(tmp_path):
+    made = SqliteOutput(tmp_path / "out.db", 'all "counts"', SCHEMA)
+    made.prepare()
+    return made
+
+
+def pre_committed(output, subtask="sink-0"):
+    sink = TwoPhaseSink(output.open(SinkPlace("job", "0a", subtask, 1)))
+    sink.write(pa.RecordBatch.from_pylist([ROW], SCHEMA))
+    sink.snapshot(1)
+    return sink
+
+
+def seen(output):
+    with closing(sqlite3.connect(output.database)) as database:
+        return database.execute('SELECT n, said, part, raw FROM "all ""counts"""').fetchall()
+
+
+def test_rows_come_back_as_they_went_and_tell_their_commit(output):
+    pre_committed(output).notify_complete(1)
+    pre_committed(output, "sink-1").notify_complete(1)
+    assert seen(output) == [tuple(ROW.values())] * 2
+    with closing(sqlite3.connect(output.database)) as database:
+        told = database.execute(
+            'SELECT subtask, checkpoint, rows FROM barrierspec_commits JOIN "all ""counts""" '
+            "ON id = barrierspec_commit ORDER BY 1"
+        ).fetchall()
+    assert told == [("sink-0", 1, 1), ("sink-1", 1, 1)]
+
+
+@pytest.mark.rule("SINK-08")
+def test_a_commit_that_fails_half_way_leaves_nothing_and_is_done_again(output):
+    sink = pre_committed(output)
+    [file] = [output.staging / name for name in sink.state_of(1).names]
+    content = file.read_bytes()
+    file.write_bytes(content[:-1] + b"?")
+    with pytest.raises(OutputCorruptError):
+        output.open(SinkPlace("job", "0a", "sink-0", 2)).commit(sink.receipt_of(sink.transactions.pending[0]))
+    assert seen(output) == []
+    file.write_bytes(content)
+    sink.notify_complete(1)
+    assert seen(output) == [tuple(ROW.values())]
+
+
+def test_a_database_that_is_none_is_told(tmp_path):
+    (tmp_path / "out.db").write_text("no database at all, but long enough to be asked about its header")
+    with pytest.raises(ConnectorError, match="table counts: expected a commit, came DatabaseError"):
+        SqliteOutput(tmp_path / "out.db", "counts", SCHEMA).prepare()
+
+
+def test_a_type_that_has_no_column_is_refused_before_the_start(tmp_path):
+    output = SqliteOutput(tmp_path / "out.db", "counts", pa.schema({"at": pa.timestamp("us")}))
+    with pytest.raises(ConnectorError, match="column 'at' is timestamp"):
+        output.prepare()

@@ -1,0 +1,89 @@
+"""Jobs into databases on real Spark: every update once, although sinks and the server are killed."""
+
+import sqlite3
+import sys
+from contextlib import closing
+
+import psycopg
+import pyarrow as pa
+import pytest
+from pyspark import cloudpickle
+
+from conformance.observe.validate import validate
+from conformance.verdict import Verdict
+from impl.config import CheckpointConfig
+from impl.faults import COMPLETION_STORED, SIGKILL, FaultPlan
+from impl.job import Job, PostgresOutput, RateInput, SqliteOutput
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test
+ROWS = 8_000
+SCHEMA = pa.schema({"key": pa.int64(), "count": pa.int64()})
+EVERY_UPDATE = [(key, count) for key in range(10) for count in range(1, ROWS // 10 + 1)]
+
+
+class Count:
+    def create_accumulator(self):
+        return 0
+
+    def add(self, row, accumulator):
+        return accumulator + 1
+
+    def get_result(self, row, accumulator):
+        return row[0], accumulator
+
+
+def rows(batch, partition, offset):
+    return [(number % 10,) for number in batch.column(0).to_pylist()]
+
+
+def run(output, folder, spark, **options):
+    job = (
+        Job("counts")
+        .source("in", RateInput(ROWS, rows, rows_per_second=4_000), parallelism=2)
+        .key_by(lambda row: row[0])
+        .aggregate("count", Count(), parallelism=2)
+        .sink("out", output, parallelism=2)
+        .with_checkpoints(CheckpointConfig(checkpointing_interval_ms=100))
+    )
+    return job.execute("local[8]", folder, spark=spark, event_log=True, **options)
+
+
+@pytest.mark.rule("ONCE-03")
+def test_sinks_that_are_killed_before_they_commit_to_sqlite(spark, tmp_path):
+    output = SqliteOutput(tmp_path / "out.db", "counts", SCHEMA)
+    result = run(output, tmp_path, spark, faults=[FaultPlan(COMPLETION_STORED, occurrence=3, action=SIGKILL)])
+    trace = validate(tmp_path / "events")
+
+    with closing(sqlite3.connect(output.database)) as database:
+        assert sorted(database.execute("SELECT key, count FROM counts")) == EVERY_UPDATE
+    assert len(result.attempts) == 2
+    assert trace.verdict is Verdict.CONFORMS, trace.describe()
+    assert list((output.staging / "data").iterdir()) == []
+
+
+@pytest.mark.rule("ONCE-03")
+def test_sinks_that_are_killed_before_they_commit_to_a_server_that_crashes_too(spark, postgres, tmp_path):
+    output = PostgresOutput(postgres.conninfo, "updates", SCHEMA)
+    crashed = []
+
+    def crash_once(progress):
+        if not crashed and progress.completed >= 6:
+            crashed.append(progress)
+            postgres.crash()
+            postgres.start()
+
+    result = run(
+        output,
+        tmp_path,
+        spark,
+        faults=[FaultPlan(COMPLETION_STORED, occurrence=3, action=SIGKILL)],
+        on_progress=crash_once,
+    )
+    trace = validate(tmp_path / "events")
+
+    with psycopg.connect(postgres.conninfo) as session:
+        assert session.execute("SELECT key, count FROM updates ORDER BY 1, 2").fetchall() == EVERY_UPDATE
+        assert session.execute("SELECT gid FROM pg_prepared_xacts WHERE gid LIKE '%:out-%'").fetchall() == []
+    assert crashed
+    assert len(result.attempts) >= 2
+    assert trace.verdict is Verdict.CONFORMS, trace.describe()
