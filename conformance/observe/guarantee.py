@@ -28,7 +28,7 @@ class Sent(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A committed update: the record that led to it, its place among those of its key, and their total so far."""
+    """A committed update: the record that led to it, its place among its key's, and their total so far."""
 
     key: Key
     record: RecordId
