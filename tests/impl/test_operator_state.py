@@ -1,5 +1,7 @@
 """Operator state: who gets what of the lists, and the hooks of a function that keeps them."""
 
+from itertools import chain
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +17,7 @@ LISTS = st.lists(st.lists(st.integers(), max_size=6), min_size=1, max_size=6)
 @given(LISTS, st.integers(1, 8))
 def test_a_list_is_split_so_that_each_value_is_there_once_and_nobody_has_much_more(before, parallelism):
     shares = [shared_out(before, Distribution.SPLIT, index, parallelism) for index in range(parallelism)]
-    assert sorted(value for share in shares for value in share) == sorted(sum(before, []))
+    assert sorted(value for share in shares for value in share) == sorted(chain(*before))
     if len(before) == parallelism:
         assert shares == before
     else:
@@ -25,7 +27,7 @@ def test_a_list_is_split_so_that_each_value_is_there_once_and_nobody_has_much_mo
 @given(LISTS, st.integers(1, 8))
 def test_a_union_goes_to_everybody_and_of_a_broadcast_one_copy(before, parallelism):
     for index in range(parallelism):
-        assert shared_out(before, Distribution.UNION, index, parallelism) == sum(before, [])
+        assert shared_out(before, Distribution.UNION, index, parallelism) == list(chain(*before))
         assert shared_out(before, Distribution.BROADCAST, index, parallelism) in before
 
 
