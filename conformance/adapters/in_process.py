@@ -5,7 +5,7 @@ plugs in the reference model, which also tells which rules fired.
 """
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import metadata
 from typing import Any, Protocol
 
@@ -21,8 +21,10 @@ from conformance.adapters.protocol import (
     Unsupported,
     Wire,
 )
+from model.channel import CHANNEL_PROFILES
 from model.components import COMPONENTS, Component, WireError
 from model.components.gate import MODES
+from model.coordinator_profiles import COORDINATOR_PROFILES
 from model.profiles import PROFILES
 from model.subtask_profiles import TASK_PROFILES
 from model.transactions import SINK_PROFILES
@@ -50,15 +52,21 @@ def own_version() -> str:
         return "0+source"
 
 
+_GENERATIONS: Mapping[str, Iterable[str]] = {
+    "channel": CHANNEL_PROFILES,
+    "subtask": TASK_PROFILES,
+    "coordinator": COORDINATOR_PROFILES,
+    "store": COORDINATOR_PROFILES,
+    "sink": SINK_PROFILES,
+}
+"""By component, where it has any."""
+
+
 def offer_of(component: str) -> Offer:
     """What version 1 of the protocol knows of a component."""
     if component == "gate":
         return Offer(tuple(MODES), tuple(PROFILES), ("handler", "polled"))
-    if component == "subtask":
-        return Offer((), tuple(TASK_PROFILES), ())
-    if component == "sink":
-        return Offer((), tuple(SINK_PROFILES), ())
-    return Offer((), () if component == "offsets" else ("2.3",), ())
+    return Offer((), tuple(_GENERATIONS.get(component, ())), ())
 
 
 class InProcess:

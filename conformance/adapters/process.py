@@ -59,12 +59,19 @@ class ProcessAdapter:
         self._submitted = 0
         self.starts = 0
         """How often a process was started."""
+        self.exit_code: int | None = None
+        """How the process ended after `bye`; None: it has not, or had to be killed."""
 
     def __enter__(self) -> "ProcessAdapter":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.bye()
+
+    @property
+    def runs(self) -> bool:
+        """There is a process."""
+        return self._process is not None
 
     def hello(self) -> Hello | Failure:
         """Who is there; starts the process if none runs."""
@@ -98,7 +105,7 @@ class ProcessAdapter:
         answer = self._ask("bye", Made, frames.encode_bye(self._seq))
         if isinstance(answer, Made) and self._process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):  # still there: ended below
-                self._process.wait(_GRACE_SECONDS)
+                self.exit_code = self._process.wait(_GRACE_SECONDS)
         self._end()
 
     # ------------------------------------------------------------ many frames at once

@@ -8,7 +8,7 @@ draws legal events; a stray one outside the protocol comes now and then, to see 
 from collections.abc import Callable, Iterator, Mapping
 from random import Random
 
-from conformance.adapters.protocol import Wire
+from conformance.adapters.protocol import Offer, Wire
 from conformance.drive.generate_channel import CONFIGS as CHANNEL_CONFIGS
 from conformance.drive.generate_channel import channel_chooser
 from conformance.drive.generate_coordinator import CONFIGS as COORDINATOR_CONFIGS
@@ -23,6 +23,13 @@ from conformance.drive.generate_subtask import subtask_chooser
 def configs(component: str) -> list[Wire]:
     """The configurations that walks go through, in turn."""
     return _CONFIGS[component]
+
+
+def offered(offer: Offer) -> dict[str, object]:
+    """The options that an implementation names; one that it says nothing about is tried with every value."""
+    levels = tuple(level for level in ("handler", "polled") if level in offer.capabilities)
+    said = {"mode": offer.modes, "profile": offer.profiles, "level": levels}
+    return {option: values for option, values in said.items() if values}
 
 
 def fits(config: Wire, pinned: Mapping[str, object]) -> bool:
@@ -194,7 +201,7 @@ _CONFIGS: Mapping[str, list[Wire]] = {
     "store": [
         {"retain": retain, "profile": profile} for retain in (1, 2, 3) for profile in ("2.3", "1.11", "1.14")
     ],
-    "sink": [{}, {"profile": "1.9"}],
+    "sink": [{"profile": "1.14"}, {"profile": "1.9"}],
     "offsets": [{}, *({"remembered": remembered} for remembered in (1, 2, 4))],
 }
 

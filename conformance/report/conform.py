@@ -10,7 +10,7 @@ import click
 from conformance.adapters.choose import OURS, open_adapter
 from conformance.adapters.in_process import InProcess
 from conformance.adapters.process import ProcessAdapter
-from conformance.adapters.protocol import Adapter, Crashed, Hello, Hung, Malformed, Offer
+from conformance.adapters.protocol import Adapter, Crashed, Hello, Hung, Malformed
 from conformance.drive import generate
 from conformance.drive.examine import Examination, Plan, examine, not_offered
 from conformance.drive.lockstep import replay
@@ -54,11 +54,13 @@ def report(adapter: Adapter, command: str, components: Sequence[str], plan: Plan
         if offer is None:
             done = not_offered(component)
         else:
-            done = examine(component, adapter, plan._replace(pinned={**_offered(offer), **plan.pinned}))
+            done = examine(
+                component, adapter, plan._replace(pinned={**generate.offered(offer), **plan.pinned})
+            )
         examined.append(done)
         click.echo(_line(done))
         for doubt in done.doubts:
-            click.echo(_wrapped(f"               {doubt}", indent=15))
+            click.echo(wrapped(f"               {doubt}", indent=15))
         if isinstance(done.stopped, Crashed | Hung | Malformed) and done.stopped.stderr.strip():
             click.echo("".join(f"               | {line}\n" for line in _tail(done.stopped.stderr)), nl=False)
     for done in examined:
@@ -78,13 +80,6 @@ def _command_line(command: str, components: Sequence[str], plan: Plan) -> str:
     words += [word for component in components for word in ("--component", component)]
     words += [word for key, value in plan.pinned.items() for word in ("--config", f"{key}={value}")]
     return shlex.join([*words, "--seed", str(plan.seed), "--examples", str(plan.examples)])
-
-
-def _offered(offer: Offer) -> dict[str, object]:
-    """The options that an implementation names; one that it says nothing about is tried with every value."""
-    levels = tuple(level for level in ("handler", "polled") if level in offer.capabilities)
-    said = {"mode": offer.modes, "profile": offer.profiles, "level": levels}
-    return {option: values for option, values in said.items() if values}
 
 
 def again(replay_file: Path, command: str | None, limit: float) -> Verdict:
@@ -115,14 +110,14 @@ def again(replay_file: Path, command: str | None, limit: float) -> Verdict:
 
 def _line(done: Examination) -> str:
     unseen = f", not seen: {' '.join(done.unseen)}" if done.unseen else ""
-    return _wrapped(
+    return wrapped(
         f"  {done.component:<12} {done.verdict.value:<12}  {done.steps:,} steps in {done.cases:,} cases, "
         f"{done.coverage.describe()}{unseen}",
         indent=29,
     )
 
 
-def _wrapped(line: str, indent: int) -> str:
+def wrapped(line: str, indent: int) -> str:
     """Long lists of rules go on below where they began."""
     return textwrap.fill(line, WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False)
 

@@ -33,7 +33,7 @@ def test_a_pass_states_its_bound(capsys):
         "CONFORMS   within the steps above: store; not checked: gate, channel, subtask, coordinator, sink"
         in said
     )
-    assert "4 of 4 rules" in said
+    assert "5 of 5 rules" in said
     again = "  again   barrierspec conform --adapter impl --component store --seed 0 --examples 4"
     assert said.splitlines()[-1] == again
 

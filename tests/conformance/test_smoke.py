@@ -1,0 +1,159 @@
+"""`barrierspec smoke`: every check passes for what speaks the protocol, and fails for what does not."""
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from conformance.adapters.choose import ours
+from conformance.adapters.in_process import ModelAdapter
+from conformance.adapters.process import ProcessAdapter
+from conformance.adapters.protocol import Applied, Errored, Made, Offer
+from conformance.adapters.validation import NAMES
+from conformance.commands import schema
+from conformance.commands import smoke as command
+from conformance.drive.generate import COMPONENTS
+from conformance.drive.smoke import STRAY, smoke
+from model.components import COMPONENTS as MODELS
+
+ADAPTERS = Path(__file__).parent.parent / "adapters"
+STORE = {"store": MODELS["store"]}
+
+
+def failing(adapter):
+    """What fails, with the reason."""
+    return {check.asks: check.wrong for check in smoke(adapter) if check.wrong is not None}
+
+
+@pytest.mark.parametrize("name", ["model", "impl"])
+def test_what_speaks_the_protocol_passes_with_every_component(name):
+    checks = list(smoke(ours(name)))
+    assert [check for check in checks if check.wrong is not None] == []
+    assert {check.subject for check in checks} == {"hello", *COMPONENTS}
+
+
+def test_a_gate_that_speaks_well_and_does_wrong_fails_the_first_look_only():
+    with ProcessAdapter([sys.executable, str(ADAPTERS / "gate_forgets_subsumption.py")]) as adapter:
+        wrong = failing(adapter)
+    assert list(wrong) == ["does as the model in 100 random cases"]
+    assert "ALIGN-03" in wrong["does as the model in 100 random cases"]
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ("crash", "exit code 3; stderr ends with: the engine has run hot"),
+        ("hang", "no answer within 0.5 s; stderr ends with: waiting for a lock"),
+        ("wrong-seq", "seq: expected"),
+        ("swapped", "seq: expected"),
+        ("malformed", "expected one JSON object a line"),
+        ("short", "effects: expected a list of 1 lists"),
+        ("chatty", "expected one JSON object a line"),
+        ("unsupported", "no instance of anything"),
+        ("deaf", "no answer within 0.5 s"),
+    ],
+)
+def test_what_breaks_the_frame_is_told(how, says):
+    with ProcessAdapter([sys.executable, str(ADAPTERS / "misbehaving.py"), how], 0.5) as adapter:
+        wrong = failing(adapter)
+    assert any(says in why for why in wrong.values()), wrong
+
+
+class Remembers(ModelAdapter):
+    """`new` goes on with the instance before."""
+
+    def new(self, component, config):
+        kept = self._instance
+        made = super().new(component, config)
+        if kept is not None and isinstance(made, Made):
+            self._instance = kept
+        return made
+
+
+class Merges(ModelAdapter):
+    """The effects of a batch all stand at its first event."""
+
+    def apply(self, events):
+        answer = super().apply(events)
+        if isinstance(answer, Applied) and len(events) > 1:
+            everything = [effect for effects in answer.effects for effect in effects]
+            answer = answer._replace(effects=[everything, *([] for _ in events[1:])])
+        return answer
+
+
+class Swallows(ModelAdapter):
+    """A strange event has no effect."""
+
+    def apply(self, events):
+        if STRAY in events:
+            return Applied([[] for _ in events], {})
+        return super().apply(events)
+
+
+class Loses(ModelAdapter):
+    """A strange event is refused, and everything before it forgotten."""
+
+    def new(self, component, config):
+        self.made = (component, config)
+        return super().new(component, config)
+
+    def apply(self, events):
+        answer = super().apply(events)
+        if isinstance(answer, Errored):
+            super().new(*self.made)
+            return Errored(answer.what, at=0)
+        return answer
+
+
+class Renames(ModelAdapter):
+    """What is said is not in the protocol's words."""
+
+    def apply(self, events):
+        answer = super().apply(events)
+        if isinstance(answer, Applied):
+            answer = answer._replace(effects=[[{"kind": "throw_away"}] for _ in events])
+        return answer
+
+
+class Offers(ModelAdapter):
+    """A generation that there is not."""
+
+    def hello(self):
+        return super().hello()._replace(components={"store": Offer((), ("0.9",), ())})
+
+
+@pytest.mark.parametrize(
+    ("kind", "asks"),
+    [
+        (Remembers, "answers alike when it is asked again"),
+        (Merges, "answers a batch as its events"),
+        (Swallows, "refuses a strange event, and goes on"),
+        (Loses, "refuses a strange event, and goes on"),
+        (Loses, "says which event of a batch it refuses"),
+        (Renames, "answers in the words of the protocol"),
+        (Offers, "offers modes, profiles and levels that exist"),
+    ],
+)
+def test_every_check_can_fail(kind, asks):
+    assert asks in failing(kind(STORE))
+
+
+def test_the_command_tells_it_and_ends_with_1():
+    gate = shlex.join([sys.executable, str(ADAPTERS / "gate_forgets_subsumption.py")])
+    ran = CliRunner().invoke(command.command, ["--adapter", gate], standalone_mode=False)
+    assert ran.return_value == 1
+    assert "FAILS  gate         7 of 8 checks" in ran.output
+    assert "DIVERGES   1 of 11 checks" in ran.output
+    ran = CliRunner().invoke(command.command, ["--adapter", "impl"], standalone_mode=False)
+    assert ran.return_value == 0
+    assert "next    barrierspec conform --adapter impl" in ran.output
+
+
+def test_schemas_are_printed_by_name():
+    names = CliRunner().invoke(schema.command, [], standalone_mode=False)
+    assert names.output.split() == list(NAMES)
+    gate = CliRunner().invoke(schema.command, ["gate"], standalone_mode=False)
+    assert '"$defs"' in gate.output
+    assert CliRunner().invoke(schema.command, ["door"]).exit_code == 2
