@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format test verify proofs models bench mutants flink flink-matrix flink-logs generations pictures doctor clean
+.PHONY: help setup lint format test verify proofs models bench torture mutants flink flink-matrix flink-logs generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -40,6 +40,9 @@ models: $(READY)  ## TLC on every model that must hold, with those that take min
 
 bench: $(READY)  ## Print the measured rates
 	$(BIN)/barrierspec bench
+
+torture: $(READY)  ## 300 faults at every point of the protocol; nothing may be lost, doubled or left behind
+	$(BIN)/barrierspec torture
 
 mutants: $(READY)  ## Break every rule once; each mutant must be killed by the rule it names; LAYER=spec: only those
 	$(BIN)/barrierspec mutants $(addprefix --layer ,$(LAYER))

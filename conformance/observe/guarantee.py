@@ -44,7 +44,7 @@ class Totals(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A row that somebody has read while the job ran. `complete`: its checkpoint was, or has become so."""
+    """A row that somebody has read while the job ran. `complete`: a checkpoint with it was, then."""
 
     row: Row
     checkpoint: int
@@ -193,7 +193,7 @@ def _seen(account: Account) -> Found:
     committed = set(account.committed)
     for row, checkpoint, complete in dict.fromkeys(account.seen):
         if not complete:
-            what = f"read as output of checkpoint {checkpoint}, which never was complete"
+            what = f"read as output of checkpoint {checkpoint}, which was not complete"
             yield Anomaly.DIRTY_OUTPUT, Evidence(row.key, row.record, what)
         if row not in committed:
             what = f"read as output of checkpoint {checkpoint}, and gone in the end"

@@ -11,7 +11,7 @@ so whatever a dead attempt leaves in `data` is invisible (ONCE-05, ONCE-06), and
 import hashlib
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -129,11 +129,16 @@ def list_committed(directory: Path | str) -> tuple[Manifest, ...]:
     return tuple(sorted(found, key=lambda one: (one.checkpoint, one.subtask)))
 
 
-def read_committed(directory: Path | str, *, after: int = -1) -> pa.Table:
-    """The committed rows of checkpoints above `after`, every file verified; no columns if there are none."""
+def read_committed(
+    directory: Path | str, *, after: int = -1, only: Iterable[Manifest] | None = None
+) -> pa.Table:
+    """The committed rows of checkpoints above `after`, every file verified; no columns if there are none.
+
+    `only`: those of these manifests.
+    """
     tables = [
         pq.read_table(pa.BufferReader(read_verified(Path(directory), one)))
-        for manifest in list_committed(directory)
+        for manifest in (list_committed(directory) if only is None else only)
         if manifest.checkpoint > after
         for one in manifest.files
     ]

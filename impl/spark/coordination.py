@@ -80,7 +80,10 @@ class Coordination:
         self.completions: list[CheckpointReport] = []
         self.aborted: list[tuple[int, str]] = []
         self.refused: list[Refused] = []
-        self._use(Coordinator(self._options(), first_id=storage.next_checkpoint_id()))
+        first = storage.next_checkpoint_id()
+        if first > 1:  # an earlier driver has begun checkpoints and completed none of them
+            self._line({"kind": "coordinator_started", "first_id": first, "completed": []})
+        self._use(Coordinator(self._options(), first_id=first))
 
     # ------------------------------------------------------------ attempts
 

@@ -263,7 +263,7 @@ class _Job:
     def _watch(self, report: AttemptReport) -> None:
         completed = len(self._coordination.completions)
         if completed > self._swept:
-            if len(self._attempts) > 1 and self._clock() - report.started < _SWEEP_SECONDS:
+            if report.attempt > 1 and self._clock() - report.started < _SWEEP_SECONDS:
                 # an ended attempt's worker may have pre-committed after the sweep at the restart
                 try:
                     self._sweep(report.attempt)

@@ -142,8 +142,10 @@ class Worker:
         self._striker.plan(deploy["faults"])
         storage = FileSystemStorage(launch.checkpoints)
         handle = deploy["state"]
-        self._striker.passing(RESTORE_DUE)
-        snapshot = None if handle is None else storage.open(StateHandle.from_json(handle))
+        snapshot = None
+        if handle is not None:
+            self._striker.passing(RESTORE_DUE)
+            snapshot = storage.open(StateHandle.from_json(handle))
         received, overtaken = in_flight(snapshot)
         if launch.events is not None:
             self._striker.log = self._log = EventLog(
@@ -170,7 +172,8 @@ class Worker:
         )
         if launch.plan.stages[self._subtask.stage].role is Role.SINK:
             operator = self._striker.of_sink(operator)
-        self._striker.passing(RESTORED)
+        if handle is not None:
+            self._striker.passing(RESTORED)
         if isinstance(self._inbox, OvertakingInbox):
             self._inbox.restore({self._upstream.index(peer): frames for peer, frames in received.items()})
         self._restored.set()

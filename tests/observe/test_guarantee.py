@@ -86,7 +86,7 @@ CASES = {
         {"seen": [Seen(RIGHT[0], 2, complete=False)]},
         [Anomaly.DIRTY_OUTPUT],
         Guarantee.AT_LEAST_ONCE,
-        "checkpoint 2, which never was complete",
+        "checkpoint 2, which was not complete",
     ),
     "a row is taken back": (
         {"seen": [Seen(Row("a", 2, 1, 2), 2, complete=True)]},

@@ -1,0 +1,62 @@
+"""`barrierspec torture`: hundreds of faults at every point of the protocol, and what was left checked."""
+
+from pathlib import Path
+
+import click
+import orjson
+from rich.console import Console
+
+MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
+
+
+@click.command()
+@click.option(
+    "--faults", default=300, show_default=True, type=click.IntRange(1), help="How many must strike."
+)
+@click.option("--seed", default=20261121, show_default=True, type=int, help="Draws rounds, faults and tasks.")
+@click.option("--mode", type=click.Choice(MODES), help="Of all rounds; default: the first three in turn.")
+@click.option(
+    "--seconds", default=1_200.0, show_default=True, type=click.FloatRange(1), help="No new round after."
+)
+@click.option(
+    "--only", "only", metavar="ROUND", multiple=True, help="Only this round: round-12, driver-0, executor-1."
+)
+@click.option(
+    "--build",
+    default=Path("build/torture"),
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where rounds run, and torture.json is left.",
+)
+def command(
+    faults: int, seed: int, mode: str | None, seconds: float, only: tuple[str, ...], build: Path
+) -> int:
+    """Run a job again and again while it is being broken, and check that nothing was lost or doubled.
+
+    After each round the committed output and the final state are compared with the batch answer row for row,
+    the event log is replayed through the model, and nothing may be left behind. In mode at-least-once
+    records are doubled; that is found, named, and the command ends with 1.
+    """
+    from conformance.torture.campaign import Campaign, run_campaign
+    from conformance.torture.report import progress, report
+    from conformance.torture.rounds import UnknownRoundError
+    from impl.spark.errors import SparkRuntimeError
+
+    campaign = Campaign(seed, mode, 1 if only else faults, seconds, build)
+    console = Console(stderr=True)
+    with console.status("starting Spark") as status:
+
+        def tell(so_far: Campaign, name: str) -> None:
+            line = progress(so_far, name)
+            status.update(line)
+            if not console.is_terminal and len(so_far.outcomes) % 10 == 0:
+                click.echo(line, err=True)
+
+        try:
+            run_campaign(campaign, tell, only)
+        except (SparkRuntimeError, UnknownRoundError) as refused:
+            raise click.ClickException(str(refused)) from refused
+    (build / "torture.json").write_bytes(orjson.dumps(campaign.to_json(), option=orjson.OPT_INDENT_2))
+    click.echo(report(campaign), nl=False)
+    click.echo(f"  report  {build / 'torture.json'}")
+    return campaign.verdict.exit_code

@@ -1,0 +1,117 @@
+"""What a run of the numbers job was given and has left, as the classifier wants it: plain values.
+
+The input is known beforehand: number n belongs to key n mod KEYS and is row n // SOURCES of partition
+n mod SOURCES. Output is read through its manifests, state out of the checkpoint files; what a checkpoint has
+in flight towards the counters is counted to its state.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping
+from pathlib import Path
+
+from conformance.observe.guarantee import Account, Cut, Row, Seen, Sent, Totals
+from impl.connectors.manifests import Manifest, list_committed, read_committed
+from impl.numbers import COUNTERS, KEYS, SOURCES
+from impl.spark.frames import unpack_rows
+from impl.spark.inflight import in_flight
+from impl.state import (
+    CompletedCheckpoint,
+    FileSystemStorage,
+    HeapKeyedStateBackend,
+    KeyedContext,
+    SnapshotCorruptError,
+)
+
+_MAX_PARALLELISM = 128
+
+
+def sent(rows: int) -> dict[Hashable, Sent]:
+    """The numbers below `rows`."""
+    return {
+        number: Sent(number % KEYS, f"numbers-{number % SOURCES}", number // SOURCES, number)
+        for number in range(rows)
+    }
+
+
+def committed_rows(folder: Path, manifests: Iterable[Manifest] | None = None) -> list[Row]:
+    """All committed rows, or those of some manifests."""
+    table = read_committed(folder, only=manifests)
+    if not table.num_columns:
+        return []
+    columns = (table.column(name).to_pylist() for name in ("key", "number", "count", "total"))
+    return [Row(*values) for values in zip(*columns, strict=True)]
+
+
+def account_of(rows: int, folder: Path, seen: Iterable[Seen] = ()) -> Account:
+    """The account of the run that has ended in `folder`. Raises StateError for files that cannot be read."""
+    storage = FileSystemStorage(folder / "checkpoints")
+    latest = storage.latest_completed()
+    cuts = []
+    for checkpoint in storage.completed_ids():
+        try:
+            cuts.append(_cut(storage, storage.load(checkpoint)))
+        except SnapshotCorruptError:
+            continue  # the campaign has damaged it; that nobody goes on from it is shown by the output
+    newest = latest.completed.checkpoint if latest.completed else None
+    return Account(
+        sent=sent(rows),
+        committed=committed_rows(folder / "committed"),
+        state=next((cut.state for cut in cuts if cut.checkpoint == newest), None),
+        cuts=cuts,
+        seen=tuple(seen),
+    )
+
+
+def _cut(storage: FileSystemStorage, completed: CompletedCheckpoint) -> Cut:
+    state: dict[Hashable, Totals] = {}
+    flying: dict[int, list[int]] = defaultdict(list)
+    offsets: dict[Hashable, int] = {}
+    for task, handle in completed.handles.items():
+        stage, _, index = task.rpartition("-")
+        snapshot = storage.open(handle)
+        received, overtaken = in_flight(snapshot)
+        if stage == "numbers":
+            offsets[task] = handle.offset or 0
+            _count(flying, overtaken)
+        elif stage == "count":
+            _count(flying, received)
+            backend = HeapKeyedStateBackend(KeyedContext.of(task, int(index), COUNTERS, _MAX_PARALLELISM))
+            backend.restore((snapshot,))
+            held = backend.value_state("accumulator")
+            state |= {key: Totals(*accumulator) for key, accumulator in held.items()}
+    for key, numbers in flying.items():
+        records, total = state.get(key, (0, 0))
+        state[key] = Totals(records + len(numbers), total + sum(numbers))
+    return Cut(completed.checkpoint, offsets, state)
+
+
+def _count(flying: dict[int, list[int]], frames: Mapping[str, Iterable[bytes]]) -> None:
+    for one in frames.values():
+        for frame in one:
+            for key, number in unpack_rows(frame):
+                flying[key].append(number)
+
+
+class Reader:
+    """Somebody who reads the output while the job runs. `look` as often as wanted, `seen` at the end."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._known: dict[Manifest, list[Seen]] = {}
+
+    def look(self) -> None:
+        """Read the manifests, and whether a checkpoint that holds them is complete at this moment.
+
+        What was filed under an aborted checkpoint is committed with the next one that completes (SINK-05).
+        """
+        if not (self._folder / "committed" / "manifests").is_dir():
+            return
+        new = [one for one in list_committed(self._folder / "committed") if one not in self._known]
+        newest = max(FileSystemStorage(self._folder / "checkpoints").completed_ids(), default=-1)
+        for one in new:
+            rows = committed_rows(self._folder / "committed", (one,))
+            self._known[one] = [Seen(row, one.checkpoint, one.checkpoint <= newest) for row in rows]
+
+    def seen(self) -> list[Seen]:
+        """The rows that were there when it looked."""
+        return [row for rows in self._known.values() for row in rows]

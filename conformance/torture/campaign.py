@@ -1,0 +1,143 @@
+"""A campaign: rounds until enough faults have struck, or the time is over.
+
+First the rounds in one session; then, with Spark stopped, those whose drivers and executors are killed, which
+start Spark anew each time. A round that fails does not end the campaign: what it shows may have company.
+"""
+
+import itertools
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conformance.observe.anomalies import Anomaly
+from conformance.torture.apart import run_apart
+from conformance.torture.judge import Outcome, tally
+from conformance.torture.local import MASTER, run_local
+from conformance.torture.rounds import DRIVER, EXECUTOR, KILLS_A_ROUND, LOCAL, round_named
+from conformance.verdict import Verdict
+from impl.spark.session import spark_session
+
+FAULTS = 300
+SECONDS = 1_200.0
+_FAULTS_PER_DRIVER_ROUND = 75
+_FAULTS_PER_EXECUTOR_ROUND = 150
+_KEPT = 5
+"""Folders of rounds that passed are removed, but for the last ones: a campaign leaves thousands of files."""
+
+
+@dataclass
+class Campaign:
+    """What was asked for, and what has come of it so far."""
+
+    seed: int
+    mode: str | None
+    wanted: int
+    budget: float
+    build: Path
+    outcomes: list[Outcome] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def struck(self) -> int:
+        """Faults that have struck."""
+        return sum(len(one.struck) for one in self.outcomes)
+
+    @property
+    def failed(self) -> list[Outcome]:
+        """Rounds in which something is wrong."""
+        return [one for one in self.outcomes if one.findings]
+
+    def anomalies(self) -> dict[Anomaly, tuple[int, Outcome]]:
+        """Every anomaly that was found: in how many rounds, and the first of them."""
+        found: dict[Anomaly, tuple[int, Outcome]] = {}
+        for outcome in self.outcomes:
+            for one in outcome.classification.findings if outcome.classification else ():
+                rounds, first = found.get(one.anomaly, (0, outcome))
+                found[one.anomaly] = rounds + 1, first
+        return found
+
+    @property
+    def verdict(self) -> Verdict:
+        """DIVERGES if anything is wrong or not exactly once, UNDETERMINED if too few faults have struck."""
+        if self.failed or self.anomalies():
+            return Verdict.DIVERGES
+        return Verdict.CONFORMS if self.struck >= self.wanted else Verdict.UNDETERMINED
+
+    def again(self, only: str | None = None) -> str:
+        """The command that runs it, or one of its rounds, again."""
+        mode = f" --mode {self.mode}" if self.mode else ""
+        what = f" --only {only}" if only else f" --faults {self.wanted}"
+        return f"barrierspec torture --seed {self.seed}{mode}{what}"
+
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object."""
+        return {
+            "seed": self.seed,
+            "mode": self.mode,
+            "wanted": self.wanted,
+            "struck": self.struck,
+            "seconds": round(self.seconds, 1),
+            "verdict": self.verdict.value,
+            "table": [
+                {"point": point, "action": action, "times": times}
+                for (point, action), times in sorted(tally(self.outcomes).items())
+            ],
+            "anomalies": [anomaly.title for anomaly in self.anomalies()],
+            "again": self.again(),
+            "rounds": [one.to_json() for one in self.outcomes],
+        }
+
+
+OnRound = Callable[[Campaign, str], None]
+"""Told before each round what comes."""
+
+
+def run_campaign(campaign: Campaign, tell: OnRound, only: tuple[str, ...] = ()) -> None:
+    """Run all rounds, or those named. Raises UnknownRoundError and what the start of Spark raises."""
+    began = time.monotonic()
+    local: Iterable[str] = [name for name in only if name.startswith(LOCAL)] if only else _names()
+    apart = [name for name in only if not name.startswith(LOCAL)] if only else _apart(campaign.wanted)
+    enough = campaign.wanted - len(apart) * KILLS_A_ROUND
+
+    def go_on() -> bool:
+        campaign.seconds = time.monotonic() - began
+        return campaign.seconds < campaign.budget
+
+    if local:
+        with spark_session(MASTER, campaign.build / "spark.log", "torture") as spark:
+            for name in local:
+                if not go_on() or (not only and campaign.struck >= enough):
+                    break
+                tell(campaign, name)
+                planned = round_named(name, campaign.seed, campaign.mode)
+                _keep(campaign, run_local(planned, campaign.build / name, spark))
+    for name in apart:
+        if go_on():
+            tell(campaign, name)
+            planned = round_named(name, campaign.seed, campaign.mode)
+            _keep(campaign, run_apart(planned, campaign.build / name))
+    go_on()
+
+
+def _names() -> Iterator[str]:
+    return (f"{LOCAL}-{number}" for number in itertools.count())
+
+
+def _apart(wanted: int) -> list[str]:
+    """Two killed drivers for 75 faults, two killed executors for 150: they are slow."""
+    drivers, executors = wanted // _FAULTS_PER_DRIVER_ROUND, wanted // _FAULTS_PER_EXECUTOR_ROUND
+    return [f"{DRIVER}-{one}" for one in range(drivers)] + [f"{EXECUTOR}-{one}" for one in range(executors)]
+
+
+def _keep(campaign: Campaign, outcome: Outcome) -> None:
+    campaign.outcomes.append(outcome)
+    passed = [one for one in campaign.outcomes if not one.findings and not _found(one)]
+    for old in passed[:-_KEPT]:
+        shutil.rmtree(campaign.build / old.round.name, ignore_errors=True)
+
+
+def _found(outcome: Outcome) -> bool:
+    return outcome.classification is not None and bool(outcome.classification.findings)

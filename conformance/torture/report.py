@@ -1,0 +1,108 @@
+"""What a campaign has done and found, as text: a line while it runs, a table and a verdict at its end."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from conformance.torture.campaign import Campaign
+from conformance.torture.judge import Outcome, tally
+from impl.faults import ACTIONS, POINTS
+
+_SHOWN = 3
+
+
+def progress(campaign: Campaign, name: str) -> str:
+    """The line that is shown while round `name` runs."""
+    wrong = f", {len(campaign.failed)} rounds failed" if campaign.failed else ""
+    return (
+        f"{name}: {campaign.struck} of {campaign.wanted} faults, {len(campaign.outcomes)} rounds"
+        f"{wrong}, {campaign.seconds:.0f} s"
+    )
+
+
+def report(campaign: Campaign) -> str:
+    """All of it: what was injected, what was checked, what was found, and how to run it again."""
+    lines = [*_injected(campaign.outcomes), "", *_checked(campaign), *_found(campaign)]
+    lines += ["", f"{campaign.verdict.value}   {_bound(campaign)}", f"  again   {campaign.again()}"]
+    return "\n".join(lines) + "\n"
+
+
+def _injected(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Points down, actions across."""
+    times = tally(outcomes)
+    actions = [one for one in ACTIONS if any(action == one for _, action in times)]
+    wide = max(map(len, POINTS))
+    letters = {action: f"{number}" for number, action in enumerate(actions, start=1)}
+    yield f"  {'struck at':<{wide}}  " + " ".join(f"{letters[one]:>4}" for one in actions) + "   all"
+    for point in POINTS:
+        row = [times[point, action] for action in actions]
+        if any(row):
+            cells = " ".join(f"{one or '·':>4}" for one in row)
+            yield f"  {point:<{wide}}  {cells}  {sum(row):>4}"
+    below = Counter(action for (_, action), count in times.items() for _ in range(count))
+    yield (
+        f"  {'all':<{wide}}  "
+        + " ".join(f"{below[one]:>4}" for one in actions)
+        + f"  {sum(below.values()):>4}"
+    )
+    for action in actions:
+        yield f"  {letters[action]:>4}  {action}: {ACTIONS[action]}"
+
+
+def _checked(campaign: Campaign) -> Iterator[str]:
+    outcomes = campaign.outcomes
+    modes = Counter(one.round.mode for one in outcomes)
+    recoveries = sorted(seconds for one in outcomes for seconds in one.recoveries)
+    yield f"  rounds      {len(outcomes)}: " + ", ".join(f"{count} {mode}" for mode, count in modes.items())
+    yield (
+        f"  compared    {sum(one.rows for one in outcomes):,} committed rows and the final state of every "
+        "key with the batch answer"
+    )
+    yield f"  replayed    {sum(one.events for one in outcomes):,} protocol events through the model"
+    yield (
+        f"  restored    {sum(one.attempts - 1 for one in outcomes if one.attempts):,} times, "
+        f"{sum(one.refused for one in outcomes)} damaged checkpoints refused, "
+        f"{sum(one.drivers - 1 for one in outcomes)} drivers replaced"
+    )
+    if recoveries:
+        middle = recoveries[len(recoveries) // 2]
+        yield f"  recovery    {middle:.2f} s from a failure to all tasks running (median of {len(recoveries)})"
+    yield (
+        "  left        no file, thread, socket or process"
+        if not _left(outcomes)
+        else "  left        see below"
+    )
+
+
+def _left(outcomes: Sequence[Outcome]) -> bool:
+    return any(finding.startswith("left behind") for one in outcomes for finding in one.findings)
+
+
+def _found(campaign: Campaign) -> Iterator[str]:
+    found = campaign.anomalies()
+    if found:
+        yield ""
+    for anomaly, (rounds, first) in found.items():
+        assert first.classification is not None
+        evidence = next(one for one in first.classification.findings if one.anomaly is anomaly)
+        yield f"  {anomaly.title}, in {rounds} of {len(campaign.outcomes)} rounds: {anomaly.explain()}"
+        yield f"    {first.round.name}: {evidence.first[0].describe()}"
+        yield f"    again   {campaign.again(first.round.name)}"
+    for outcome in campaign.failed[:_SHOWN]:
+        yield ""
+        yield f"  {outcome.round.name}, {outcome.round.mode}, failed:"
+        yield from (f"    {line}" for finding in outcome.findings[:_SHOWN] for line in finding.splitlines())
+        yield from (f"    struck {one.task or 'any'} at {one.point}: {one.action}" for one in outcome.struck)
+        yield f"    again   {campaign.again(outcome.round.name)}"
+    if len(campaign.failed) > _SHOWN:
+        yield f"  and {len(campaign.failed) - _SHOWN} more rounds"
+
+
+def _bound(campaign: Campaign) -> str:
+    took = f"{campaign.struck} faults in {campaign.seconds:.0f} s, seed {campaign.seed}"
+    if campaign.failed:
+        return f"{len(campaign.failed)} of {len(campaign.outcomes)} rounds failed; {took}"
+    if campaign.anomalies():
+        return f"not exactly-once, and nothing worse than the mode promises; {took}"
+    if campaign.struck < campaign.wanted:
+        return f"nothing was lost or doubled, but fewer faults than {campaign.wanted} have struck; {took}"
+    return f"nothing was lost, doubled or reordered; {took}"

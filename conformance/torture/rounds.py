@@ -1,0 +1,156 @@
+"""The rounds of a campaign: which run has which faults, drawn from the seed and the name of the round.
+
+Every pair of a point and something that can happen there comes once before any comes again, so that three
+hundred faults reach each of them about three times. A round can therefore be run again by itself.
+"""
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from impl.config import AT_LEAST_ONCE, EXACTLY_ONCE, CheckpointConfig
+from impl.faults import (
+    COMPLETION_DUE,
+    COMPLETION_STORED,
+    DAMAGE,
+    GATE_POINTS,
+    KILL_DRIVER,
+    KILL_EXECUTOR,
+    POINTS,
+    RESTART,
+    SINK_POINTS,
+    FaultPlan,
+    actions_at,
+)
+from impl.numbers import COUNTERS, SINKS, SOURCES
+
+MODES = ("exactly-once", "unaligned", "alternating")
+"""What a campaign goes through in turn, if it is not given one."""
+ALL_MODES = (*MODES, "at-least-once")
+LOCAL, DRIVER, EXECUTOR = "round", "driver", "executor"
+FAULTS_A_ROUND = {LOCAL: 4, DRIVER: 3, EXECUTOR: 3}
+KILLS_A_ROUND = 2
+"""Of drivers, or of executors, in a round of theirs."""
+_ROWS, _RATE = 4_000, 4_000.0
+_PATIENCE_MS = 10
+_TASKS = {"numbers": SOURCES, "count": COUNTERS, "sink": SINKS}
+
+
+class UnknownRoundError(ValueError):
+    """A round is named by its kind and number: `round-12`, `driver-0`, `executor-1`."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """One run of the job: its faults, and how it checkpoints."""
+
+    name: str
+    mode: str
+    faults: tuple[FaultPlan, ...]
+    rows: int
+    rows_per_second: float
+    interval_ms: int
+    retained: int
+    tolerable: int
+
+    @property
+    def kind(self) -> str:
+        """`round`, `driver` or `executor`."""
+        return self.name.partition("-")[0]
+
+    @property
+    def damages(self) -> bool:
+        """Whether the newest checkpoint may be damaged, so that output may have to be taken back."""
+        return any(one.action in DAMAGE for one in self.faults)
+
+    def checkpoints(self) -> CheckpointConfig:
+        """How the job checkpoints."""
+        overtaking = self.mode in ("unaligned", "alternating")
+        return CheckpointConfig(
+            checkpointing_interval_ms=self.interval_ms,
+            checkpointing_mode=AT_LEAST_ONCE if self.mode == "at-least-once" else EXACTLY_ONCE,
+            checkpoint_timeout_ms=5_000,
+            num_retained_checkpoints=self.retained,
+            tolerable_checkpoint_failure_number=self.tolerable,
+            unaligned_checkpoints_enabled=overtaking,
+            aligned_checkpoint_timeout_ms=_PATIENCE_MS if self.mode == "alternating" else 0,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> "Round":
+        """The round back."""
+        return cls(**{**told, "faults": tuple(FaultPlan(**one) for one in told["faults"])})
+
+
+def round_named(name: str, seed: int, mode: str | None = None) -> Round:
+    """The round of that name in the campaign of `seed`. Raises UnknownRoundError."""
+    kind, _, number = name.partition("-")
+    if kind not in FAULTS_A_ROUND or not number.isdigit():
+        raise UnknownRoundError(f"expected round-N, driver-N or executor-N, came {name!r}")
+    draw = random.Random(f"{seed} {name}")
+    index = int(number)
+    chosen = mode or MODES[(index + seed) % len(MODES)]
+    if kind == LOCAL:
+        pairs = _dealt(seed, index)
+    else:
+        pairs = _with_kills(draw, KILL_DRIVER if kind == DRIVER else KILL_EXECUTOR)
+    return Round(
+        name=name,
+        mode=chosen,
+        faults=tuple(_placed(draw, point, action) for point, action in pairs),
+        rows=_ROWS,
+        rows_per_second=_RATE,
+        interval_ms=draw.choice((30, 40, 60)),
+        retained=draw.choice((5, 6, 40)),
+        tolerable=draw.choice((0, 0, 1, -1)),
+    )
+
+
+def pairs_in_process() -> list[tuple[str, str]]:
+    """Every point with everything that can happen there while driver and executors live."""
+    return [
+        (point, action)
+        for point in POINTS
+        for action in actions_at(point)
+        if action not in (KILL_DRIVER, KILL_EXECUTOR)
+    ]
+
+
+def _dealt(seed: int, index: int) -> list[tuple[str, str]]:
+    """The pairs of the `index`-th round, from packs that are shuffled one after the other."""
+    return [_card(seed, index * FAULTS_A_ROUND[LOCAL] + place) for place in range(FAULTS_A_ROUND[LOCAL])]
+
+
+def _card(seed: int, place: int) -> tuple[str, str]:
+    pack = pairs_in_process()
+    number, within = divmod(place, len(pack))
+    random.Random(f"{seed} pack {number}").shuffle(pack)
+    return pack[within]
+
+
+def _with_kills(draw: random.Random, kill: str) -> list[tuple[str, str]]:
+    where = [point for point in POINTS if kill in actions_at(point)]
+    kills = [(point, kill) for point in draw.sample(where, KILLS_A_ROUND)]
+    others = FAULTS_A_ROUND[DRIVER if kill == KILL_DRIVER else EXECUTOR] - KILLS_A_ROUND
+    return [*kills, *draw.sample(pairs_in_process(), others)]
+
+
+def _placed(draw: random.Random, point: str, action: str) -> FaultPlan:
+    """The task that is struck, and at which passage."""
+    if point in (COMPLETION_DUE, COMPLETION_STORED):
+        task = draw.choice((None, *_ids("count"), *_ids("numbers")))
+        return FaultPlan(point, task, draw.randint(1, 5), action)
+    stages = ("sink",) if point in SINK_POINTS else ("count", "sink") if point in GATE_POINTS else _TASKS
+    task = draw.choice([one for stage in stages for one in _ids(stage)])
+    if point == RESTART:
+        return FaultPlan(point, task, draw.randint(1, 2), action)
+    return FaultPlan(point, task, 1 if point.startswith("restore") else draw.randint(1, 3), action)
+
+
+def _ids(stage: str) -> Iterator[str]:
+    return (f"{stage}-{index}" for index in range(_TASKS[stage]))
