@@ -65,12 +65,8 @@ def _checked(campaign: Campaign) -> Iterator[str]:
     )
     if recoveries:
         middle = recoveries[len(recoveries) // 2]
-        yield f"  recovery    {middle:.2f} s from a failure to all tasks running (median of {len(recoveries)})"
-    yield (
-        "  left        no file, thread, socket or process"
-        if not _left(outcomes)
-        else "  left        see below"
-    )
+        yield f"  recovered   in {middle:.2f} s until all tasks ran again (median of {len(recoveries)})"
+    yield f"  left        {'see below' if _left(outcomes) else 'no file, thread, socket or process'}"
 
 
 def _left(outcomes: Sequence[Outcome]) -> bool:

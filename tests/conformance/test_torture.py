@@ -1,0 +1,103 @@
+"""A campaign without Spark: rounds are drawn from the seed, and the report says what was seen."""
+
+from collections import Counter
+
+import pytest
+
+from conformance.observe.guarantee import Account, Row, Sent, classify
+from conformance.torture.campaign import Campaign
+from conformance.torture.judge import Outcome
+from conformance.torture.report import report
+from conformance.torture.rounds import (
+    ALL_MODES,
+    FAULTS_A_ROUND,
+    KILLS_A_ROUND,
+    MODES,
+    Round,
+    UnknownRoundError,
+    pairs_in_process,
+    round_named,
+)
+from conformance.verdict import Verdict
+from impl.faults import KILL_DRIVER, KILL_EXECUTOR, POINTS
+
+
+def test_a_round_is_the_same_whenever_it_is_drawn():
+    assert round_named("round-7", 1) == round_named("round-7", 1)
+    assert round_named("round-7", 1) != round_named("round-7", 2)
+    assert Round.from_json(round_named("driver-1", 1).to_json()) == round_named("driver-1", 1)
+
+
+@pytest.mark.parametrize("name", ["7", "round-", "round-x", "disk-1"])
+def test_a_round_that_is_none_is_told(name):
+    with pytest.raises(UnknownRoundError, match="round-N, driver-N or executor-N"):
+        round_named(name, 1)
+
+
+def test_every_pair_of_a_point_and_an_action_comes_once_before_any_comes_again():
+    pairs = pairs_in_process()
+    rounds = len(pairs) // FAULTS_A_ROUND["round"]
+    drawn = Counter(
+        (one.point, one.action) for k in range(rounds) for one in round_named(f"round-{k}", 5).faults
+    )
+    assert set(drawn.values()) == {1}
+    assert {point for point, _ in pairs} == set(POINTS)
+    assert len(pairs) - len(drawn) < FAULTS_A_ROUND["round"]
+
+
+def test_modes_come_in_turn_unless_one_is_asked_for():
+    assert {round_named(f"round-{k}", 1).mode for k in range(3)} == set(MODES)
+    assert round_named("round-1", 1, "at-least-once").mode == "at-least-once"
+    for mode in ALL_MODES:
+        assert round_named("round-1", 1, mode).checkpoints().gate_mode == mode
+
+
+@pytest.mark.parametrize(("kind", "kill"), [("driver", KILL_DRIVER), ("executor", KILL_EXECUTOR)])
+def test_rounds_apart_kill_what_they_are_named_for(kind, kill):
+    for k in range(5):
+        assert [one.action for one in round_named(f"{kind}-{k}", 1).faults].count(kill) == KILLS_A_ROUND
+
+
+RIGHT = (Row("a", 0, 1, 1),)
+
+
+def outcome(name="round-0", rows=RIGHT, **more):
+    planned = round_named(name, 1)
+    classification = classify(Account({0: Sent("a", "in-0", 0)}, rows))
+    return Outcome(planned, planned.faults, attempts=3, classification=classification, **more)
+
+
+def campaign(tmp_path, wanted, *outcomes):
+    return Campaign(1, None, wanted, 60, tmp_path, list(outcomes), 12.3)
+
+
+def test_enough_faults_and_nothing_wrong_is_a_pass(tmp_path):
+    passed = campaign(tmp_path, 4, outcome())
+    assert passed.verdict is Verdict.CONFORMS
+    told = report(passed)
+    assert "CONFORMS   nothing was lost, doubled or reordered; 4 faults in 12 s, seed 1" in told
+    assert "again   barrierspec torture --seed 1 --faults 4" in told
+    assert all(one.point in told and one.action in told for one in round_named("round-0", 1).faults)
+
+
+def test_too_few_faults_are_no_pass(tmp_path):
+    few = campaign(tmp_path, 5, outcome())
+    assert few.verdict is Verdict.UNDETERMINED
+    assert "fewer faults than 5" in report(few)
+
+
+def test_a_record_that_is_doubled_is_named_with_its_place_and_its_round(tmp_path):
+    doubled = campaign(tmp_path, 4, outcome(rows=(Row("a", 0, 1, 1), Row("a", 0, 2, 2))))
+    assert doubled.verdict is Verdict.DIVERGES
+    told = report(doubled)
+    assert "duplicated record, in 1 of 1 rounds" in told
+    assert "this rules out exactly-once, at-most-once output" in told
+    assert "key a, record 0: committed 2 times, as number 1 and 2 of its key" in told
+    assert "again   barrierspec torture --seed 1 --only round-0" in told
+
+
+def test_what_is_left_behind_fails_the_round(tmp_path):
+    left = campaign(tmp_path, 4, outcome(findings=["left behind: process 7 is stopped"]))
+    assert left.verdict is Verdict.DIVERGES
+    assert "left behind: process 7 is stopped" in report(left)
+    assert left.to_json()["rounds"][0]["findings"] == ["left behind: process 7 is stopped"]

@@ -1,0 +1,43 @@
+"""Rounds of a campaign on Spark; and that what is spoilt afterwards is noticed."""
+
+import pytest
+
+from conformance.torture.judge import Outcome, judge
+from conformance.torture.leftovers import files
+from conformance.torture.local import run_local
+from conformance.torture.rounds import Round
+from impl.faults import FaultPlan
+
+FAULTS = (
+    FaultPlan("snapshot-due", "count-0", 3, "full-disk"),
+    FaultPlan("commit-due", "sink-1", 2, "lost-channel"),
+    FaultPlan("restart", "count-1", 2, "torn-snapshot"),
+    FaultPlan("restored", "count-1", 1, "error"),
+    FaultPlan("aligned", "sink-0", 2, "lost-control"),
+)
+
+
+@pytest.mark.rule("ONCE-03")
+@pytest.mark.parametrize("mode", ["exactly-once", "unaligned"])
+def test_five_faults_in_one_run_change_nothing(spark, tmp_path, mode):
+    planned = Round("round-0", mode, FAULTS, 4_000, 4_000.0, 40, 5, 0)
+    outcome = run_local(planned, tmp_path / "run", spark)
+    assert outcome.findings == []
+    assert set(outcome.struck) == set(FAULTS)
+    assert outcome.attempts > 3
+    assert outcome.rows == 4_000
+    assert outcome.refused >= 1
+
+    manifest = next(
+        path
+        for path in (tmp_path / "run" / "committed" / "manifests").iterdir()
+        if b".parquet" in path.read_bytes()
+    )
+    manifest.unlink()
+    (tmp_path / "run" / "checkpoints" / "chk-0").mkdir()
+    spoilt = Outcome(planned)
+    judge(spoilt, tmp_path / "run", [tmp_path / "run" / "events"])
+    assert "lost record" in spoilt.findings[0]
+    left = list(files(tmp_path / "run", 5))
+    assert "chk-0: a checkpoint that was never complete" in left
+    assert any(".parquet: not of the output" in one for one in left)
