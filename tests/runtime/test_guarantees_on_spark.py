@@ -1,0 +1,131 @@
+"""The classifier calibrated on real runs: one right, one of a weaker mode, and some that are broken."""
+
+import operator
+import sys
+import threading
+
+import pytest
+from pyspark import cloudpickle
+
+from conformance.observe.anomalies import Anomaly, Guarantee, Subject
+from conformance.observe.guarantee import classify
+from conformance.torture.account import Reader, account_of
+from impl.config import CheckpointConfig
+from impl.connectors.parquet_sink import ParquetFiles
+from impl.connectors.rate_source import RateSource
+from impl.faults import FaultPlan
+from impl.job import Job, ParquetOutput, RateInput
+from impl.numbers import UPDATES, Totals, to_rows
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers do not see the tests
+
+ROWS = 4_000
+
+
+class ForgetfulSource(RateSource):
+    """Commits its offset before what it has read is processed: a restore goes on behind it."""
+
+    def restore(self, snapshot):
+        super().restore(snapshot)
+        self.read(30)
+
+
+class Forgetful(RateInput):
+    """The numbers, from forgetful sources."""
+
+    def open(self, partition, partitions):
+        return ForgetfulSource(self.rows, partition=partition, partitions=partitions)
+
+
+class LaggingSource(RateSource):
+    """Takes its time to read, so that its barrier comes when the other partition is ahead."""
+
+    def read(self, max_rows):
+        threading.Event().wait(0.02)
+        return super().read(max_rows)
+
+
+class Lagging(RateInput):
+    """The numbers; the second partition lags."""
+
+    def open(self, partition, partitions):
+        source = LaggingSource if partition else RateSource
+        return source(self.rows, partition=partition, partitions=partitions)
+
+
+class HastyFiles(ParquetFiles):
+    """Shows what is pre-committed at once."""
+
+    def pre_commit(self, transaction, checkpoint):
+        receipt = super().pre_commit(transaction, checkpoint)
+        self.commit(receipt)
+        return receipt
+
+
+class Hasty(ParquetOutput):
+    """A sink that commits before the checkpoint is complete, and can take nothing back."""
+
+    def open(self, place):
+        return HastyFiles(self.directory, subtask=place.subtask, attempt=place.attempt)
+
+    def retract(self, lineage, checkpoint):
+        return ()
+
+
+@pytest.fixture
+def classified(spark, tmp_path):
+    def run(mode="EXACTLY_ONCE", source=RateInput, sink=ParquetOutput):
+        reader = Reader(tmp_path)
+        job = (
+            Job("numbers")
+            .source("numbers", source(ROWS, to_rows, 4_000.0), 2)
+            .key_by(operator.itemgetter(0))
+            .aggregate("count", Totals(), 2)
+            .sink("sink", sink(tmp_path / "committed", UPDATES), 2)
+            .with_checkpoints(CheckpointConfig(60, mode, num_retained_checkpoints=50))
+        )
+        faults = [FaultPlan("pre-committed", "sink-0", number, "error") for number in (2, 3)]
+        result = job.execute(
+            "local[8]", tmp_path, faults=faults, spark=spark, on_progress=lambda progress: reader.look()
+        )
+        assert len(result.attempts) == 3
+        return classify(account_of(ROWS, tmp_path, reader.seen()))
+
+    return run
+
+
+def names(found):
+    return {finding.anomaly for finding in found.findings}
+
+
+@pytest.mark.rule("ONCE-03")
+def test_aligned_checkpoints_are_exactly_once(classified):
+    found = classified(source=Lagging)
+    assert found.findings == ()
+    assert found.guarantee is Guarantee.EXACTLY_ONCE
+
+
+def test_a_source_that_commits_its_offset_early_is_at_most_once(classified):
+    found = classified(source=Forgetful)
+    assert names(found) >= {Anomaly.LOST_RECORD, Anomaly.STATE_TOO_SMALL, Anomaly.STATE_BEHIND_OFFSETS}
+    assert found.guarantee is Guarantee.AT_MOST_ONCE
+
+
+@pytest.mark.rule("ONCE-05")
+def test_a_sink_that_commits_early_shows_what_is_not_committed_and_doubles_it(classified):
+    found = classified(sink=Hasty)
+    assert names(found) >= {Anomaly.DUPLICATED_RECORD, Anomaly.DIRTY_OUTPUT}
+    assert found.of(Subject.STATE) is Guarantee.EXACTLY_ONCE
+    assert found.of(Subject.OUTPUT) is Guarantee.AT_LEAST_ONCE
+
+
+def test_both_together_are_broken(classified):
+    found = classified(source=Forgetful, sink=Hasty)
+    assert found.guarantee is Guarantee.BROKEN
+
+
+@pytest.mark.rule("TRACK-01")
+def test_tracked_barriers_are_at_least_once_and_a_checkpoint_says_why(classified):
+    found = classified(mode="AT_LEAST_ONCE", source=Lagging)
+    assert found.guarantee is Guarantee.AT_LEAST_ONCE
+    assert Anomaly.STATE_AHEAD_OF_OFFSETS in names(found)
