@@ -30,16 +30,19 @@ class Component(Protocol):
 class EventLog:
     """An append-only file of JSON lines, numbered from 0.
 
-    A coordinator's log goes on over the attempts (`attempt` is set anew for each); a task's has one.
+    A coordinator's log goes on over the attempts (`attempt` is set anew for each); a task's has one. With
+    `continued` it goes on over drivers too: what a dead one has written stays before it.
     """
 
-    def __init__(self, folder: Path, name: str, task: str, attempt: int) -> None:
+    def __init__(self, folder: Path, name: str, task: str, attempt: int, *, continued: bool = False) -> None:
         folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{name}.jsonl"
         self.attempt = attempt
         self._task = task
-        self._seq = 0
+        self._seq = path.read_bytes().count(b"\n") if continued else 0
         self._writing = threading.Lock()
-        self._file = os.open(folder / f"{name}.jsonl", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+        kept = 0 if continued else os.O_TRUNC
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | kept)
 
     def line(self, fields: Mapping[str, object]) -> None:
         """Append `fields` under this log's attempt, task and next number."""
@@ -59,6 +62,14 @@ class EventLog:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
+
+
+def tasks_of_last_attempt(folder: Path) -> list[str]:
+    """The tasks of the last attempt that a coordinator's log in `folder` tells of; none without one."""
+    path = folder / "coordinator.jsonl"
+    content = path.read_bytes() if path.is_file() else b""
+    starts = [line for line in content.splitlines() if b'"attempt_started"' in line]
+    return [str(task) for task in orjson.loads(starts[-1])["tasks"]] if starts else []
 
 
 class Recorded:

@@ -8,6 +8,7 @@ to one task once, so that the attempt that follows runs undisturbed. Leave and s
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from impl.config import ConfigError
@@ -159,17 +160,26 @@ class Passages:
 
 
 class FaultLedger:
-    """The driver's record of which faults have struck: leave is given once for each (number of a plan)."""
+    """The driver's record of which faults have struck: leave is given once for each (number of a plan).
 
-    def __init__(self, plans: Iterable[FaultPlan]) -> None:
+    `record`: a file that tells a driver what struck before it; without one it knows its own time only.
+    """
+
+    def __init__(self, plans: Iterable[FaultPlan], record: Path | None = None) -> None:
         self.plans = tuple(plans)
+        self._record = record
         self.struck: list[int] = []
+        if record is not None and record.exists():
+            self.struck.extend(int(line) for line in record.read_text().split())
 
     def claim(self, number: int) -> bool:
         """Whether plan `number` may strike now; a second claim of it is refused."""
         if number in self.struck:
             return False
         self.struck.append(number)
+        if self._record is not None:
+            with self._record.open("a") as record:
+                record.write(f"{number}\n")
         return True
 
     def left(self) -> list[tuple[int, FaultPlan]]:

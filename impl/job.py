@@ -26,7 +26,8 @@ from impl.connectors.postgres_sink import PostgresOutput
 from impl.connectors.sqlite_sink import SqliteOutput
 from impl.faults import KILL_EXECUTOR, FaultPlan
 from impl.plan import Edge, Plan, Role, Stage
-from impl.spark.runtime import JobPaths, JobResult, OnProgress, Progress, run_job
+from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, Start
+from impl.spark.runtime import run_job
 from impl.spark.session import spark_session
 from impl.spark.sources import CsvInput, Input, JsonLinesInput, ParquetInput, RateInput
 from impl.streams import ConnectedStreams, End, KeyedStream, Stream
@@ -138,12 +139,27 @@ class Job:
         resume: bool = False,
         spark: "SparkSession | None" = None,
     ) -> JobResult:
-        """Run the job on a Spark master and wait for its end.
+        """Run the job on a Spark master and wait for its end. `impl.driver.supervise` outlives drivers.
 
         Under `output` come `checkpoints`, `spark.log` and, with `event_log`, `events`. `faults` strike as
         planned; `resume` goes on from the checkpoints that an earlier run has left there; a session
         given as `spark` is used and left open. Raises `SparkRuntimeError`s: see `impl.spark.errors`.
         """
+        start = Start.RESUMED if resume else Start.ANEW
+        return self.drive(master, output, start, faults, event_log, on_progress, spark)
+
+    def drive(
+        self,
+        master: str,
+        output: Path,
+        start: Start,
+        faults: Sequence[FaultPlan] = (),
+        event_log: bool = False,
+        on_progress: OnProgress | None = None,
+        spark: "SparkSession | None" = None,
+        struck: Path | None = None,
+    ) -> JobResult:
+        """What `execute` does, with everything that a driver may have to be told."""
         plan = self.plan()
         known = {*plan.ids(), *(stage.name for stage in plan.stages)}
         for fault in faults:
@@ -172,7 +188,8 @@ class Job:
                 paths,
                 faults,
                 on_progress,
-                resume,
+                start,
+                struck,
             )
 
         if spark is not None:

@@ -42,7 +42,7 @@ class Coordination:
     """The coordinator of one job over all its attempts. Used by one thread.
 
     Whom it speaks to is set anew for each attempt, by `begin_attempt`. `clock` answers seconds,
-    `wall_clock` those that tasks on other hosts count too.
+    `wall_clock` those that tasks on other hosts count too. `takes_over`: from a driver whose log goes on.
     """
 
     def __init__(
@@ -54,7 +54,10 @@ class Coordination:
         log: EventLog | None,
         clock: Callable[[], float] = time.monotonic,
         wall_clock: Callable[[], float] = time.time,
+        *,
+        takes_over: bool = False,
     ) -> None:
+        self._takes_over = takes_over
         self._clock = clock
         self._wall_clock = wall_clock
         self._plan = plan
@@ -129,6 +132,7 @@ class Coordination:
 
     def finish(self) -> None:
         """Every task has finished."""
+        self._storage.discard(self._coordinator.next_id)  # reserved, and not needed
         self._apply({"kind": "job_status", "status": "FINISHED"})
         self._line({"kind": "finished"})
 
@@ -155,6 +159,7 @@ class Coordination:
     def acknowledge(self, task: str, checkpoint: int, state: dict[str, Any]) -> None:
         """`task` acknowledges; the last one publishes the checkpoint first, or declines it if that fails."""
         if self._coordinator.awaiting(checkpoint) == (task,):
+            self._line({"kind": "publishing", "checkpoint": checkpoint})  # a driver may die just after it
             handles = [*self._coordinator.collected(checkpoint).values(), state]
             try:
                 with self.faults.publication(self._send):
@@ -217,7 +222,9 @@ class Coordination:
     def _carry_out(self, effect: Wire) -> None:
         match effect:
             case {"kind": "trigger_task", "task": str(task), "checkpoint": int(checkpoint)}:
-                self._triggered.setdefault(checkpoint, self._clock())
+                if checkpoint not in self._triggered:
+                    self._triggered[checkpoint] = self._clock()
+                    self._storage.reserve(checkpoint + 1)
                 now = int(self._wall_clock() * 1_000)
                 self._send(task, {"do": "trigger", "checkpoint": checkpoint, "timestamp": now})
             case {"kind": "complete", "checkpoint": int(checkpoint)}:
@@ -303,7 +310,8 @@ class Coordination:
         # one that was refused in an earlier attempt is not looked at again, and must not come back
         refused_ids = {refused.checkpoint for refused in self.refused}
         published = tuple(one for one in self._storage.completed_ids() if one not in refused_ids)
-        if published != self._coordinator.completed:
+        if self._takes_over or published != self._coordinator.completed:
+            self._takes_over = False
             self._take_over(published)
         return latest.completed.handles if latest.completed else {}
 

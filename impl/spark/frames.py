@@ -109,6 +109,10 @@ class Connection:
         """Let sends and receives fail after `seconds`; None: never."""
         self._socket.settimeout(seconds)
 
+    def give_up_after(self, ms: int) -> None:
+        """What was sent and is not received within `ms` breaks the connection: the other host is gone."""
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, ms)
+
     def cut(self) -> None:
         """The connection breaks, as if the network had lost it; both sides have to notice."""
         with contextlib.suppress(OSError):  # broken already

@@ -1,89 +1,30 @@
 """The life of a job on Spark: attempt after attempt, until one finishes or no restart is left."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
 from impl.connectors.errors import ServerLostError
-from impl.eventlog import EventLog
+from impl.eventlog import EventLog, tasks_of_last_attempt
 from impl.faults import FaultLedger, FaultPlan
 from impl.plan import Plan, Role
 from impl.spark.attempt import Attempt, AttemptReport
-from impl.spark.coordination import CheckpointReport, Coordination
+from impl.spark.coordination import Coordination
 from impl.spark.errors import AttemptFailedError, JobFailedError
 from impl.spark.handshake import new_secret
+from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, Start
 from impl.spark.session import LOOPBACK, is_local, refuse_unsupported, require_slots
 from impl.spark.sinks import state_in
 from impl.spark.worker import Launch
 from impl.spark.workers import Workers
-from impl.state import FileSystemStorage, Refused
+from impl.state import FileSystemStorage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _SWEEP_SECONDS = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a running job is: what `on_progress` is called with, several times a second.
-
-    `records`: source records read in this attempt; `records_per_second`: since the call before;
-    `pending`: the checkpoint in progress, None between two.
-    """
-
-    seconds: float
-    attempt: int
-    running: bool
-    records: int
-    records_per_second: float
-    pending: int | None
-    completed: int
-    restarts: int
-
-
-OnProgress = Callable[[Progress], None]
-
-
-@dataclass(frozen=True, slots=True)
-class JobPaths:
-    """Where a job leaves what it makes. `events`: None for a run without an event log."""
-
-    checkpoints: Path
-    events: Path | None
-    spark_log: Path
-
-
-@dataclass(frozen=True, slots=True)
-class JobResult:
-    """How a finished job went. `records`: rows its sources have read, rows read again after a failure once.
-
-    `refused`: checkpoints that could not be gone on from, and why; an older one was used instead (ONCE-04).
-    `seconds`: from the first attempt's start to the end of the last, without the start of Spark.
-    """
-
-    name: str
-    attempts: tuple[AttemptReport, ...]
-    checkpoints: tuple[CheckpointReport, ...]
-    aborted: tuple[tuple[int, str], ...]
-    refused: tuple[Refused, ...]
-    faults: tuple[FaultPlan, ...]
-    records: int
-    seconds: float
-    paths: JobPaths
-
-    @property
-    def recoveries(self) -> tuple[float, ...]:
-        """For each failed attempt, the seconds from its failure until all tasks of the next one ran."""
-        pairs = zip(self.attempts, self.attempts[1:], strict=False)
-        return tuple(
-            round(after.running - before.failed, 3)
-            for before, after in pairs
-            if before.failed is not None and after.running is not None
-        )
 
 
 def run_job(
@@ -96,9 +37,10 @@ def run_job(
     paths: JobPaths,
     faults: Sequence[FaultPlan] = (),
     on_progress: OnProgress | None = None,
-    resume: bool = False,
+    start: Start = Start.ANEW,
+    struck: Path | None = None,
 ) -> JobResult:
-    """Run `plan` on `spark` until it has finished.
+    """Run `plan` on `spark` until it has finished. `struck`: see `FaultLedger`.
 
     Raises `TooFewSlotsError` and `UnsupportedSettingError` before anything is started, `ConfigError` for
     folders that do not fit (see `require_a_start`), `ConnectorError` for an output that cannot work, and
@@ -107,19 +49,38 @@ def run_job(
     refuse_unsupported(spark)
     require_slots(spark, len(plan.ids()))
     storage = FileSystemStorage(paths.checkpoints)
-    require_a_start(storage, paths.checkpoints, plan, resume=resume)
+    known = storage.latest_completed().completed is not None
+    require_a_start(storage, paths.checkpoints, plan, resume=_resumes(start, known=known))
     for output in plan.outputs():
         output.prepare()
-    log = EventLog(paths.events, "coordinator", "coordinator", 0) if paths.events else None
-    ledger = FaultLedger(faults)
+    log, continued = None, False
+    if paths.events is not None:
+        continued = start is not Start.ANEW and tasks_of_last_attempt(paths.events) == [*plan.ids()]
+        log = EventLog(paths.events, "coordinator", "coordinator", 0, continued=continued)
+    ledger = FaultLedger(faults, struck)
+    coordination = Coordination(plan, checkpoints, storage, ledger, log, takes_over=continued)
     job = _Job(
-        spark, master, plan, checkpoints, restarts, execution, paths, storage, ledger, log, on_progress
+        spark,
+        master,
+        plan,
+        checkpoints,
+        restarts,
+        execution,
+        paths,
+        storage,
+        ledger,
+        coordination,
+        on_progress,
     )
     try:
         return job.run()
     finally:
         if log:
             log.close()
+
+
+def _resumes(start: Start, *, known: bool) -> bool:
+    return start is Start.RESUMED or (start is Start.TAKEN_OVER and known)
 
 
 def require_a_start(storage: FileSystemStorage, folder: Path, plan: Plan, *, resume: bool) -> None:
@@ -164,7 +125,7 @@ class _Job:
         paths: JobPaths,
         storage: FileSystemStorage,
         ledger: FaultLedger,
-        log: EventLog | None,
+        coordination: Coordination,
         on_progress: OnProgress | None,
     ) -> None:
         self._spark = spark
@@ -178,7 +139,7 @@ class _Job:
         self._paths = paths
         self._storage = storage
         self._ledger = ledger
-        self._coordination = Coordination(plan, checkpoints, storage, ledger, log)
+        self._coordination = coordination
         self._on_progress = on_progress
         self._secret = new_secret()
         self._started = time.monotonic()

@@ -112,6 +112,7 @@ class Worker:
             {"task": self._task},
             _CONTROL_BUFFER_BYTES,
         )
+        self._control.give_up_after(launch.execution.heartbeat_timeout_ms)
         door = Door(
             self._control.local_host(),
             launch.secret,

@@ -104,6 +104,10 @@ class FileSystemStorage:
         """An id above every checkpoint that was ever begun here and is not discarded."""
         return max(self._checkpoints(), default=0) + 1
 
+    def reserve(self, checkpoint: int) -> None:
+        """An id is about to be used: its directory stands, so that no other driver begins with it."""
+        make_directory(self._path(checkpoint))
+
     def write(
         self, checkpoint: int, task: str, attempt: int, snapshot: bytes, *, offset: int | None = None
     ) -> StateHandle:

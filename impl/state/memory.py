@@ -35,6 +35,10 @@ class MemoryStorage:
         """An id above every checkpoint that was ever begun here."""
         return self._highest_id + 1
 
+    def reserve(self, checkpoint: int) -> None:
+        """An id is about to be used."""
+        self._highest_id = max(self._highest_id, checkpoint)
+
     def write(
         self, checkpoint: int, task: str, attempt: int, snapshot: bytes, *, offset: int | None = None
     ) -> StateHandle:

@@ -105,6 +105,9 @@ class CheckpointStorage(Protocol):
     def next_checkpoint_id(self) -> int:
         """An id above every checkpoint that was ever written here and is not discarded."""
 
+    def reserve(self, checkpoint: int) -> None:
+        """An id is about to be used: no other driver will begin with it (COORD-02)."""
+
     def write(
         self, checkpoint: int, task: str, attempt: int, snapshot: bytes, *, offset: int | None = None
     ) -> StateHandle:
