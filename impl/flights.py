@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
+from impl.driver import supervise
 from impl.faults import ALIGNMENT_IN_PROGRESS, COMPLETION_STORED, FaultPlan
 from impl.job import CsvInput, Job, JobResult, OnProgress, ParquetOutput
 from impl.plan import Row
@@ -123,6 +124,7 @@ def run(
     execution: ExecutionConfig | None = None,
     event_log: bool = True,
     resume: bool = False,
+    supervised: bool = False,
     master: str = MASTER,
     spark: "SparkSession | None" = None,
 ) -> JobResult:
@@ -130,7 +132,8 @@ def run(
 
     `rate`: source rows per second, all together, None for no limit; the default makes a run of 20 s.
     `seed` draws the task of each planned fault that names none. `csv`: other flights than the package's,
-    see `first_flights`. The rest, and what is raised, as in `Job.execute`.
+    see `first_flights`. `supervised`: in a driver that is replaced if it is killed; no progress is told.
+    The rest, and what is raised, as in `Job.execute`.
     """
     plans = [fault_plan] if isinstance(fault_plan, FaultPlan) else list(fault_plan or ())
     job = (
@@ -139,10 +142,13 @@ def run(
         .with_restarts(restarts or RestartConfig())
         .with_execution(execution or ExecutionConfig())
     )
+    settled = [settle(plan, seed) for plan in plans]
+    if supervised:
+        return supervise(job, master, output_dir, faults=settled, event_log=event_log, resume=resume)
     return job.execute(
         master,
         output_dir,
-        faults=[settle(plan, seed) for plan in plans],
+        faults=settled,
         event_log=event_log,
         on_progress=on_progress,
         resume=resume,

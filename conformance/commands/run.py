@@ -12,7 +12,8 @@ from conformance.verdict import Exit
 if TYPE_CHECKING:
     from impl.config import CheckpointConfig
 
-SCENARIOS = ("undisturbed", "killed-while-aligning", "killed-before-notification")
+KILLED_DRIVER = "killed-driver"
+SCENARIOS = ("undisturbed", "killed-while-aligning", "killed-before-notification", KILLED_DRIVER)
 MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
 PATIENCE_MS = 100
 """How long a checkpoint of mode alternating aligns."""
@@ -33,24 +34,34 @@ MARK = ".barrierspec-run"
 @click.option("--rate", type=click.FloatRange(0, min_open=True), help="Flights a second; default: 20 s.")
 @click.option("--rows", type=click.IntRange(1), help="Only so many of the flights.")
 @click.option("--master", default="local[8]", show_default=True, help="The Spark master.")
+@click.option("--supervise", is_flag=True, help="In a process of its own, replaced when it is killed.")
 @click.option("--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Of checkpoints.")
 def command(
-    out: Path, scenario: str, seed: int, rate: float | None, rows: int | None, master: str, mode: str
+    out: Path,
+    scenario: str,
+    seed: int,
+    rate: float | None,
+    rows: int | None,
+    master: str,
+    supervise: bool,
+    mode: str,
 ) -> int:
     """Count every flight exactly once, on Spark, while workers are being killed.
 
     In mode at-least-once a flight may be counted twice after a failure; that is found, and the command
     ends with 1.
     """
-    from conformance.parts.pipeline import RUNS, described
+    from conformance.parts.pipeline import RUNS, Run, described
     from impl import flights
     from impl.config import ConfigError
     from impl.connectors.errors import ConnectorError
+    from impl.faults import COMPLETION_STORED, KILL_DRIVER, FaultPlan
     from impl.flights_check import check_flights
     from impl.spark.errors import SparkRuntimeError
     from impl.state.errors import StateError
 
-    planned = next(one for one in RUNS if one.name == scenario)
+    struck = FaultPlan(COMPLETION_STORED, occurrence=5, action=KILL_DRIVER)
+    planned = next(one for one in (*RUNS, Run(KILLED_DRIVER, (struck,))) if one.name == scenario)
     emptied(out)
     console = Console(stderr=True)
     with console.status("starting Spark") as status:
@@ -65,6 +76,7 @@ def command(
                 csv=csv,
                 checkpoints=checkpoints_of(mode),
                 master=master,
+                supervised=supervise or scenario == KILLED_DRIVER,
             )
         except (SparkRuntimeError, ConfigError, StateError, ConnectorError) as refused:
             raise click.ClickException(str(refused)) from refused
@@ -74,6 +86,8 @@ def command(
         f"{len(result.attempts)} attempts, {len(result.checkpoints)} checkpoints completed, "
         f"{len(result.faults)} of {len(planned.faults)} faults struck, {result.seconds:.1f} s"
     )
+    for signal in result.deaths:
+        click.echo(f"a driver died by {signal}; another went on from its newest checkpoint")
     for damaged in result.refused:
         click.echo(f"checkpoint {damaged.checkpoint} was refused: {damaged.reason}")
     click.echo(f"committed output in {out / 'committed'}, event log in {out / 'events'}, seed {seed}")

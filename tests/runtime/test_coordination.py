@@ -182,7 +182,7 @@ def test_a_new_driver_goes_on_from_what_the_old_one_published():
     old.acknowledge("out-0", 1)
     new = Bench(old.storage)
     assert new.start()[0] == 1
-    assert new.pass_ms(100) == [trigger(2)]
+    assert new.pass_ms(100) == [trigger(3)]  # the old one may have begun with 2
 
 
 @pytest.mark.rule("COORD-12")
@@ -205,7 +205,7 @@ def test_a_checkpoint_that_was_refused_stays_refused_in_the_attempts_after(tmp_p
     def another():
         started = bench.start()
         bench.pass_ms(100)
-        checkpoint = bench.storage.next_checkpoint_id()
+        checkpoint = bench.it.pending
         bench.acknowledge("in-0", checkpoint)
         bench.acknowledge("out-0", checkpoint)
         bench.it.fail_attempt("a fault")
