@@ -7,7 +7,7 @@ profile, and asks z3 about the paths without one; the others do so for the gates
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from conformance.adapters.bundled import bundled_adapter
 from conformance.coverage import coverage
 from conformance.drive import generate
-from conformance.drive.directed import directed_at, directed_cases, every_gate, graphs_of
+from conformance.drive.directed import Directed, directed_at, directed_cases, every_gate, graphs_of
 from conformance.drive.lockstep import Divergence, Played, replay
 from conformance.drive.machines import run_machine
 from conformance.drive.oracle import Oracle
@@ -118,11 +118,7 @@ def _tour(component: str, numbers: Counter[str], *, thorough: bool) -> Played:
         scripts += _tours_of(graph)
         numbers["transitions"] += len(graph.transitions)
     numbers["tours"] += len(scripts)
-    if component != "gate":
-        aimed = [directed_cases(graphs, cases_of(component), proves=thorough)]
-    else:
-        aimed = [directed_at(*gate) for gate in (every_gate() if thorough else GATES)]
-    for directed in aimed:
+    for directed in aimed(component, graphs, thorough=thorough):
         scripts += directed.scripts
         numbers["paths"] += directed.paths
         numbers["paths_hit"] += directed.hit
@@ -134,6 +130,14 @@ def _tour(component: str, numbers: Counter[str], *, thorough: bool) -> Played:
         if played.divergence is not None:
             break
     return played
+
+
+def aimed(component: str, graphs: Sequence[Graph], *, thorough: bool) -> Iterator[Directed]:
+    """The directed cases of a component, of which `graphs` are the state graphs."""
+    if component != "gate":
+        yield directed_cases(graphs, cases_of(component), proves=thorough)
+    else:
+        yield from (directed_at(*gate) for gate in (every_gate() if thorough else GATES))
 
 
 def _tours_of(graph: Graph) -> Iterator[Script]:

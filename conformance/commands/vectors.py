@@ -1,0 +1,87 @@
+"""`barrierspec vectors`: test vectors for implementations in any language."""
+
+from itertools import islice
+from pathlib import Path
+
+import click
+
+COMPONENTS = ("gate", "channel", "subtask", "coordinator", "store", "sink", "offsets")
+SHOWN = 5
+"""Differences that are shown."""
+
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+@click.group()
+def command() -> None:
+    """Write runs of the model with every effect and state as JSON lines, and play them."""
+
+
+@command.command()
+@click.argument("folder", type=FOLDER)
+@click.option(
+    "--component", "components", multiple=True, type=click.Choice(COMPONENTS), help="Only this one."
+)
+@click.option("--walks", default=50, show_default=True, type=click.IntRange(0), help="Random runs of each.")
+@click.option("--seed", default=0, show_default=True, type=int, help="Decides the random runs.")
+@click.option("--whole", is_flag=True, help="Tours of all closed models, also of the large ones.")
+@click.option(
+    "--itf", is_flag=True, help="Also each scenario and directed case in the Informal Trace Format."
+)
+def write(folder: Path, components: tuple[str, ...], walks: int, seed: int, whole: bool, itf: bool) -> int:
+    """Write the vectors into FOLDER: named scenarios, directed cases, tours, random runs."""
+    from conformance.vectors import files
+    from conformance.vectors.make import vectors_of
+
+    wanted = components or COMPONENTS
+    made = {one: vectors_of(one, seed=seed, walks=walks, whole=whole) for one in wanted}
+    for component, counts in files.write(folder, made):
+        parts = ", ".join(f"{number:,} {origin}" for origin, number in counts.items())
+        click.echo(f"  {component:<12} {counts.total():>7,} vectors: {parts}")
+    if itf:
+        click.echo(f"  itf          {files.write_itf(folder, wanted):>7,} files")
+    click.echo(f"\n  next    barrierspec vectors verify {folder} --adapter CMD")
+    return 0
+
+
+@command.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--adapter", default="model", show_default=True, metavar="CMD",
+              help="A command, `impl`, or `model`, to see what has changed in it.")  # fmt: skip
+@click.option("--limit", default=10.0, show_default=True, type=click.FloatRange(0, min_open=True),
+              help="Seconds that one answer may take.")  # fmt: skip
+def verify(folder: Path, adapter: str, limit: float) -> int:
+    """Play the vectors in FOLDER; every step that comes out otherwise is shown as a difference."""
+    from conformance.adapters.protocol import Unsupported
+    from conformance.report.conform import opened
+    from conformance.vectors import files
+    from conformance.vectors.check import Difference, check
+    from conformance.vectors.vector import VectorError
+    from conformance.verdict import Verdict
+
+    played = skipped = 0
+    differences: list[Difference] = []
+    implementation = opened(adapter, limit)
+    try:
+        for component in files.components_in(folder):
+            for vector in files.read(folder, component):
+                came = check(vector, implementation)
+                played += 1
+                skipped += isinstance(came, Unsupported)
+                if isinstance(came, Difference):
+                    differences.append(came)
+    except VectorError as refused:
+        raise click.UsageError(str(refused)) from refused
+    finally:
+        implementation.bye()
+    for difference in islice(differences, SHOWN):
+        click.echo("\n".join(difference.lines()))
+    more = f", {len(differences) - SHOWN:,} of them not shown" if len(differences) > SHOWN else ""
+    verdict = Verdict.DIVERGES if differences else Verdict.CONFORMS
+    if played == skipped:
+        verdict = Verdict.UNDETERMINED
+    told = f"{len(differences):,} of {played:,} vectors differ{more}; {skipped:,} skipped as not supported"
+    click.echo(
+        f"{verdict.value}   {told}\n  again   barrierspec vectors verify {folder} --adapter {adapter!r}"
+    )
+    return verdict.exit_code

@@ -1,0 +1,83 @@
+"""The runs that become vectors: named scenarios, directed cases, tours of small models, random runs."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from conformance.adapters.protocol import Wire
+from conformance.drive import generate
+from conformance.drive.directed import graphs_of
+from conformance.drive.oracle import Oracle
+from conformance.drive.tours import tours
+from conformance.parts.lockstep import aimed
+from conformance.report.side_by_side import scenarios
+from conformance.vectors.vector import Vector, vector_of
+from model.components import WireError
+from model.components.script import script
+
+SMALL = 500
+"""Closed models with at most so many transitions are toured."""
+LENGTH = 30
+"""Events of a random run at most."""
+
+
+class Run(NamedTuple):
+    """What is to be played, and where it comes from."""
+
+    origin: str
+    config: Wire
+    events: Sequence[Wire]
+
+
+def vectors_of(component: str, *, seed: int, walks: int, whole: bool = False) -> Iterator[Vector]:
+    """The vectors of one component, each run once; `whole`: tours of all closed models, however large."""
+    seen: set[str] = set()
+    for run in _runs(component, seed=seed, walks=walks, whole=whole):
+        vector = vector_of(run.origin, component, run.config, run.events)
+        if vector.id not in seen and vector.steps:
+            seen.add(vector.id)
+            yield vector
+
+
+def _runs(component: str, *, seed: int, walks: int, whole: bool) -> Iterator[Run]:
+    yield from scenario_runs(component)
+    graphs = list(graphs_of(component))
+    for directed in aimed(component, graphs, thorough=False):
+        for one in directed.scripts:
+            yield Run("path", one.config, (*one.opening, *one.events))
+    for graph in graphs:
+        if whole or len(graph.transitions) <= SMALL:
+            for way in tours(0, [(edge.source, edge.event, edge.target) for edge in graph.transitions]):
+                one = script(graph.world, way)
+                yield Run("tour", one.config, (*one.opening, *one.events))
+    yield from _random(component, seed, walks)
+
+
+def scenario_runs(component: str) -> Iterator[Run]:
+    """The named scenarios, in every generation that has what they ask for."""
+    for scenario in scenarios():
+        if scenario.component == component:
+            for profile in scenario.profiles:
+                config = {**scenario.config, "profile": profile}
+                with suppress(WireError):  # a generation that does not have what is asked for
+                    Oracle(component, config)
+                    yield Run("scenario", config, (*scenario.opening, *scenario.events))
+
+
+def _random(component: str, seed: int, walks: int) -> Iterator[Run]:
+    cases = generate.cases(component, seed)
+    for _ in range(walks):
+        config, rng = next(cases)
+        oracle, choose = Oracle(component, config), generate.chooser(component, config, rng)
+        node = oracle.start
+        events: list[Wire] = []
+        while len(events) < LENGTH:
+            event = choose(node.observed)
+            if event is None:
+                break
+            edge = oracle.step(node, event)
+            events.append(event)
+            node = edge.after
+            if edge.fails:
+                break
+        yield Run("walk", config, events)

@@ -1,0 +1,98 @@
+"""One test vector: a configuration, and the steps of a run with all that has to come of them."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from conformance.adapters.protocol import Effects, Wire
+from conformance.drive.oracle import Oracle, canonical
+from model.components import WireError
+
+ORIGINS = ("scenario", "path", "tour", "walk")
+"""Where a run comes from: a named scenario, the path of a step function that z3 reads, a tour, chance."""
+
+
+class VectorError(ValueError):
+    """A vector that cannot be read, or that the model does not know; the message says what was expected."""
+
+
+class Expected(NamedTuple):
+    """One event and what has to come of it."""
+
+    event: Wire
+    effects: Effects
+    state: Wire
+    """After it; of an event that is refused the state before."""
+    rules: tuple[str, ...]
+    refused: bool = False
+    """The protocol does not allow the event here: the answer is an error, and nothing changes."""
+
+
+class Vector(NamedTuple):
+    """One run."""
+
+    id: str
+    """Of the configuration and the events alone, so that it stays when what has to come of them changes."""
+    origin: str
+    component: str
+    config: Wire
+    steps: tuple[Expected, ...]
+
+    @property
+    def events(self) -> tuple[Wire, ...]:
+        """What is sent, in order."""
+        return tuple(step.event for step in self.steps)
+
+
+def vector_of(origin: str, component: str, config: Wire, events: Sequence[Wire]) -> Vector:
+    """What the model says of these events. Raises VectorError if it does not know the configuration."""
+    try:
+        edges = Oracle(component, config).transcript(events)
+    except (WireError, KeyError) as unknown:
+        raise VectorError(f"the model cannot play {component} with {dict(config)}: {unknown}") from unknown
+    steps = tuple(
+        Expected(event, edge.effects, edge.after.observed, edge.rules, edge.refused is not None)
+        for event, edge in zip(events, edges, strict=True)
+    )
+    return Vector(identify(component, config, events), origin, component, config, steps)
+
+
+def identify(component: str, config: Wire, events: Sequence[Wire]) -> str:
+    """Twelve hexadecimal digits of what is played."""
+    return hashlib.sha256(canonical([component, config, list(events)])).hexdigest()[:12]
+
+
+def encode(vector: Vector) -> bytes:
+    """A line of JSON, with its end; `refused` stands only where it is true."""
+    steps = [
+        {
+            "event": step.event,
+            **({"refused": True} if step.refused else {"effects": step.effects}),
+            "state": step.state,
+            "rules": step.rules,
+        }
+        for step in vector.steps
+    ]
+    line = {**vector._asdict(), "steps": steps}
+    return orjson.dumps(line, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
+
+
+def decode(line: bytes, where: str) -> Vector:
+    """The vector of a line; raises VectorError, which names `where`."""
+    try:
+        read: Mapping[str, Any] = orjson.loads(line)
+        steps = tuple(_step(step) for step in read["steps"])
+        vector = Vector(read["id"], read["origin"], read["component"], read["config"], steps)
+    except (ValueError, KeyError, TypeError) as wrong:
+        raise VectorError(f"{where}: expected a line of `vectors write`, got {wrong!r}") from wrong
+    if vector.id != identify(vector.component, vector.config, vector.events):
+        raise VectorError(f"{where}: vector {vector.id} was changed by hand; write the vectors again")
+    return vector
+
+
+def _step(read: Mapping[str, Any]) -> Expected:
+    refused = read.get("refused", False)
+    effects = [] if refused else read["effects"]
+    return Expected(read["event"], effects, read["state"], tuple(read["rules"]), refused)
