@@ -2,26 +2,37 @@
 
 Actions follow the job: records move, barriers move, messages arrive late or never, an attempt fails
 and the next one starts. Whether an action may happen now is asked of `model.closed.dataflow`.
+
+A failure and the restart are one step: in between no task runs, and what arrives is thrown away.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from model import coordinator, recovery, scheduling, subtask, transactions
-from model.composition import at_gate, obey_coordinator, obey_gate, obey_sink, obey_subtask
+from model.composition import (
+    at_gate,
+    heard,
+    obey_coordinator,
+    obey_gate,
+    obey_sink,
+    obey_subtask,
+    only_stored,
+)
+from model.coordinator_state import Coordinator
 from model.dataflow import (
     Dataflow,
+    Sent,
     Tasks,
     all_run,
-    beginning,
     counted_once_more,
     cut_of,
     deployed,
     operator_of,
     with_element,
 )
-from model.events import NONE, Record, Restored, Step
-from model.messages import ACKNOWLEDGE, COMPLETE, TO_TASKS, TRIGGER, Message, Messages, arrived
+from model.events import ASYNC_EXCEPTION, NONE, Record, Restored, Step
+from model.messages import COMPLETE, TO_TASKS, TRIGGER, Message, arrived
 from model.store import CHECKPOINT
 from model.subtask import Subtask
 
@@ -62,6 +73,12 @@ class StoreWillFail(NamedTuple):
     kind: str = "store_will_fail"
 
 
+class SnapshotFails(NamedTuple):
+    """A task cannot write its snapshot, and declines the oldest pending checkpoint."""
+
+    kind: str = "snapshot_fails"
+
+
 class TimeOut(NamedTuple):
     """So much time passes that every pending checkpoint expires."""
 
@@ -83,18 +100,13 @@ class Lose(NamedTuple):
 
 
 class Fail(NamedTuple):
-    """Every task fails; of the messages in flight only `late` will ever arrive."""
+    """Every task fails and starts again from the checkpoint that the coordinator answers."""
 
-    late: Messages
+    zombies: bool = False
+    """What is in flight still arrives afterwards."""
     takes_coordinator: bool = False
     """The coordinator ends with them, and a new one finds what is durable."""
     kind: str = "fail"
-
-
-class Restart(NamedTuple):
-    """The next attempt starts, every task from the checkpoint that the coordinator answers."""
-
-    kind: str = "restart"
 
 
 # ---------------------------------------------------------------- records
@@ -107,7 +119,9 @@ def on_produce(dataflow: Dataflow, source: int) -> Step[Dataflow]:
     number = source * len(tasks.counted[source]) + offset
     tasks = tasks._replace(
         offsets=with_element(tasks.offsets, source, offset + 1),
-        inputs=with_element(tasks.inputs, source, (*tasks.inputs[source], Record(source, number))),
+        inputs=with_element(
+            tasks.inputs, source, (*tasks.inputs[source], Sent(dataflow.attempt, Record(source, number)))
+        ),
     )
     return Step(dataflow._replace(tasks=tasks), (), ())
 
@@ -120,11 +134,13 @@ def is_readable(tasks: Tasks, channel: int) -> bool:
 def on_receive(dataflow: Dataflow, channel: int) -> Step[Dataflow]:
     """The operator takes the oldest item of a readable channel."""
     tasks = dataflow.tasks
-    item, *rest = tasks.inputs[channel]
+    (attempt, item), *rest = tasks.inputs[channel]
     tasks = tasks._replace(inputs=with_element(tasks.inputs, channel, tuple(rest)))
+    if attempt != dataflow.attempt:
+        return Step(dataflow._replace(tasks=tasks), (), ("ONCE-06",))
     if type(item) is Record:
         counted = counted_once_more(tasks.counted, item.value)
-        tasks = tasks._replace(counted=counted, output=(*tasks.output, Record(0, item.value)))
+        tasks = tasks._replace(counted=counted, output=(*tasks.output, Sent(attempt, Record(0, item.value))))
         return Step(dataflow._replace(tasks=tasks), (), ())
     gate = at_gate(tasks.gate, item)
     dataflow = dataflow._replace(tasks=tasks._replace(gate=gate.state))
@@ -133,8 +149,10 @@ def on_receive(dataflow: Dataflow, channel: int) -> Step[Dataflow]:
 
 def on_receive_at_sink(dataflow: Dataflow) -> Step[Dataflow]:
     """The sink takes the oldest item of its channel."""
-    item, *rest = dataflow.tasks.output
+    (attempt, item), *rest = dataflow.tasks.output
     tasks = dataflow.tasks._replace(output=tuple(rest))
+    if attempt != dataflow.attempt:
+        return Step(dataflow._replace(tasks=tasks), (), ("ONCE-06",))
     if type(item) is Record:
         written = transactions.on_write(dataflow.sink, item.value)
         return obey_sink(dataflow._replace(tasks=tasks), written)
@@ -159,6 +177,14 @@ def on_store_will_fail(dataflow: Dataflow, when: int) -> Step[Dataflow]:
     return obey_coordinator(dataflow, recovery.on_store_fails(dataflow.coordinator, when))
 
 
+def on_snapshot_fails(dataflow: Dataflow) -> Step[Dataflow]:
+    """A task cannot write its snapshot, and declines the oldest pending checkpoint."""
+    state = dataflow.coordinator
+    return obey_coordinator(
+        dataflow, coordinator.on_decline(state, 0, state.pending[0].checkpoint, ASYNC_EXCEPTION)
+    )
+
+
 def on_time_out(dataflow: Dataflow) -> Step[Dataflow]:
     """So much time passes that every pending checkpoint expires."""
     state = dataflow.coordinator
@@ -168,20 +194,11 @@ def on_time_out(dataflow: Dataflow) -> Step[Dataflow]:
 def on_deliver(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
     """A message arrives. Every message carries its attempt, and an ended one harms nothing (ONCE-06)."""
     dataflow = dataflow._replace(messages=arrived(dataflow.messages, message))
-    current = message.attempt == dataflow.attempt and dataflow.runs
-    if message.kind in TO_TASKS:
-        if not current:
-            return Step(dataflow, (), ("ONCE-06",))  # whom it was sent to is gone
-        return obey_subtask(dataflow, message.task, told(dataflow, message))
-    state = dataflow.coordinator
-    if message.kind == ACKNOWLEDGE:  # the task of another attempt is a stranger to the plan (COORD-05)
-        sender = message.task if current else len(state.plan.sources)
-        return obey_coordinator(
-            dataflow, coordinator.on_acknowledge(state, sender, message.checkpoint, handle=0)
-        )
-    return obey_coordinator(
-        dataflow, coordinator.on_decline(state, message.task, message.checkpoint, message.reason)
-    )
+    if message.kind not in TO_TASKS:
+        return heard(dataflow, message)
+    if message.attempt != dataflow.attempt:
+        return Step(dataflow, (), ("ONCE-06",))  # whom it was sent to is gone
+    return obey_subtask(dataflow, message.task, told(dataflow, message))
 
 
 def told(dataflow: Dataflow, message: Message) -> Step[Subtask]:
@@ -199,43 +216,38 @@ def on_lose(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
     return Step(dataflow._replace(messages=arrived(dataflow.messages, message)), (), ())
 
 
-def on_fail(dataflow: Dataflow, late: Messages, takes_coordinator: bool = False) -> Step[Dataflow]:
-    """Every task fails, maybe with the coordinator; only `late` of the messages will ever arrive."""
-    plan = dataflow.coordinator.plan
-    nothing = beginning(len(dataflow.committed), len(dataflow.committed[0]))
-    dataflow = dataflow._replace(
-        runs=False,
-        messages=late,
-        tasks=deployed(nothing, plan.max_concurrent),
-        sink=transactions.on_crash(dataflow.sink).state,
-    )
-    if takes_coordinator:
-        return obey_coordinator(dataflow, recovery.on_coordinator_restart(dataflow.coordinator))
-    return obey_coordinator(
-        dataflow, coordinator.on_fail_tasks(dataflow.coordinator, (True,) * len(plan.sources))
-    )
-
-
-def on_restart(dataflow: Dataflow) -> Step[Dataflow]:
-    """The next attempt starts, every task from the checkpoint that the coordinator answers (ONCE-04)."""
-    state = dataflow.coordinator
-    answer = recovery.on_restore(state)
+def on_fail(dataflow: Dataflow, zombies: bool = False, takes_coordinator: bool = False) -> Step[Dataflow]:
+    """Every task fails, maybe with the coordinator, and starts again from what that answers (ONCE-04)."""
+    survivor = survives(dataflow.coordinator, takes_coordinator)
+    answer = recovery.on_restore(survivor.state)
     checkpoint = NONE
     for effect in answer.effects:
         if type(effect) is Restored:
             checkpoint = effect.checkpoint
-    restored = obey_sink(dataflow, transactions.on_restore(dataflow.sink, checkpoint))
+    crashed = dataflow._replace(sink=transactions.on_crash(dataflow.sink).state)
+    restored = obey_sink(crashed, transactions.on_restore(crashed.sink, checkpoint))
+    before, tasks = dataflow.tasks, deployed(cut_of(dataflow, checkpoint), survivor.state.plan.max_concurrent)
     after = restored.state._replace(
         attempt=dataflow.attempt + 1,
-        runs=True,
-        tasks=deployed(cut_of(dataflow, checkpoint), state.plan.max_concurrent),
-        coordinator=all_run(state),
-        contents=(),  # what was pre-committed is committed now, the rest is nobody's
-        committed_up_to=max(dataflow.committed_up_to, checkpoint),
-        cuts=tuple(cut for cut in dataflow.cuts if cut.checkpoint <= checkpoint),
         restored=checkpoint,
+        tasks=tasks._replace(inputs=before.inputs, output=before.output) if zombies else tasks,
+        coordinator=all_run(survivor.state),
+        messages=dataflow.messages if zombies else (),
+        contents=(),  # what was pre-committed is committed now, the rest is nobody's
     )
-    return Step(after, (*answer.effects, *restored.effects), (*answer.rules, *restored.rules))
+    durable = (*survivor.state.store.entries, *survivor.state.unseen)
+    return Step(
+        only_stored(after, tuple(entry.checkpoint for entry in durable)),
+        (*survivor.effects, *answer.effects, *restored.effects),
+        (*survivor.rules, *answer.rules, *restored.rules),
+    )
+
+
+def survives(state: Coordinator, takes_coordinator: bool) -> Step[Coordinator]:
+    """The coordinator that is there after a failure; nobody is left to hear what it says."""
+    if takes_coordinator:
+        return recovery.on_coordinator_restart(state)
+    return coordinator.on_fail_tasks(state, (True,) * len(state.plan.sources))
 
 
 ACTIONS: Mapping[type, Callable[..., Step[Dataflow]]] = {
@@ -244,11 +256,11 @@ ACTIONS: Mapping[type, Callable[..., Step[Dataflow]]] = {
     ReceiveAtSink: on_receive_at_sink,
     StartCheckpoint: on_start_checkpoint,
     StoreWillFail: on_store_will_fail,
+    SnapshotFails: on_snapshot_fails,
     TimeOut: on_time_out,
     Deliver: on_deliver,
     Lose: on_lose,
     Fail: on_fail,
-    Restart: on_restart,
 }
 
 

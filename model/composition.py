@@ -5,7 +5,7 @@ cut, its answers to the coordinator, the coordinator's words to the tasks, and w
 transaction happens to the records in it.
 """
 
-from model import alignment, subtask, transactions
+from model import alignment, coordinator, subtask, transactions
 from model.alignment import Gate
 from model.coordinator_state import Coordinator
 from model.dataflow import (
@@ -13,6 +13,7 @@ from model.dataflow import (
     Counts,
     Dataflow,
     Item,
+    Sent,
     content_of,
     counted_once_more,
     cut_of,
@@ -44,7 +45,6 @@ from model.events import (
     Write,
 )
 from model.messages import ABORT, ACKNOWLEDGE, COMPLETE, DECLINE, TRIGGER, Message, sent
-from model.store import latest
 from model.subtask import Subtask
 from model.transactions import Sink
 
@@ -87,10 +87,14 @@ def obey_subtask(dataflow: Dataflow, task: int, step: Step[Subtask]) -> Step[Dat
         elif type(effect) is BroadcastCancel:
             dataflow = broadcast(dataflow, task, Cancel(0, effect.checkpoint))
         elif type(effect) is Acknowledge:
-            dataflow = say(dataflow, Message(dataflow.attempt, task, ACKNOWLEDGE, effect.checkpoint))
+            dataflow, said, fired = answer(
+                dataflow, Message(dataflow.attempt, task, ACKNOWLEDGE, effect.checkpoint)
+            )
+            effects, rules = (*effects, *said), (*rules, *fired)
         elif type(effect) is Decline:
             declined = Message(dataflow.attempt, task, DECLINE, effect.checkpoint, reason=effect.reason)
-            dataflow = say(dataflow, declined)
+            dataflow, said, fired = answer(dataflow, declined)
+            effects, rules = (*effects, *said), (*rules, *fired)
         elif type(effect) is Snapshot:
             dataflow, said, fired = take_snapshot(dataflow, task, effect.checkpoint)
             effects, rules = (*effects, *said), (*rules, *fired)
@@ -124,9 +128,7 @@ def take_snapshot(dataflow: Dataflow, task: int, checkpoint: int) -> Step[Datafl
 def tell_sink(dataflow: Dataflow, effect: Effect) -> Step[Dataflow]:
     """The sink's subtask tells the sink what the coordinator has decided."""
     if type(effect) is NotifyComplete:
-        up_to = max(dataflow.committed_up_to, effect.checkpoint)
-        told = transactions.on_notify_complete(dataflow.sink, effect.checkpoint)
-        return obey_sink(dataflow._replace(committed_up_to=up_to), told)
+        return obey_sink(dataflow, transactions.on_notify_complete(dataflow.sink, effect.checkpoint))
     if type(effect) is NotifyAbort:
         return obey_sink(dataflow, transactions.on_notify_abort(dataflow.sink, effect.checkpoint))
     return Step(dataflow, (), ())
@@ -149,24 +151,51 @@ def obey_sink(dataflow: Dataflow, step: Step[Sink]) -> Step[Dataflow]:
 
 
 def obey_coordinator(dataflow: Dataflow, step: Step[Coordinator]) -> Step[Dataflow]:
-    """What the coordinator says to tasks is in flight, if there are tasks to be told."""
-    dataflow = dataflow._replace(coordinator=step.state, completed=latest(step.state.store))
-    attempt, sink = dataflow.attempt, operator_of(dataflow) + 1
+    """What the coordinator says to tasks is in flight."""
+    dataflow = dataflow._replace(coordinator=step.state)
+    attempt, wires = dataflow.attempt, dataflow.wires
     untaken = any(type(effect) is Fail for effect in step.effects)
     for effect in step.effects:
         if type(effect) is DiscardCheckpoint and untaken:  # the store has not taken it
-            kept = tuple(cut for cut in dataflow.cuts if cut.checkpoint != effect.checkpoint)
-            dataflow = dataflow._replace(cuts=kept)
-        elif not dataflow.runs:
-            continue
+            kept = tuple(cut.checkpoint for cut in dataflow.cuts if cut.checkpoint != effect.checkpoint)
+            dataflow = only_stored(dataflow, kept)
         elif type(effect) is TriggerTask:
             dataflow = say(dataflow, Message(attempt, effect.task, TRIGGER, effect.checkpoint))
-        elif type(effect) is NotifyComplete and effect.task == sink:
-            dataflow = say(dataflow, Message(attempt, sink, COMPLETE, effect.checkpoint))
-        elif type(effect) is NotifyAbort:
+        elif type(effect) is NotifyComplete and wires.hear_complete[effect.task]:
+            dataflow = say(dataflow, Message(attempt, effect.task, COMPLETE, effect.checkpoint))
+        elif type(effect) is NotifyAbort and wires.hear_abort[effect.task]:
             aborted = Message(attempt, effect.task, ABORT, effect.checkpoint, completed=dataflow.completed)
             dataflow = say(dataflow, aborted)
     return Step(dataflow, step.effects, step.rules)
+
+
+def answer(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
+    """A task answers the coordinator, which hears it at once or later."""
+    if dataflow.wires.slow[message.task]:
+        return Step(say(dataflow, message), (), ())
+    return heard(dataflow, message)
+
+
+def heard(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
+    """The coordinator hears a task; one of another attempt is a stranger to the plan (COORD-05, ONCE-06)."""
+    state = dataflow.coordinator
+    if message.kind == ACKNOWLEDGE:
+        sender = message.task if message.attempt == dataflow.attempt else len(state.plan.sources)
+        return obey_coordinator(
+            dataflow, coordinator.on_acknowledge(state, sender, message.checkpoint, handle=0)
+        )
+    return obey_coordinator(
+        dataflow, coordinator.on_decline(state, message.task, message.checkpoint, message.reason)
+    )
+
+
+def only_stored(dataflow: Dataflow, kept: tuple[int, ...]) -> Dataflow:
+    """Of what tasks have stored, the sink among them, only these checkpoints are left."""
+    taken = dataflow.sink.snapshots
+    return dataflow._replace(
+        cuts=tuple(cut for cut in dataflow.cuts if cut.checkpoint in kept),
+        sink=dataflow.sink._replace(snapshots=tuple(one for one in taken if one.checkpoint in kept)),
+    )
 
 
 def say(dataflow: Dataflow, message: Message) -> Dataflow:
@@ -179,10 +208,11 @@ def broadcast(dataflow: Dataflow, task: int, item: Barrier | Cancel) -> Dataflow
     tasks = dataflow.tasks
     operator = operator_of(dataflow)
     if task < operator:
-        channel = (*tasks.inputs[task], item._replace(channel=task))
+        channel = (*tasks.inputs[task], Sent(dataflow.attempt, item._replace(channel=task)))
         return dataflow._replace(tasks=tasks._replace(inputs=with_element(tasks.inputs, task, channel)))
     if task == operator:
-        return dataflow._replace(tasks=tasks._replace(output=(*tasks.output, item)))
+        sent_on = (*tasks.output, Sent(dataflow.attempt, item))
+        return dataflow._replace(tasks=tasks._replace(output=sent_on))
     return dataflow
 
 

@@ -9,8 +9,8 @@ effects from one to the other, `model.actions` is what may happen, and what then
 to ONCE-06 (`model.properties.dataflow`).
 
 What is left out: the asynchronous part of a snapshot ends at once, its delay is the acknowledgement's;
-partitions do not end; operators that commit nothing are not told of completions, as nothing would come
-of it. When attempts fail and messages arrive is the environment's choice (`model.closed.dataflow`).
+partitions do not end. When attempts fail and messages arrive is the environment's choice
+(`model.closed.dataflow`). The same job stands in spec/Dataflow.tla, and their graphs are compared.
 """
 
 from typing import NamedTuple, TypeVar
@@ -21,6 +21,7 @@ from model.coordinator_profiles import NEWEST_COORDINATOR, CoordinatorProfile
 from model.coordinator_state import RUNNING, Coordinator, Plan
 from model.events import NONE, Barrier, Cancel, Record
 from model.messages import Messages
+from model.store import latest
 from model.subtask import Subtask
 from model.transactions import Sink
 
@@ -29,12 +30,32 @@ T = TypeVar("T")
 Counts = tuple[tuple[int, ...], ...]
 """By source, by record of that source: how often."""
 Item = Record | Barrier | Cancel
-Channel = tuple[Item, ...]
+
+
+class Sent(NamedTuple):
+    """An item on its way, with the attempt that sent it (ONCE-06)."""
+
+    attempt: int
+    item: Item
+
+
+Channel = tuple[Sent, ...]
 """What has been sent and not received, oldest first."""
 
 
+class Wires(NamedTuple):
+    """How tasks and coordinator hear of each other; by task. Never changes."""
+
+    slow: tuple[bool, ...]
+    """Its answers travel; those of the others arrive at once."""
+    hear_complete: tuple[bool, ...]
+    """It is told of completed checkpoints; one that commits nothing need not be."""
+    hear_abort: tuple[bool, ...]
+    """It is told of aborted checkpoints."""
+
+
 class Tasks(NamedTuple):
-    """What an execution attempt holds in memory and on its wires; all of it ends with the attempt."""
+    """What an execution attempt holds in memory, which ends with it, and what is on its wires."""
 
     offsets: tuple[int, ...]
     """By source: how many records it has read."""
@@ -73,10 +94,11 @@ class Content(NamedTuple):
 class Dataflow(NamedTuple):
     """The whole job, with what outlives its attempts."""
 
+    wires: Wires
     attempt: int
     """Counts the execution attempts, from 1."""
-    runs: bool
-    """False from a failure to the restart."""
+    restored: int
+    """The checkpoint that this attempt was restored from, -1 for the beginning."""
     tasks: Tasks
     coordinator: Coordinator
     messages: Messages
@@ -85,14 +107,13 @@ class Dataflow(NamedTuple):
     """Ascending by transaction."""
     committed: Counts
     """The committed output."""
-    committed_up_to: int
-    """The newest checkpoint that the sink has committed; -1 before the first."""
     cuts: tuple[Cut, ...]
     """Ascending by checkpoint."""
-    completed: int
-    """The checkpoint that the coordinator would restore; -1 before the first."""
-    restored: int
-    """The checkpoint that this attempt was restored from, -1 for the beginning."""
+
+    @property
+    def completed(self) -> int:
+        """The checkpoint that the coordinator would restore; -1 before the first."""
+        return latest(self.coordinator.store)
 
 
 def new_dataflow(
@@ -102,8 +123,12 @@ def new_dataflow(
     max_concurrent: int,
     retain: int,
     profile: CoordinatorProfile = NEWEST_COORDINATOR,
+    wires: Wires | None = None,
 ) -> Dataflow:
-    """A job that runs, before its first record; each source has `records` of them."""
+    """A job that runs, before its first record; each source has `records` of them.
+
+    Unless `wires` says otherwise all answers travel, aborts are told to all and completions to the sink.
+    """
     plan = Plan(
         (True,) * sources + (False, False),
         timeout=1,
@@ -112,19 +137,18 @@ def new_dataflow(
         finished_tasks=profile.goes_on_after_finished_tasks,
     )
     start = beginning(sources, records)
+    everybody = (True,) * (sources + 2)
     return Dataflow(
+        wires=wires or Wires(everybody, (False,) * (sources + 1) + (True,), everybody),
         attempt=1,
-        runs=True,
+        restored=NONE,
         tasks=deployed(start, max_concurrent),
         coordinator=all_run(coordinator_state.new_coordinator(plan, retain)),
         messages=(),
         sink=transactions.new_sink(),
         contents=(),
         committed=start.sunk,
-        committed_up_to=NONE,
         cuts=(),
-        completed=NONE,
-        restored=NONE,
     )
 
 

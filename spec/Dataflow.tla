@@ -47,9 +47,10 @@ ASSUME N = 2 /\ Sources = {0, 1} /\ Tasks = {0, 1, 2, 3}
 
 VARIABLES
     attempt,        \* number of the execution attempt; how often the job has failed
+    restored,       \* the checkpoint from which this attempt was restored; 0: the beginning
     declined,       \* how often a snapshot could not be written
     coordinator,    \* see CoordinatorType
-    net,            \* messages to and from the coordinator: <<attempt, kind, task, id>>
+    net,            \* messages to and from the coordinator: <<attempt, kind, task, id, ...>>
     offset,         \* by source: its next record
     channel,        \* by channel: what is in it, <<attempt, kind, ...>>
     gate,           \* of the operator
@@ -58,11 +59,15 @@ VARIABLES
     counted,        \* the operator's state: by source, how many records it counted
     received,       \* by source, how many records reached the sink
     sink,           \* see SinkType
-    contents,       \* in the external system: by transaction and source, the records written
+    contents,       \* in the external system: by transaction and source, records not yet committed
+    output,         \* there too: by source, the committed records, in the order of commitment
     snapshots       \* durable: by checkpoint and task, the state; 0 is the beginning
 
-vars == <<attempt, declined, coordinator, net, offset, channel, gate, sinkGate, tasks, counted,
-          received, sink, contents, snapshots>>
+attempts == <<attempt, restored, declined>>
+external == <<sink, contents, output>>
+
+vars == <<attempts, coordinator, net, offset, channel, gate, sinkGate, tasks, counted, received, external,
+          snapshots>>
 
 Empty == [s \in Sources |-> <<>>]
 
@@ -70,7 +75,7 @@ Beginning ==
     (0 :> Start[0]) @@ (1 :> Start[1]) @@ (2 :> Start) @@ (3 :> [received |-> Start, held |-> NothingHeld])
 
 Init ==
-    /\ attempt = 0 /\ declined = 0
+    /\ attempt = 0 /\ restored = 0 /\ declined = 0
     /\ coordinator = NewCoordinator
     /\ net = {}
     /\ offset = Start
@@ -78,7 +83,7 @@ Init ==
     /\ gate = NewGate({0, 1}) /\ sinkGate = NewGate({0})
     /\ tasks = [t \in Tasks |-> NewSubtask]
     /\ counted = Start /\ received = Start
-    /\ sink = NewSink /\ contents = <<Empty>>
+    /\ sink = NewSink /\ contents = <<Empty>> /\ output = Empty
     /\ snapshots = [n \in Ids \cup {0} |-> IF n = 0 THEN Beginning ELSE <<>>]
 
 ------------------------------------------------------------------------------
@@ -104,9 +109,10 @@ Items(said) ==
     IN  [i \in DOMAIN sent |->
           <<attempt, IF sent[i][1] = "broadcast_barrier" THEN "barrier" ELSE "cancel", sent[i][2]>>]
 
+(* A decline says why. *)
 Answers(t, said) ==
     LET sent == SelectSeq(said, LAMBDA e : e[1] \in {"acknowledge", "decline"})
-    IN  [i \in DOMAIN sent |-> <<attempt, sent[i][1], t, sent[i][2]>>]
+    IN  [i \in DOMAIN sent |-> <<attempt, sent[i][1], t>> \o Tail(sent[i])]
 
 Filed(said, t, state) ==
     [n \in DOMAIN snapshots |->
@@ -120,14 +126,18 @@ Kept(states, said) ==
         THEN <<>> ELSE states[n]]
 
 (* What the coordinator sends: triggers, and notifications to who listens.   *)
-Sent(said) ==
-    {<<attempt, e[1], e[2], e[3]>> :
-        e \in {e \in Range(said) : \/ e[1] = "trigger_task"
-                                   \/ e[1] \in {"notify_complete", "notify_abort"} /\ e[2] \in Listening}}
+(* With an abort travels the newest completed id.                            *)
+Completed(k) == IF k.store = <<>> THEN -1 ELSE LatestId(k.store)
+
+Sent(step) ==
+    {<<attempt, e[1], e[2], e[3]>> \o (IF e[1] = "notify_abort" THEN <<Completed(step.coordinator)>> ELSE <<>>) :
+        e \in {e \in Range(step.out) :
+                \/ e[1] = "trigger_task"
+                \/ e[1] \in {"notify_complete", "notify_abort"} /\ e[2] \in Listening}}
 
 Hear(k, message) ==
     IF message[2] = "acknowledge" THEN OnAcknowledge(k, message[3], message[4])
-    ELSE OnDecline(k, message[4], "DECLINED")
+    ELSE OnDecline(k, message[4], message[5])
 
 RECURSIVE HearAll(_, _, _)
 HearAll(k, messages, said) ==
@@ -142,8 +152,23 @@ Report(t, said, taken, states) ==
     THEN /\ coordinator' = coordinator /\ net' = (net \ taken) \cup Range(Answers(t, said))
          /\ snapshots' = states
     ELSE LET step == HearAll(coordinator, Answers(t, said), <<>>)
-         IN  /\ coordinator' = step.coordinator /\ net' = (net \ taken) \cup Sent(step.out)
+         IN  /\ coordinator' = step.coordinator /\ net' = (net \ taken) \cup Sent(step)
              /\ snapshots' = Kept(states, step.out)
+
+(* The records of these transactions, as they were written. *)
+RECURSIVE Joined(_, _)
+Joined(s, transactions) ==
+    IF transactions = <<>> THEN <<>>
+    ELSE contents[Head(transactions)][s] \o Joined(s, Tail(transactions))
+
+(* The sink becomes `after`: what that has committed is output, and of the   *)
+(* rest matters what is open or filed.                                       *)
+Externally(after) ==
+    LET matters == {after.open} \cup Transactions(after.pending)
+    IN  /\ sink' = after
+        /\ output' = [s \in Sources |-> output[s] \o Joined(s, InOrder(after.committed \ sink.committed))]
+        /\ contents' = [x \in 1 .. after.next - 1 |->
+                           IF x \in DOMAIN contents \cap matters THEN contents[x] ELSE Empty]
 
 ------------------------------------------------------------------------------
 (* System: the sources. *)
@@ -152,8 +177,8 @@ Emit(s) ==
     /\ offset[s] < Start[s] + MaxRecords
     /\ offset' = [offset EXCEPT ![s] = @ + 1]
     /\ channel' = [channel EXCEPT ![s] = Append(@, <<attempt, "record", s, offset[s]>>)]
-    /\ UNCHANGED <<attempt, declined, coordinator, net, gate, sinkGate, tasks, counted, received, sink,
-                   contents, snapshots>>
+    /\ UNCHANGED <<attempts, coordinator, net, gate, sinkGate, tasks, counted, received, external,
+                   snapshots>>
 
 SourceTriggered(s) ==
     \E m \in net :
@@ -162,7 +187,7 @@ SourceTriggered(s) ==
            IN  /\ tasks' = [tasks EXCEPT ![s] = step.task]
                /\ channel' = [channel EXCEPT ![s] = @ \o Items(step.out)]
                /\ Report(s, step.out, {m}, Filed(step.out, s, offset[s]))
-    /\ UNCHANGED <<attempt, declined, offset, gate, sinkGate, counted, received, sink, contents>>
+    /\ UNCHANGED <<attempts, offset, gate, sinkGate, counted, received, external>>
 
 (* System: the operator. *)
 
@@ -172,8 +197,8 @@ OperatorCounts(c) ==
     /\ counted' = [counted EXCEPT ![c] = @ + 1]
     /\ channel' = [channel EXCEPT ![c] = Tail(@),
                                   ![ToSink] = Append(@, <<attempt, "record", c, Head(channel[c])[4]>>)]
-    /\ UNCHANGED <<attempt, declined, coordinator, net, offset, gate, sinkGate, tasks, received, sink,
-                   contents, snapshots>>
+    /\ UNCHANGED <<attempts, coordinator, net, offset, gate, sinkGate, tasks, received, external,
+                   snapshots>>
 
 GateStep(g, c, item) == IF item[2] = "barrier" THEN OnBarrier(g, c, item[3]) ELSE OnCancel(g, item[3])
 
@@ -186,7 +211,7 @@ OperatorAligns(c) ==
            /\ tasks' = [tasks EXCEPT ![Operator] = step.task]
            /\ channel' = [channel EXCEPT ![c] = Tail(@), ![ToSink] = @ \o Items(step.out)]
            /\ Report(Operator, step.out, {}, Filed(step.out, Operator, counted))
-    /\ UNCHANGED <<attempt, declined, offset, sinkGate, counted, received, sink, contents>>
+    /\ UNCHANGED <<attempts, offset, sinkGate, counted, received, external>>
 
 (* System: the sink. *)
 
@@ -196,7 +221,7 @@ SinkWrites ==
        IN  /\ received' = [received EXCEPT ![s] = @ + 1]
            /\ contents' = [contents EXCEPT ![sink.open][s] = Append(@, Head(channel[ToSink])[4])]
     /\ channel' = [channel EXCEPT ![ToSink] = Tail(@)]
-    /\ UNCHANGED <<attempt, declined, coordinator, net, offset, gate, sinkGate, tasks, counted, sink,
+    /\ UNCHANGED <<attempts, coordinator, net, offset, gate, sinkGate, tasks, counted, sink, output,
                    snapshots>>
 
 SinkSnapshots ==
@@ -208,35 +233,40 @@ SinkSnapshots ==
            after == IF taken THEN OnSnapshot(sink, item[3]).sink ELSE sink
        IN  /\ sinkGate' = aligned.gate
            /\ tasks' = [tasks EXCEPT ![SinkTask] = step.task]
-           /\ sink' = after
-           /\ contents' = IF taken THEN Append(contents, Empty) ELSE contents
+           /\ Externally(after)
            /\ Report(SinkTask, step.out, {},
                      Filed(step.out, SinkTask, [received |-> received, held |-> Held(after)]))
     /\ channel' = [channel EXCEPT ![ToSink] = Tail(@)]
-    /\ UNCHANGED <<attempt, declined, offset, gate, counted, received>>
+    /\ UNCHANGED <<attempts, offset, gate, counted, received>>
 
 (* System: messages arrive. *)
+
+(* What its subtask lets through to the sink.                                *)
+RECURSIVE Heard(_, _)
+Heard(s, said) ==
+    IF said = <<>> THEN s
+    ELSE Heard(CASE Head(said)[1] = "notify_complete" -> OnNotifyComplete(s, Head(said)[2]).sink
+                [] Head(said)[1] = "notify_abort" -> OnNotifyAbort(s, Head(said)[2]).sink
+                [] OTHER -> s,
+              Tail(said))
 
 TaskHears ==
     \E m \in net :
         /\ m[2] \in {"notify_complete", "notify_abort"} /\ IsCurrent(m[1])
         /\ LET step == IF m[2] = "notify_complete" THEN OnCompleteNotification(tasks[m[3]], m[4])
-                       ELSE OnAbortNotification(tasks[m[3]], m[4], -1)
+                       ELSE OnAbortNotification(tasks[m[3]], m[4], m[5])
            IN  /\ tasks' = [tasks EXCEPT ![m[3]] = step.task]
-               /\ sink' = IF m[3] = SinkTask /\ <<"notify_complete", m[4]>> \in Range(step.out)
-                          THEN OnNotifyComplete(sink, m[4]).sink ELSE sink
+               /\ Externally(IF m[3] = SinkTask THEN Heard(sink, step.out) ELSE sink)
         /\ net' = net \ {m}
-    /\ UNCHANGED <<attempt, declined, coordinator, offset, channel, gate, sinkGate, counted, received,
-                   contents, snapshots>>
+    /\ UNCHANGED <<attempts, coordinator, offset, channel, gate, sinkGate, counted, received, snapshots>>
 
 CoordinatorHears ==
     \E m \in net :
         /\ m[2] \in {"acknowledge", "decline"} /\ IsCurrent(m[1])
         /\ LET step == Hear(coordinator, m)
-           IN  /\ coordinator' = step.coordinator /\ net' = (net \ {m}) \cup Sent(step.out)
+           IN  /\ coordinator' = step.coordinator /\ net' = (net \ {m}) \cup Sent(step)
                /\ snapshots' = Kept(snapshots, step.out)
-    /\ UNCHANGED <<attempt, declined, offset, channel, gate, sinkGate, tasks, counted, received, sink,
-                   contents>>
+    /\ UNCHANGED <<attempts, offset, channel, gate, sinkGate, tasks, counted, received, external>>
 
 (* System: what an ended attempt has sent is thrown away (ONCE-06). *)
 DropStale ==
@@ -244,8 +274,8 @@ DropStale ==
             /\ channel[c] # <<>> /\ ~IsCurrent(Head(channel[c])[1])
             /\ channel' = [channel EXCEPT ![c] = Tail(@)] /\ net' = net
        \/ \E m \in net : ~IsCurrent(m[1]) /\ net' = net \ {m} /\ channel' = channel
-    /\ UNCHANGED <<attempt, declined, coordinator, offset, gate, sinkGate, tasks, counted, received, sink,
-                   contents, snapshots>>
+    /\ UNCHANGED <<attempts, coordinator, offset, gate, sinkGate, tasks, counted, received, external,
+                   snapshots>>
 
 ------------------------------------------------------------------------------
 (* Environment: somebody asks for a checkpoint; a snapshot cannot be         *)
@@ -256,23 +286,23 @@ Request ==
     /\ \E type \in AskedFor :
         /\ type = "savepoint" \/ HasRoom(coordinator)
         /\ LET step == OnRequest(coordinator, ByHand(type))
-           IN  coordinator' = step.coordinator /\ net' = net \cup Sent(step.out)
-    /\ UNCHANGED <<attempt, declined, offset, channel, gate, sinkGate, tasks, counted, received, sink,
-                   contents, snapshots>>
+           IN  coordinator' = step.coordinator /\ net' = net \cup Sent(step)
+    /\ UNCHANGED <<attempts, offset, channel, gate, sinkGate, tasks, counted, received, external,
+                   snapshots>>
 
 Decline ==
     /\ declined < MaxDeclines /\ coordinator.pending # <<>>
     /\ declined' = declined + 1
     /\ LET step == OnDecline(coordinator, Head(coordinator.pending).id, "ASYNC_EXCEPTION")
-       IN  coordinator' = step.coordinator /\ net' = net \cup Sent(step.out)
-    /\ UNCHANGED <<attempt, offset, channel, gate, sinkGate, tasks, counted, received, sink, contents,
-                   snapshots>>
+       IN  coordinator' = step.coordinator /\ net' = net \cup Sent(step)
+    /\ UNCHANGED <<attempt, restored, offset, channel, gate, sinkGate, tasks, counted, received,
+                   external, snapshots>>
 
 StoreFails ==
     /\ coordinator.fault = "none" /\ coordinator.unseen = {}
     /\ \E when \in WaysToFail : coordinator' = OnStoreFails(coordinator, when).coordinator
-    /\ UNCHANGED <<attempt, declined, net, offset, channel, gate, sinkGate, tasks, counted, received, sink,
-                   contents, snapshots>>
+    /\ UNCHANGED <<attempts, net, offset, channel, gate, sinkGate, tasks, counted, received, external,
+                   snapshots>>
 
 (* ONCE-04: the one completed checkpoint that every task reads.              *)
 RestoreFrom(k, t) == LatestId(k.store)
@@ -282,17 +312,18 @@ Survivor ==
     IF IsReplaced THEN OnCoordinatorRestart(coordinator).coordinator
     ELSE OnFailTasks(coordinator, Tasks).coordinator
 
+(* The job fails and starts again, in one step: in between no task runs, and *)
+(* what arrives is thrown away. Of the sink's transactions the restored      *)
+(* snapshot commits those it holds; the others are nobody's.                 *)
 Fail ==
     /\ attempt < MaxFailures
     /\ attempt' = attempt + 1 /\ declined' = declined
+    /\ restored' = LatestId(Survivor.store)
     /\ LET state == [t \in Tasks |-> snapshots[RestoreFrom(Survivor, t)][t]]
-           restored == OnRestore(OnCrash(sink).sink, state[SinkTask].held).sink
        IN  /\ offset' = [s \in Sources |-> state[s]]
            /\ counted' = state[Operator]
            /\ received' = state[SinkTask].received
-           /\ sink' = restored
-           /\ contents' = [x \in 1 .. restored.next - 1 |->
-                              IF x \in restored.committed THEN contents[x] ELSE Empty]
+           /\ Externally(OnRestore(OnCrash(sink).sink, state[SinkTask].held).sink)
     /\ coordinator' = [Survivor EXCEPT !.running = TRUE, !.up = Tasks]
     /\ snapshots' = [n \in DOMAIN snapshots |->
                         IF n = 0 \/ n \in {e.id : e \in Durable(coordinator)} THEN snapshots[n] ELSE <<>>]
@@ -309,14 +340,6 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* The committed output: by source, its records in the order of commitment.  *)
-RECURSIVE Joined(_, _)
-Joined(s, transactions) ==
-    IF transactions = <<>> THEN <<>>
-    ELSE contents[Head(transactions)][s] \o Joined(s, Tail(transactions))
-
-Output == [s \in Sources |-> Joined(s, InOrder(sink.committed))]
-
 (* What the next failure restores; a new coordinator finds all that is durable. *)
 Latest ==
     IF IsReplaced THEN Greatest({0} \cup {e.id : e \in Durable(coordinator)})
@@ -325,7 +348,7 @@ Latest ==
 Cut == INSTANCE ConsistentCut WITH
     Inputs <- Sources, From <- Start, Upto <- [s \in Sources |-> Start[s] + MaxRecords],
     cut <- [s \in Sources |-> snapshots[Latest][s]], saved <- snapshots[Latest][Operator],
-    live <- counted, output <- Output
+    live <- counted, output <- output
 
 THEOREM Spec => Cut!Spec
 ==============================================================================

@@ -63,6 +63,12 @@ class Model(NamedTuple):
     """A broken model that every verification runs; the others are run as mutants."""
     thorough: bool = False
     """A model that takes so long that only a thorough verification runs it."""
+    compares_long: bool = False
+    """A graph so large that only a thorough verification compares it."""
+
+    def is_compared(self, *, thorough: bool) -> bool:
+        """Whether a verification compares its state graph."""
+        return self.triangle and (thorough or not (self.thorough or self.compares_long))
 
 
 class Result(NamedTuple):
@@ -133,9 +139,10 @@ def _model(entry: dict[str, Any]) -> Model:
             states=entry["states"],
             depth=entry["depth"],
             rules=tuple(entry["rules"]),
-            triangle=entry.get("triangle", False),
+            triangle=bool(entry.get("triangle", False)),
             lesson=entry.get("lesson", False),
             thorough=entry.get("thorough", False),
+            compares_long=entry.get("triangle") == "thorough",
         )
     except (KeyError, TypeError) as error:
         named = entry.get("name", "without a name")

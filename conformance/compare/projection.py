@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from conformance.compare import projection_channel, projection_coordinator
+from conformance.compare import projection_channel, projection_coordinator, projection_dataflow
 from model.alignment import Gate
 from model.barriers import Announce, Inject, OptionedBarrier, Options
 from model.buffering import UNLIMITED
@@ -75,6 +75,8 @@ def projection_of(model: Model) -> Projection:
         return _coordinator(configuration_of(model))
     if model.module == "FailuresModel":
         return _failures(configuration_of(model))
+    if model.module == "DataflowModel":
+        return _dataflow(configuration_of(model))
     raise ProjectionError(f"{model.name}: no projection is declared for the module {model.module}")
 
 
@@ -317,6 +319,18 @@ def _failures(configuration: projection_coordinator.Configuration) -> Projection
         return projection_coordinator.failures_of(state["failures"]), succeeded, state["out"]
 
     return Projection(world, node, projection_coordinator.said, None)
+
+
+def _dataflow(configuration: projection_coordinator.Configuration) -> Projection:
+    world = projection_dataflow.dataflow_world_of(configuration)
+
+    def node(state: State) -> Node:
+        return projection_dataflow.dataflow_of(world.state, state), (state["declined"],), ()
+
+    def said(event: Event, effects: tuple[Effect, ...]) -> Said:
+        return ()
+
+    return Projection(world, node, said, None)
 
 
 def _store(constants: Mapping[str, int | bool], profile: CoordinatorProfile) -> Projection:

@@ -127,8 +127,11 @@ class Configuration(NamedTuple):
         )
 
 
-def coordinator_of(there: Coordinator, k: Any) -> Coordinator:  # noqa: ANN401 - a value of TLA+
-    """The record of the model that the TLA+ coordinator `k` is; `there` knows what does not change."""
+def coordinator_of(there: Coordinator, k: Any, *, with_states: bool = True) -> Coordinator:  # noqa: ANN401
+    """The record of the model that the TLA+ coordinator `k` is; `there` knows what does not change.
+
+    `with_states`: an acknowledgement comes with the handle of its task's state.
+    """
     plan = there.plan
     tasks = range(len(plan.sources))
     scheduler = there.scheduler._replace(runs=k["running"] and plan.interval > 0)
@@ -137,7 +140,7 @@ def coordinator_of(there: Coordinator, k: Any) -> Coordinator:  # noqa: ANN401 -
         tasks_run=tuple(task in k["up"] for task in tasks),
         tasks_reached=tuple(True for _ in tasks),
         next_id=k["next"],
-        pending=tuple(_pending(there, entry) for entry in k["pending"]),
+        pending=tuple(_pending(there, entry, with_states) for entry in k["pending"]),
         queue=tuple(
             Waiting(TYPES.index(r["type"]), r["forced"], r["periodic"], asked=True) for r in k["queue"]
         ),
@@ -150,7 +153,7 @@ def coordinator_of(there: Coordinator, k: Any) -> Coordinator:  # noqa: ANN401 -
     )
 
 
-def _pending(there: Coordinator, entry: Any) -> Pending:  # noqa: ANN401 - a value of TLA+
+def _pending(there: Coordinator, entry: Any, with_states: bool) -> Pending:  # noqa: ANN401 - of TLA+
     tasks = range(len(there.plan.sources))
     kind = TYPES.index(entry["type"])
     acknowledged = tuple(task not in entry["missing"] for task in tasks)
@@ -162,7 +165,7 @@ def _pending(there: Coordinator, entry: Any) -> Pending:  # noqa: ANN401 - a val
         tasks=(True,) * len(tasks),
         acknowledged=acknowledged,
         states=tuple(
-            handle_of(task, entry["id"]) if done else NO_STATE
+            handle_of(task, entry["id"]) if done and with_states else NO_STATE
             for task, done in zip(tasks, acknowledged, strict=True)
         ),
         shared=((),) * len(tasks),

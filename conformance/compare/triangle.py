@@ -1,4 +1,4 @@
-"""The triangle: TLC's state graph, the explorer's graph and the z3 relation, edge for edge.
+"""The triangle: TLC's state graph, the explorer's graph and the z3 relation, state for state, edge for edge.
 
 The same closed model stands in TLA+ and in Python. TLC dumps its graph; the explorer walks the Python
 model; and for every edge the relation that z3 holds is evaluated too. A node is the component with its
@@ -21,6 +21,7 @@ from spec.stategraph import StateGraph, state_graph
 from spec.tlc import Model
 
 Edge = tuple[Node, str, Node]
+Numbered = tuple[int, str, int]
 
 OUTSIDE = "TLC differs from the explorer and z3"
 INSIDE = "the explorer differs from the z3 relation"
@@ -58,31 +59,79 @@ def triangle(model: Model, kept: Path | None = None) -> Agreement:
 def compare(name: str, dumped: StateGraph, projection: Projection) -> Agreement:
     """Compare a dumped graph with the two Python readings."""
     explored = explore(projection.world)
-    edges = dict(_edges(explored, projection))
-    nodes = {fingerprint: projection.node(state) for fingerprint, state in dumped.nodes.items()}
+    numbers = _Numbers()
+    edges = dict(_edges(explored, projection, numbers))
+    nodes = {fingerprint: numbers.of(projection.node(state)) for fingerprint, state in dumped.nodes.items()}
     tlc = {(nodes[source], action, nodes[target]) for source, action, target in dumped.edges}
     start: Node = (projection.world.state, projection.world.environment, ())
-    difference = None
-    if {nodes[fingerprint] for fingerprint in dumped.initial} != {start}:
+    difference = _two_as_one(dumped, nodes)
+    if {nodes[fingerprint] for fingerprint in dumped.initial} != {numbers.of(start)}:
         difference = Difference(OUTSIDE, (), f"the initial states differ; the explorer starts in {start}")
     steps = 0
     if difference is None and projection.cases is not None:
         steps, difference = _Relations(projection.cases()).compare(explored)
     if difference is None:
-        difference = _first_difference(tlc, edges)
+        difference = numbers.first_difference(tlc, edges)
     return Agreement(name, len(nodes), len(tlc), steps, difference)
 
 
-def _edges(explored: Graph, projection: Projection) -> Iterator[tuple[Edge, Rules]]:
+def _two_as_one(dumped: StateGraph, nodes: dict[int, int]) -> Difference | None:
+    """Two states of TLA+ that read as one node: then TLA+ tells apart what the model does not."""
+    first: dict[int, int] = {}
+    for fingerprint, number in nodes.items():
+        other = first.setdefault(number, fingerprint)
+        if other != fingerprint:
+            one, two = dumped.nodes[other], dumped.nodes[fingerprint]
+            apart = [
+                f"    {name}: {one[name]} and {two[name]}" for name in sorted(one) if one[name] != two[name]
+            ]
+            story = "\n".join(["two states of TLA+ are one of the model; they differ in", *apart])
+            return Difference(OUTSIDE, (), story)
+    return None
+
+
+class _Numbers:
+    """Nodes by numbers, so that those of a large model are hashed once and not with each edge."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Node, int] = {}
+
+    def of(self, node: Node) -> int:
+        """The number of a node."""
+        return self._numbers.setdefault(node, len(self._numbers))
+
+    def first_difference(self, tlc: set[Numbered], explored: dict[Numbered, Rules]) -> Difference | None:
+        """The first difference between the two sets of edges."""
+        if tlc == explored.keys():
+            return None
+        nodes = tuple(self._numbers)
+        return _first_difference(
+            {(nodes[source], action, nodes[target]) for source, action, target in tlc},
+            {
+                (nodes[source], action, nodes[target]): rules
+                for (source, action, target), rules in explored.items()
+            },
+        )
+
+
+def _edges(explored: Graph, projection: Projection, numbers: _Numbers) -> Iterator[tuple[Numbered, Rules]]:
     """The explorer's edges between nodes that carry the words of the step that led to them."""
+    known: dict[tuple[int, Said], int] = {}
+
+    def number(node: int, spoken: Said) -> int:
+        found = known.get((node, spoken))
+        if found is None:
+            found = known[node, spoken] = numbers.of((*explored.nodes[node], spoken))
+        return found
+
     words: dict[int, set[Said]] = {0: {()}}
     said = [projection.said(edge.event, edge.step.effects) for edge in explored.transitions]
     for edge, spoken in zip(explored.transitions, said, strict=True):
         words.setdefault(edge.target, set()).add(spoken)
     for edge, spoken in zip(explored.transitions, said, strict=True):
-        target = (*explored.nodes[edge.target], spoken)
+        target = number(edge.target, spoken)
         for before in words[edge.source]:
-            yield ((*explored.nodes[edge.source], before), edge.action, target), edge.step.rules
+            yield (number(edge.source, before), edge.action, target), edge.step.rules
 
 
 def _first_difference(tlc: set[Edge], explored: dict[Edge, Rules]) -> Difference | None:
@@ -98,7 +147,9 @@ def _first_difference(tlc: set[Edge], explored: dict[Edge, Rules]) -> Difference
         rules, has, has_not = explored[first], "the explorer and z3", "TLC"
     else:
         twins = [
-            rules for edge, rules in explored.items() if edge[0] == source and edge[2][2][:1] == target[2][:1]
+            rules
+            for edge, rules in explored.items()
+            if edge[:2] == (source, action) and edge[2][2][:1] == target[2][:1]
         ]
         rules, has, has_not = (twins[0] if twins else ()), "TLC", "the explorer and z3"
     others = [edge for edge in (*only_tlc, *only_explorer) if edge[0] == source and edge != first]
@@ -108,7 +159,11 @@ def _first_difference(tlc: set[Edge], explored: dict[Edge, Rules]) -> Difference
         "  to",
         f"    {_shown(target)}",
         f"  {has_not} do{'es' if has_not == 'TLC' else ''} not.",
-        *(f"  the other side has: {edge[1]} to {_shown(edge[2])}" for edge in sorted(others, key=_order)[:1]),
+        *(
+            f"  the other side has: {edge[1]} to {_shown(edge[2])}\n"
+            f"  different in {'; '.join(_apart(target, edge[2]))}"
+            for edge in sorted(others, key=lambda edge: (edge[1] != action, _order(edge)))[:1]
+        ),
     ]
     return Difference(OUTSIDE, rules, "\n".join(story))
 
@@ -116,6 +171,18 @@ def _first_difference(tlc: set[Edge], explored: dict[Edge, Rules]) -> Difference
 def _order(edge: Edge) -> tuple[int, str]:
     """Near the start first: small ids, few words."""
     return (sum(edge[0][1]), repr(edge))
+
+
+def _apart(one: Any, two: Any, place: str = "") -> Iterator[str]:  # noqa: ANN401 - any part of a node
+    """Where two nodes, or two parts of them, are different."""
+    if one == two:
+        return
+    if type(one) is type(two) and isinstance(one, tuple) and len(one) == len(two):
+        names = getattr(one, "_fields", range(len(one)))
+        for name, left, right in zip(names, one, two, strict=True):
+            yield from _apart(left, right, f"{place}.{name}" if place else str(name))
+    else:
+        yield f"{place}: {one} and {two}"
 
 
 def _shown(node: Node) -> str:

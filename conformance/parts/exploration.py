@@ -25,7 +25,7 @@ def run(context: Context) -> PartResult:
     """Explore every small closed model, and the composition."""
     from model.closed.worlds import small_worlds
 
-    composed = 1 if context.quick else 2
+    composed = 1 if context.quick else 3
     places = [*range(-composed, 0), *range(len(small_worlds()))]  # the long ones first
     context.say("exploring the closed models with every property")
     with ProcessPoolExecutor(context.processes) as pool:
@@ -48,12 +48,12 @@ def run(context: Context) -> PartResult:
 
 def exhaust(place: int) -> Explored:
     """One closed model by its number; the negative ones are scopes of the composed dataflow."""
-    from model.closed.dataflow import EXPIRY, TWICE, dataflow_world
+    from model.closed.dataflow import EXPIRY, TWICE, ZOMBIES, dataflow_world
     from model.closed.worlds import small_worlds
     from model.engines.explore import explore
     from model.properties import of_component
 
-    world = dataflow_world((EXPIRY, TWICE)[place]) if place < 0 else small_worlds()[place]
+    world = dataflow_world((EXPIRY, ZOMBIES, TWICE)[place]) if place < 0 else small_worlds()[place]
     properties = of_component(world.component)
     graph = explore(world, properties, keep_transitions=False)
     return Explored(

@@ -26,14 +26,15 @@ def run(context: Context) -> PartResult:
         for model in known
         if (model.violates is None or model.lesson) and (context.thorough or not model.thorough)
     ]
-    models = [model for model in asked if model.triangle or not context.quick]
+    compared = {model.name for model in asked if model.is_compared(thorough=context.thorough)}
+    models = [model for model in asked if model.name in compared or not context.quick]
     dumps = context.build / DUMPS
     shutil.rmtree(dumps, ignore_errors=True)
     models.sort(key=lambda model: model.states, reverse=True)
 
     def checked(model: Model) -> Result:
         context.say(f"TLC: {model.name}, one of {len(models)} models")
-        return check(model, dump=kept_at(model, dumps) if model.triangle else None)
+        return check(model, dump=kept_at(model, dumps) if model.name in compared else None)
 
     with ThreadPoolExecutor(context.processes) as pool:
         results = list(pool.map(checked, models))

@@ -12,8 +12,8 @@ UNRULED = "none"
 
 
 def run(context: Context) -> PartResult:
-    """Compare the three readings of each model."""
-    models = [model for model in load_manifest().values() if model.triangle]
+    """Compare the three readings of each model; with `thorough` of those with large graphs, too."""
+    models = [model for model in load_manifest().values() if model.is_compared(thorough=context.thorough)]
     models.sort(key=lambda model: model.states, reverse=True)  # so that no process waits for the last one
     context.say(f"triangle: {len(models)} models in TLA+, Python and z3")
     with ProcessPoolExecutor(context.processes) as pool:
@@ -38,7 +38,7 @@ def run(context: Context) -> PartResult:
         },
         rules=tuple(sorted({rule for model in models for rule in model.rules})),
         findings=findings,
-        again="barrierspec verify --only triangle",
+        again="barrierspec verify --only triangle" + " --thorough" * context.thorough,
     )
 
 

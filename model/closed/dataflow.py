@@ -1,11 +1,11 @@
 """The dataflow closed by its environment: how many records, checkpoints, time-outs and failures.
 
-Bounds are guards over the state itself, and the environment remembers nothing. Of the messages in
-flight when an attempt fails at most `late` arrive afterwards, any of them.
+Bounds are guards over the state itself; the environment remembers how many snapshots could not be
+written. Actions have the names that they have in spec/Dataflow.tla, where channels and messages have no
+bound and a message that is lost is one that stays in flight; with a bound it has to go.
 """
 
 from collections.abc import Iterator
-from itertools import combinations
 from typing import NamedTuple
 
 from model.actions import (
@@ -15,7 +15,7 @@ from model.actions import (
     Produce,
     Receive,
     ReceiveAtSink,
-    Restart,
+    SnapshotFails,
     StartCheckpoint,
     StoreWillFail,
     TimeOut,
@@ -25,10 +25,12 @@ from model.actions import (
 from model.closed.worlds import Environment, World
 from model.coordinator_events import BEFORE, MAYBE
 from model.coordinator_profiles import NEWEST_COORDINATOR, CoordinatorProfile
-from model.dataflow import Channel, Dataflow, new_dataflow
+from model.dataflow import Channel, Dataflow, Wires, new_dataflow
 from model.events import Event, Record
-from model.messages import NOTIFICATIONS
+from model.messages import NOTIFICATIONS, TO_TASKS, TRIGGER, Message
 from model.store import CHECKPOINT, SAVEPOINT
+
+UNBOUNDED = 1_000_000
 
 
 class Scope(NamedTuple):
@@ -41,11 +43,11 @@ class Scope(NamedTuple):
     max_concurrent: int
     failures: int
     time_outs: int
-    late: int
-    """Messages of an attempt that may outlive it, at most."""
-    room: int
+    zombies: bool = False
+    """What an attempt has sent outlives it."""
+    room: int = 1
     """Records that a channel holds before its sender waits; barriers find room always."""
-    in_flight: int
+    in_flight: int = 2
     """Messages; with so many under way only they move, so there may be as many more as one step sends."""
     sources: int = 2
     types: tuple[int, ...] = (CHECKPOINT,)
@@ -54,6 +56,12 @@ class Scope(NamedTuple):
     """How the store may fail, once."""
     takes_coordinator: bool = False
     """A failure takes the coordinator with it."""
+    declines: int = 0
+    """Snapshots that cannot be written."""
+    loses: bool = True
+    """Notifications may be lost."""
+    wires: Wires | None = None
+    """Who hears of what, and when; None as `new_dataflow` has it."""
     profile: CoordinatorProfile = NEWEST_COORDINATOR
 
 
@@ -61,25 +69,25 @@ def dataflow_world(scope: Scope) -> World:
     """All that may happen within `scope`."""
 
     def offers(dataflow: Dataflow) -> Iterator[tuple[str, Event]]:
-        if dataflow.runs:
-            if len(dataflow.messages) < scope.in_flight:
-                yield from records_move(scope, dataflow)
-                yield from time_passes(scope, dataflow)
-            if dataflow.attempt <= scope.failures:
-                for kept in range(scope.late + 1):
-                    for late in combinations(dataflow.messages, kept):
-                        yield "Fail", Fail(late, scope.takes_coordinator)
-        else:
-            yield "Restart", Restart()
+        if len(dataflow.messages) < scope.in_flight:
+            yield from records_move(scope, dataflow)
+            yield from time_passes(scope, dataflow)
+        if dataflow.attempt <= scope.failures:
+            yield "Fail", Fail(scope.zombies, scope.takes_coordinator)
         for message in dataflow.messages:
-            yield "Deliver", Deliver(message)
-            if message.kind in NOTIFICATIONS:
+            yield arrival(dataflow, message), Deliver(message)
+            if scope.loses and message.kind in NOTIFICATIONS:
                 yield "Lose", Lose(message)
+
+    def allows(declined: Environment, event: Event) -> Environment | None:
+        if type(event) is not SnapshotFails:
+            return declined
+        return (declined[0] + 1,) if declined[0] < scope.declines else None
 
     return World(
         f"dataflow of {scope.sources} sources, {scope.records} records each, ids to {scope.checkpoints}, "
         f"{scope.max_concurrent} at once, {scope.failures} failures, {scope.time_outs} time-outs, "
-        f"{scope.late} late, room for {scope.room}, {scope.in_flight} in flight{_more(scope)}",
+        f"room for {scope.room}, {scope.in_flight} in flight{_more(scope)}",
         "dataflow",
         new_dataflow(
             scope.sources,
@@ -87,10 +95,11 @@ def dataflow_world(scope: Scope) -> World:
             max_concurrent=scope.max_concurrent,
             retain=1,
             profile=scope.profile,
+            wires=scope.wires,
         ),
-        (),
+        (0,),
         offers,
-        _anything,
+        allows,
         act,
     )
 
@@ -100,30 +109,48 @@ def records_move(scope: Scope, dataflow: Dataflow) -> Iterator[tuple[str, Event]
     tasks = dataflow.tasks
     for source in range(scope.sources):
         if tasks.offsets[source] < scope.records and has_room(scope, tasks.inputs[source]):
-            yield "Produce", Produce(source)
+            yield "Emit", Produce(source)
         if is_readable(tasks, source):
-            is_record = type(tasks.inputs[source][0]) is Record
-            if not is_record or has_room(scope, tasks.output):
-                yield "Receive", Receive(source)
+            attempt, item = tasks.inputs[source][0]
+            if attempt != dataflow.attempt:
+                yield "DropStale", Receive(source)
+            elif type(item) is not Record:
+                yield "OperatorAligns", Receive(source)
+            elif has_room(scope, tasks.output):
+                yield "OperatorCounts", Receive(source)
     if tasks.output:
-        yield "ReceiveAtSink", ReceiveAtSink()
+        attempt, item = tasks.output[0]
+        taken = "SinkWrites" if type(item) is Record else "SinkSnapshots"
+        yield taken if attempt == dataflow.attempt else "DropStale", ReceiveAtSink()
+
+
+def arrival(dataflow: Dataflow, message: Message) -> str:
+    """What the arrival of a message is called."""
+    if message.attempt != dataflow.attempt:
+        return "DropStale"
+    if message.kind == TRIGGER:
+        return "SourceTriggered"
+    return "TaskHears" if message.kind in TO_TASKS else "CoordinatorHears"
 
 
 def has_room(scope: Scope, channel: Channel) -> bool:
     """One more record may be sent."""
-    return sum(type(item) is Record for item in channel) < scope.room
+    return sum(type(sent.item) is Record for sent in channel) < scope.room
 
 
 def time_passes(scope: Scope, dataflow: Dataflow) -> Iterator[tuple[str, Event]]:
-    """A checkpoint is due, or those that are pending expire."""
+    """A checkpoint is due, one cannot be written, the store fails, or those that are pending expire."""
     coordinator = dataflow.coordinator
     pending = len(coordinator.pending)
-    for kind in scope.types if coordinator.next_id <= scope.checkpoints else ():
+    may_ask = coordinator.next_id <= scope.checkpoints and not coordinator.queue
+    for kind in scope.types if may_ask else ():
         if kind != CHECKPOINT or pending < scope.max_concurrent:
-            yield "StartCheckpoint", StartCheckpoint(kind)
+            yield "Request", StartCheckpoint(kind)
+    if pending and scope.declines:
+        yield "Decline", SnapshotFails()
     if not coordinator.fault and not coordinator.unseen:
         for when in scope.faults:
-            yield "StoreWillFail", StoreWillFail(when)
+            yield "StoreFails", StoreWillFail(when)
     if pending and coordinator.now < scope.time_outs * coordinator.plan.timeout:
         yield "TimeOut", TimeOut()
 
@@ -133,29 +160,21 @@ def _more(scope: Scope) -> str:
     savepoints = ", savepoints" if len(scope.types) > 1 else ""
     faults = ", a store that fails" if scope.faults else ""
     replaced = ", a coordinator that is replaced" if scope.takes_coordinator else ""
+    zombies = ", what is in flight outlives a failure" if scope.failures and scope.zombies else ""
+    declines = f", {scope.declines} declines" if scope.declines else ""
     older = "" if scope.profile is NEWEST_COORDINATOR else f", {scope.profile.name}"
-    return savepoints + faults + replaced + older
+    return savepoints + faults + replaced + zombies + declines + older
 
 
-def _anything(environment: Environment, event: Event) -> Environment:
-    return environment
-
-
-REPLAY = Scope(
-    records=2, checkpoints=2, max_concurrent=1, failures=1, time_outs=0, late=1, room=1, in_flight=2
-)
+REPLAY = Scope(records=2, checkpoints=2, max_concurrent=1, failures=1, time_outs=0)
 """Two checkpoints in turn, a failure anywhere, and what is replayed after it."""
-TWICE = Scope(
-    records=1, checkpoints=2, max_concurrent=1, failures=2, time_outs=0, late=1, room=1, in_flight=2
-)
+TWICE = Scope(records=1, checkpoints=2, max_concurrent=1, failures=2, time_outs=0)
 """A restored job fails again."""
-OVERTAKING = Scope(
-    records=1, checkpoints=2, max_concurrent=2, failures=0, time_outs=0, late=0, room=1, in_flight=2
-)
+ZOMBIES = Scope(records=1, checkpoints=1, max_concurrent=1, failures=1, time_outs=0, zombies=True)
+"""What a failed attempt has sent arrives in the next one."""
+OVERTAKING = Scope(records=1, checkpoints=2, max_concurrent=2, failures=0, time_outs=0)
 """Two checkpoints at once: the newer overtakes the older at the gate and at the coordinator."""
-EXPIRY = Scope(
-    records=1, checkpoints=1, max_concurrent=1, failures=1, time_outs=1, late=1, room=1, in_flight=2
-)
+EXPIRY = Scope(records=1, checkpoints=1, max_concurrent=1, failures=1, time_outs=1)
 """A checkpoint expires while its barriers are under way."""
 BESIDE = Scope(
     records=1,
@@ -163,9 +182,6 @@ BESIDE = Scope(
     max_concurrent=1,
     failures=0,
     time_outs=0,
-    late=0,
-    room=1,
-    in_flight=2,
     types=(CHECKPOINT, SAVEPOINT),
 )
 """Savepoints beside checkpoints: they complete in any order."""
@@ -175,12 +191,9 @@ REPLACED = Scope(
     max_concurrent=1,
     failures=1,
     time_outs=0,
-    late=0,
-    room=1,
-    in_flight=2,
     faults=(BEFORE, MAYBE),
     takes_coordinator=True,
 )
 """The store fails, and a failure takes the coordinator with it."""
-SCOPES = (REPLAY, TWICE, OVERTAKING, EXPIRY, BESIDE, REPLACED)
+SCOPES = (REPLAY, TWICE, ZOMBIES, OVERTAKING, EXPIRY, BESIDE, REPLACED)
 """What is published as explored, each in well under a minute."""

@@ -2,8 +2,8 @@
 
 from functools import cache
 
-from model.actions import Deliver, Restart
-from model.dataflow import Counts, Dataflow, cut_of
+from model.actions import Deliver, Fail, Receive, ReceiveAtSink
+from model.dataflow import Counts, Dataflow, cut_of, with_element
 from model.events import NONE, Effects, Event, Record
 from model.messages import arrived
 from model.properties.registry import Registry
@@ -25,7 +25,10 @@ def once_01(dataflow: Dataflow) -> bool:
 def once_02(dataflow: Dataflow) -> bool:
     """The operator has counted once each record that was read and is not on its way any more."""
     tasks = dataflow.tasks
-    on_their_way = (sum(type(item) is Record for item in channel) for channel in tasks.inputs)
+    on_their_way = (
+        sum(sent.attempt == dataflow.attempt and type(sent.item) is Record for sent in channel)
+        for channel in tasks.inputs
+    )
     processed = tuple(offset - waiting for offset, waiting in zip(tasks.offsets, on_their_way, strict=True))
     return tasks.counted == _each_once(processed, tasks.counted)
 
@@ -33,7 +36,8 @@ def once_02(dataflow: Dataflow) -> bool:
 @DATAFLOW.state("ONCE-03")
 def once_03(dataflow: Dataflow) -> bool:
     """The output holds nothing twice, and all that is before the newest committed checkpoint."""
-    up_to = _each_once(cut_of(dataflow, dataflow.committed_up_to).offsets, dataflow.committed)
+    told = max(dataflow.tasks.subtasks[-1].completed, dataflow.restored)
+    up_to = _each_once(cut_of(dataflow, told).offsets, dataflow.committed)
     return all(
         count == 1 if promised else count in {0, 1}
         for counts, promises in zip(dataflow.committed, up_to, strict=True)
@@ -44,11 +48,12 @@ def once_03(dataflow: Dataflow) -> bool:
 @DATAFLOW.step("ONCE-04")
 def once_04(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -> bool:
     """Every task starts from the newest completed checkpoint, or from the beginning without one."""
-    if type(event) is not Restart:
+    if type(event) is not Fail:
         return True
-    cut = cut_of(before, before.completed)
+    cut = cut_of(before, after.completed)
     from_it = after.tasks.offsets == cut.offsets and after.tasks.counted == cut.counted
-    return after.restored == before.completed and from_it and not any(after.tasks.inputs)
+    newest = before.completed if not event.takes_coordinator else _newest_durable(before)
+    return after.restored == after.completed == newest and from_it
 
 
 @DATAFLOW.state("ONCE-05")
@@ -64,10 +69,23 @@ def once_05(dataflow: Dataflow) -> bool:
 
 @DATAFLOW.step("ONCE-06")
 def once_06(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -> bool:
-    """A message of another attempt is gone when it has arrived, and nothing else is different."""
-    if type(event) is not Deliver or (event.message.attempt == before.attempt and before.runs):
-        return True
-    return after == before._replace(messages=arrived(before.messages, event.message))
+    """What another attempt has sent is gone when it has arrived, and nothing else is different."""
+    tasks = before.tasks
+    if type(event) is Deliver and event.message.attempt != before.attempt:
+        return after == before._replace(messages=arrived(before.messages, event.message))
+    if type(event) is Receive and tasks.inputs[event.channel][0].attempt != before.attempt:
+        rest = tasks.inputs[event.channel][1:]
+        inputs = with_element(tasks.inputs, event.channel, rest)
+        return after == before._replace(tasks=tasks._replace(inputs=inputs))
+    if type(event) is ReceiveAtSink and tasks.output[0].attempt != before.attempt:
+        return after == before._replace(tasks=tasks._replace(output=tasks.output[1:]))
+    return True
+
+
+def _newest_durable(dataflow: Dataflow) -> int:
+    """What a new coordinator finds."""
+    found = (*dataflow.coordinator.store.entries, *dataflow.coordinator.unseen)
+    return max((entry.checkpoint for entry in found), default=NONE)
 
 
 @cache

@@ -17,6 +17,7 @@ Vectors == [Sources -> Nat]
 
 TypeOK ==
     /\ attempt \in 0 .. MaxFailures
+    /\ restored \in Ids \cup {0}
     /\ declined \in 0 .. MaxDeclines
     /\ coordinator \in CoordinatorType
     /\ \A m \in net : m[1] \in 0 .. attempt /\ m[3] \in Tasks /\ m[4] \in Ids
@@ -27,6 +28,7 @@ TypeOK ==
     /\ tasks \in [Tasks -> SubtaskType]
     /\ sink \in SinkType
     /\ DOMAIN contents = 1 .. sink.next - 1
+    /\ DOMAIN output = Sources
     /\ \A n \in DOMAIN snapshots : DOMAIN snapshots[n] \subseteq Tasks
 
 ------------------------------------------------------------------------------
@@ -61,22 +63,23 @@ ONCE_02 == \A s \in Sources : counted[s] = NextDue(s)
 
 (* The newest checkpoint that was committed is the newest one that the sink  *)
 (* was told of; after a restore it is the restored one.                      *)
-Told == IF tasks[SinkTask].completed > 0 THEN tasks[SinkTask].completed ELSE 0
+Told == Greatest({tasks[SinkTask].completed, restored})
 
 ONCE_03 == \A s \in Sources :
-    /\ IsGapless(s, Output[s])
-    /\ Told \in CompletedIds => Start[s] + Len(Output[s]) >= snapshots[Told][s]
+    /\ IsGapless(s, output[s])
+    /\ Told \in CompletedIds => Start[s] + Len(output[s]) >= snapshots[Told][s]
 
 ONCE_04 == [][attempt' # attempt =>
     LET n == LatestId(coordinator'.store)
-    IN  /\ n = IF IsReplaced THEN Greatest(CompletedIds) ELSE LatestId(coordinator.store)
+    IN  /\ restored' = n
+        /\ n = IF IsReplaced THEN Greatest(CompletedIds) ELSE LatestId(coordinator.store)
         /\ DOMAIN snapshots[n] = Tasks
         /\ \A s \in Sources : offset'[s] = snapshots[n][s]
         /\ counted' = snapshots[n][Operator]
         /\ received' = snapshots[n][SinkTask].received
         /\ sink'.committed = sink.committed \cup Transactions(snapshots[n][SinkTask].held.pending)]_vars
 
-ONCE_05 == \A s \in Sources : \A i \in DOMAIN Output[s] : Output[s][i] < snapshots[Latest][s]
+ONCE_05 == \A s \in Sources : \A i \in DOMAIN output[s] : output[s][i] < snapshots[Latest][s]
 
 StaleIsTaken ==
     \/ \E c \in DOMAIN channel :
@@ -84,7 +87,7 @@ StaleIsTaken ==
     \/ \E m \in net \ net' : m[1] # attempt
 
 ONCE_06 == [][(attempt' = attempt /\ StaleIsTaken) =>
-    UNCHANGED <<coordinator, offset, gate, sinkGate, tasks, counted, received, sink, contents, snapshots>>]_vars
+    UNCHANGED <<coordinator, offset, gate, sinkGate, tasks, counted, received, external, snapshots>>]_vars
 
 Refines == Cut!Spec
 

@@ -31,15 +31,14 @@ Ask == IsTime /\ Request
 TimeOut ==
     /\ coordinator.pending # <<>> /\ ~IsMoving
     /\ LET step == OnTick(coordinator)
-       IN  coordinator' = step.coordinator /\ net' = net \cup Sent(step.out)
-    /\ UNCHANGED <<attempt, declined, offset, channel, gate, sinkGate, tasks, counted, received, sink,
-                   contents, snapshots>>
+       IN  coordinator' = step.coordinator /\ net' = net \cup Sent(step)
+    /\ UNCHANGED <<attempts, offset, channel, gate, sinkGate, tasks, counted, received, external, snapshots>>
 
 Lose ==
     /\ MayGoWrong /\ declined' = declined + 1
     /\ \E m \in net : net' = net \ {m}
-    /\ UNCHANGED <<attempt, coordinator, offset, channel, gate, sinkGate, tasks, counted,
-                   received, sink, contents, snapshots>>
+    /\ UNCHANGED <<attempt, restored, coordinator, offset, channel, gate, sinkGate, tasks, counted,
+                   received, external, snapshots>>
 
 System ==
     \/ \E s \in Sources : Emit(s) \/ SourceTriggered(s) \/ OperatorCounts(s) \/ OperatorAligns(s)
@@ -59,7 +58,7 @@ HasToDo ==
 LiveSpec == Init /\ [][LiveNext]_vars /\ ([]<>~HasToDo \/ []<><<System>>_vars)
 
 ------------------------------------------------------------------------------
-LIVE_03 == <>(\A s \in Sources : Output[s] = Upwards(Start[s], MaxRecords))
+LIVE_03 == <>(\A s \in Sources : output[s] = Upwards(Start[s], MaxRecords))
 
 ------------------------------------------------------------------------------
 (* Replacements: each is put in the place of the operator in its comment by  *)

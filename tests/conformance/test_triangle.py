@@ -4,7 +4,9 @@ import pytest
 
 from conformance.compare.projection import ProjectionError, projection_of
 from conformance.compare.triangle import INSIDE, OUTSIDE, compare
+from model import transactions
 from model.alignment import Gate
+from model.closed import dataflow as closed_dataflow
 from model.closed.relative import relative
 from model.coordinator_events import CoordinatorRestart
 from model.coordinator_state import Coordinator
@@ -94,6 +96,45 @@ def test_a_coordinator_that_forgets_what_is_durable_is_named():
     assert difference.sides == OUTSIDE
     assert "CoordinatorRestart" in difference.story
     assert "COORD-22" in difference.rules
+
+
+@pytest.fixture(scope="module")
+def unblocked():
+    """The composed dataflow of TLA+ with a gate whose blocked channels are read all the same."""
+    return state_graph(MODELS["broken_dataflow_unblocked"])
+
+
+def test_a_composed_dataflow_that_reads_blocked_channels_is_named(unblocked):
+    model = MODELS["broken_dataflow_unblocked"]
+    difference = compare(model.name, unblocked, projection_of(model)).difference
+
+    assert difference is not None
+    assert difference.sides == OUTSIDE
+    assert "TLC goes with OperatorCounts" in difference.story
+
+
+def test_a_broken_model_of_the_dataflow_is_named(unblocked, monkeypatch):
+    model = MODELS["broken_dataflow_unblocked"]
+    monkeypatch.setattr(closed_dataflow, "is_readable", lambda tasks, channel: bool(tasks.inputs[channel]))
+    agreement = compare(model.name, unblocked, projection_of(model))
+    assert agreement.difference is None  # broken alike, they agree
+    assert (agreement.states, agreement.edges) == (len(unblocked.nodes), len(unblocked.edges))
+
+    monkeypatch.setattr(transactions, "on_notify_complete", lambda sink, checkpoint: Step(sink, (), ()))
+    difference = compare(model.name, unblocked, projection_of(model)).difference
+    assert difference is not None
+    assert difference.sides == OUTSIDE
+    assert "TaskHears" in difference.story
+    assert "different in 0.sink.pending" in difference.story
+
+
+def test_two_states_that_read_as_one_are_seen(dumped):
+    projection = projection_of(MODELS["gate_polled_2"])
+    blurred = projection._replace(node=lambda state: (*projection.node(state)[:2], ()))
+    difference = compare("gate_polled_2", dumped, blurred).difference
+
+    assert difference is not None
+    assert "two states of TLA+ are one of the model; they differ in\n    out: " in difference.story
 
 
 def test_a_graph_that_lacks_one_edge_is_seen(dumped):
