@@ -6,6 +6,7 @@ write before the answer is acted on: what a killed worker did is in its log. Tra
 Without a folder there is no log, and an event costs one comparison more than the component itself.
 """
 
+import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -70,6 +71,18 @@ def tasks_of_last_attempt(folder: Path) -> list[str]:
     content = path.read_bytes() if path.is_file() else b""
     starts = [line for line in content.splitlines() if b'"attempt_started"' in line]
     return [str(task) for task in orjson.loads(starts[-1])["tasks"]] if starts else []
+
+
+def set_aside(folder: Path) -> None:
+    """Move the log of an earlier run, which has other tasks, into the first free folder `earlier-<n>`."""
+    files = sorted(folder.glob("*.jsonl"))
+    if not files:
+        return
+    number = next(one for one in itertools.count(1) if not (folder / f"earlier-{one}").exists())
+    aside = folder / f"earlier-{number}"
+    aside.mkdir()
+    for file in files:
+        file.rename(aside / file.name)
 
 
 class Recorded:

@@ -137,16 +137,27 @@ class Job:
         event_log: bool = False,
         on_progress: OnProgress | None = None,
         resume: bool = False,
+        allow_non_restored_state: bool = False,
         spark: "SparkSession | None" = None,
     ) -> JobResult:
         """Run the job on a Spark master and wait for its end. `impl.driver.supervise` outlives drivers.
 
         Under `output` come `checkpoints`, `spark.log` and, with `event_log`, `events`. `faults` strike as
-        planned; `resume` goes on from the checkpoints that an earlier run has left there; a session
-        given as `spark` is used and left open. Raises `SparkRuntimeError`s: see `impl.spark.errors`.
+        planned; `resume` goes on from the checkpoints that an earlier run has left there, also with other
+        parallelisms, and with `allow_non_restored_state` without the state of stages that are no more; a
+        session given as `spark` is used and left open. Raises `SparkRuntimeError`s: see `impl.spark.errors`.
         """
         start = Start.RESUMED if resume else Start.ANEW
-        return self.drive(master, output, start, faults, event_log, on_progress, spark)
+        return self.drive(
+            master,
+            output,
+            start,
+            faults,
+            event_log,
+            on_progress,
+            spark,
+            allow_non_restored_state=allow_non_restored_state,
+        )
 
     def drive(
         self,
@@ -158,6 +169,8 @@ class Job:
         on_progress: OnProgress | None = None,
         spark: "SparkSession | None" = None,
         struck: Path | None = None,
+        *,
+        allow_non_restored_state: bool = False,
     ) -> JobResult:
         """What `execute` does, with everything that a driver may have to be told."""
         plan = self.plan()
@@ -190,6 +203,7 @@ class Job:
                 on_progress,
                 start,
                 struck,
+                allow_non_restored_state,
             )
 
         if spark is not None:

@@ -88,7 +88,8 @@ class CoordinatorReader:
         self._attempt = number
         told = fields.get("exchanges", ())
         exchanges = tuple((str(one["from"]), str(one["to"]), str(one["partitioning"])) for one in told)
-        self._run.attempts[number] = Attempt(number, restored, _upstream(fields), exchanges)
+        states = frozenset(map(str, fields.get("states", ())))
+        self._run.attempts[number] = Attempt(number, restored, _upstream(fields), exchanges, states)
         seen = "started from the beginning" if restored is None else "restored from a checkpoint"
         self._run.witnessed.see(seen)
         self._run.causes.happened(("attempt", number))
@@ -196,6 +197,7 @@ class CoordinatorReader:
                     happened(("trigger", attempt, task, checkpoint))
                 case {"kind": "complete", "checkpoint": int(checkpoint)}:
                     run.completed.add(checkpoint)
+                    run.went_on.add(attempt)
                     happened(("completed", checkpoint))
                     see("checkpoint completed")
                 case {"kind": "notify_complete", "task": str(task), "checkpoint": int(checkpoint)}:

@@ -26,6 +26,8 @@ class Attempt(NamedTuple):
     """By task: who sends to it; empty for a source."""
     exchanges: tuple[tuple[str, str, str], ...] = ()
     """The edges between stages: from, to, and how rows are spread; empty where a log does not tell."""
+    states: frozenset[str] = frozenset()
+    """The tasks that have a state in the restored checkpoint; more or fewer if the job is rescaled."""
 
 
 @dataclass
@@ -51,6 +53,10 @@ class Run:
     """Attempt, sink and checkpoint: its completion was heard there."""
     told: list[tuple[int, str, int]] = field(default_factory=list)
     """The same, as the coordinator has sent it to any task."""
+    adopted: set[tuple[int, str]] = field(default_factory=set)
+    """Attempt and a sink that is no more: what it had pre-committed was taken over there."""
+    went_on: set[int] = field(default_factory=set)
+    """Attempts in which a checkpoint was completed: what they restored is not needed any more."""
     rules: set[str] = field(default_factory=set)
     events: int = 0
     modes: set[str] = field(default_factory=set)

@@ -69,7 +69,8 @@ class SinkReader:
 
     def _started(self, at: Attempt) -> Replayed:
         if self._model is None:
-            if at.restored is not None:
+            is_new = bool(at.states) and self._file.task not in at.states  # the job was rescaled
+            if at.restored is not None and not is_new:
                 why = f"attempt {at.number} restores checkpoint {at.restored}, the sink begins without it"
                 raise Rejected(("SINK-06", "ONCE-04"), why)
             # whatever an attempt before has left behind was never committed: nothing was complete
@@ -129,6 +130,21 @@ class SinkReader:
             pending = {filed.transaction for one in kept for filed in one.pending}
             committed = tuple(one for one in sink.committed if one in pending)
             model.state = sink._replace(snapshots=kept, committed=committed)
+
+
+def orphaned(run: Run) -> tuple[tuple[str, ...], str] | None:
+    """The first sink that is no more, since its job was rescaled, and whose transactions nobody took over."""
+    stages = {task.rpartition("-")[0] for task in run.sinks}
+    for number in sorted(run.went_on):
+        at = run.attempts[number]
+        for task in sorted(at.states - set(at.upstream)):
+            if task.rpartition("-")[0] in stages and (number, task) not in run.adopted:
+                why = (
+                    f"attempt {number} goes on from checkpoint {at.restored} without {task}, and nobody has "
+                    "taken over what that had pre-committed"
+                )
+                return ("SINK-06", "ONCE-03"), why
+    return None
 
 
 def _told(checkpoint: int, effects: list[dict[str, Any]]) -> SinkSnapshot:

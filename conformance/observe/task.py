@@ -51,6 +51,7 @@ class TaskReader:
         self._last_channel = -1
         self._consumed: dict[Key, int] = {}
         self._in_flight = InFlight(run, file)
+        self._base: int | None = None
 
     def advance(self) -> Need | None:
         """Replay until the end, or until an event has to wait. Raises Rejected and EventLogError."""
@@ -103,6 +104,10 @@ class TaskReader:
         fields, attempt, task = line.fields, line.attempt, self.file.task
         if fields["kind"] == "gathered":
             self._in_flight.gathered(fields)
+        if fields["kind"] == "source_restored":
+            self._base = int(fields["offset"])
+        if fields["kind"] == "adopted":
+            self._run.adopted.add((attempt, str(fields["sink"])))
         if fields["kind"] == "start_declined":
             self._decline_start(fields)
         if fields["kind"] == "finished":
@@ -341,6 +346,11 @@ class TaskReader:
             return
         run.offsets[task, checkpoint] = offset
         base = 0 if at.restored is None else run.offsets.get((task, at.restored))
+        if self._base is not None and at.restored is not None:
+            if base is not None and base != self._base:
+                why = f"{task} had offset {base} at checkpoint {at.restored}, and goes on from {self._base}"
+                raise Rejected(("ONCE-04", "ONCE-02"), why)
+            base = self._base
         if base is None or total is None:
             return
         if offset < base:

@@ -15,6 +15,7 @@ from conformance.observe.coordinator import CoordinatorReader
 from conformance.observe.eventlog import EventLog, find
 from conformance.observe.replay import Rejected
 from conformance.observe.run import Run, Settings
+from conformance.observe.sink import orphaned
 from conformance.observe.situations import REQUIRED, possible
 from conformance.observe.task import TaskReader
 from conformance.verdict import Verdict
@@ -119,6 +120,9 @@ def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
         left = reader.left_over() if isinstance(reader, TaskReader) else None
         if left is not None:
             return _rejection(reader, *left)
+    lost = orphaned(run)
+    if lost is not None:
+        return _rejection(readers[0], *lost)
     for attempt, task, checkpoint in run.told:
         if (attempt, task, checkpoint) not in run.heard and task in run.sinks:
             run.witnessed.see("completion not heard")

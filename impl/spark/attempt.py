@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from impl.config import ExecutionConfig
 from impl.faults import FaultLedger
 from impl.plan import Plan, Role
+from impl.rescaling import by_stage
 from impl.spark.coordination import Coordination
 from impl.spark.errors import AttemptFailedError, JobFailedError
 from impl.spark.worker import Launch, SparkTask
@@ -196,7 +197,9 @@ class Attempt:
         self._watch.peers[task] = (str(message["host"]), int(message["port"]))
         if len(self._watch.peers) < len(self._tasks):
             return
+        before = by_stage(states)
         for subtask in self._plan.subtasks():
+            stage = self._plan.stages[subtask.stage].name
             below = self._plan.downstream(subtask)
             workers.say(
                 subtask.id,
@@ -204,7 +207,7 @@ class Attempt:
                     "do": "deploy",
                     "peers": {peer: self._watch.peers[peer] for peer in below},
                     "restored": self._report.restored,
-                    "state": states[subtask.id].to_json() if subtask.id in states else None,
+                    "states": [handle.to_json() for handle in before.get(stage, ())],
                     "faults": [
                         [number, plan.as_dict()]
                         for number, plan in self._ledger.left()

@@ -1,14 +1,18 @@
 """From the plan to the operator of one subtask, restored."""
 
+from collections.abc import Sequence
+
 from impl.config import ExecutionConfig
 from impl.connectors.two_phase import SinkPlace
 from impl.eventlog import EventLog
 from impl.plan import Plan, Role, Subtask
+from impl.rescaling import taken_over
 from impl.spark.operators import Operator
 from impl.spark.processing import ProcessOperator
 from impl.spark.sinks import SinkOperator
-from impl.spark.sources import SourceOperator
+from impl.spark.sources import SourceOperator, splits_of
 from impl.state import HeapKeyedStateBackend, KeyedContext, OperatorStateStore, Sections
+from impl.state.key_groups import groups_of
 
 
 def operator_of(
@@ -17,21 +21,33 @@ def operator_of(
     execution: ExecutionConfig,
     place: SinkPlace,
     restored: int | None,
-    snapshot: Sections | None,
+    before: Sequence[Sections],
     log: EventLog | None,
 ) -> Operator | SourceOperator:
-    """The operator of `subtask`, with what it has in checkpoint `restored`: all have the same (ONCE-04)."""
+    """The operator of `subtask`, with what is its own in checkpoint `restored`: all have the same (ONCE-04).
+
+    `before`: the snapshots of all subtasks of its stage, as many as they were; none at the beginning.
+    """
     stage, index = plan.stages[subtask.stage], subtask.index
+    parallelism = stage.parallelism
     if stage.role is Role.SOURCE:
-        source = SourceOperator(stage.logic, index, stage.parallelism, execution.batch_rows)
-        if snapshot is not None:
-            source.restore(snapshot)
-        return source
+        splits, own = splits_of(index, parallelism, stage.splits, before)
+        return SourceOperator(stage.logic, splits, own, execution.batch_rows)
     if stage.role is Role.SINK:
-        return SinkOperator(stage.logic, place, restored, snapshot, log)
-    context = KeyedContext.of(subtask.id, index, stage.parallelism, plan.max_parallelism)
+        mine = before[index] if index < len(before) else None
+        others = taken_over(index, len(before), parallelism)[1:]
+        orphans = {f"{stage.name}-{one}": before[one] for one in others}
+        return SinkOperator(stage.logic, place, restored, mine, log, orphans)
+    context = KeyedContext.of(subtask.id, index, parallelism, plan.max_parallelism)
     state, store = HeapKeyedStateBackend(context), OperatorStateStore(restored)
-    if snapshot is not None:
-        state.restore([snapshot])
-        store.restore(0, 1, [snapshot])
+    if before:
+        state.restore(_with_groups_of(context, before))
+        store.restore(index, parallelism, before)
     return ProcessOperator(stage.logic, plan.key_selectors(stage), state, store)
+
+
+def _with_groups_of(context: KeyedContext, before: Sequence[Sections]) -> list[Sections]:
+    """Of all snapshots those that hold key groups of the subtask: no other is opened."""
+    ranges = [groups_of(one, len(before), context.max_parallelism) for one in range(len(before))]
+    first, beyond = context.groups.start, context.groups.stop
+    return [before[one] for one, there in enumerate(ranges) if there.start < beyond and first < there.stop]

@@ -84,7 +84,7 @@ class Coordination:
         self.aborted: list[tuple[int, str]] = []
         self.refused: list[Refused] = []
         first = storage.next_checkpoint_id()
-        if first > 1:  # an earlier driver has begun checkpoints and completed none of them
+        if first > 1 and not storage.completed_ids():  # an earlier driver has begun some and completed none
             self._line({"kind": "coordinator_started", "first_id": first, "completed": []})
         self._use(Coordinator(self._options(), first_id=first))
 
@@ -117,6 +117,7 @@ class Coordination:
                 "tasks": list(self._tasks),
                 "edges": self._plan.edges(),
                 "exchanges": self._plan.exchanges(),
+                "states": list(states),
             }
         )
         return restored, states
@@ -163,7 +164,9 @@ class Coordination:
             handles = [*self._coordinator.collected(checkpoint).values(), state]
             try:
                 with self.faults.publication(self._send):
-                    self._storage.publish(checkpoint, self._attempt, map(_handle, handles))
+                    self._storage.publish(
+                        checkpoint, self._attempt, map(_handle, handles), self._plan.max_parallelism
+                    )
             except StorageError as failed:
                 self._line({"kind": "publication_failed", "checkpoint": checkpoint, "reason": str(failed)})
                 self.decline(task, checkpoint, FINALIZE_CHECKPOINT_FAILURE)

@@ -7,15 +7,12 @@ in the outputs, and the frames that came before the last barrier are there; then
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, cast
 
+from impl.rescaling import IN_FLIGHT
 from impl.spark.frames import unpack_rows
 from impl.state import AsynchronousPart, Sections, encode
 
 Frames = Mapping[str, Sequence[bytes]]
 """By the subtask at the other end of a channel: frames of records, oldest first."""
-
-
-SECTION = "in-flight"
-"""Of a task's snapshot: what was in flight at its input and at its output."""
 
 
 class Gathered(NamedTuple):
@@ -37,15 +34,15 @@ class Gathered(NamedTuple):
         """The asynchronous part; without anything in flight it is the operator's own."""
         there = {peer: tuple(frames) for peer, frames in self.received.items() if frames}
         here = {peer: tuple(frames) for peer, frames in self.overtaken.items() if frames}
-        flying = {SECTION: encode((there, here))} if self.anything else {}
+        flying = {IN_FLIGHT: encode((there, here))} if self.anything else {}
         return {**self.operator(), **flying}
 
 
 def in_flight(snapshot: Sections | None) -> tuple[Frames, Frames]:
     """What was in flight at the input and at the output of a task. Raises StateError."""
-    if snapshot is None or SECTION not in snapshot:
+    if snapshot is None or IN_FLIGHT not in snapshot:
         return {}, {}
-    there, here = cast(tuple[Frames, Frames], snapshot.read(SECTION))
+    there, here = cast(tuple[Frames, Frames], snapshot.read(IN_FLIGHT))
     return there, here
 
 

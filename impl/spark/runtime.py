@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
 from impl.connectors.errors import ServerLostError
-from impl.eventlog import EventLog, tasks_of_last_attempt
+from impl.eventlog import EventLog, set_aside, tasks_of_last_attempt
 from impl.faults import FaultLedger, FaultPlan
 from impl.plan import Plan, Role
+from impl.rescaling import by_stage, require_restorable
 from impl.spark.attempt import Attempt, AttemptReport
 from impl.spark.coordination import Coordination
 from impl.spark.errors import AttemptFailedError, JobFailedError
@@ -19,7 +20,7 @@ from impl.spark.session import LOOPBACK, is_local, refuse_unsupported, require_s
 from impl.spark.sinks import state_in
 from impl.spark.worker import Launch
 from impl.spark.workers import Workers
-from impl.state import FileSystemStorage
+from impl.state import CompletedCheckpoint, FileSystemStorage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,6 +40,7 @@ def run_job(
     on_progress: OnProgress | None = None,
     start: Start = Start.ANEW,
     struck: Path | None = None,
+    allow_non_restored_state: bool = False,
 ) -> JobResult:
     """Run `plan` on `spark` until it has finished. `struck`: see `FaultLedger`.
 
@@ -50,12 +52,20 @@ def run_job(
     require_slots(spark, len(plan.ids()))
     storage = FileSystemStorage(paths.checkpoints)
     known = storage.latest_completed().completed is not None
-    require_a_start(storage, paths.checkpoints, plan, resume=_resumes(start, known=known))
+    require_a_start(
+        storage,
+        paths.checkpoints,
+        plan,
+        resume=_resumes(start, known=known),
+        allow_non_restored_state=allow_non_restored_state,
+    )
     for output in plan.outputs():
         output.prepare()
     log, continued = None, False
     if paths.events is not None:
         continued = start is not Start.ANEW and tasks_of_last_attempt(paths.events) == [*plan.ids()]
+        if not continued:
+            set_aside(paths.events)
         log = EventLog(paths.events, "coordinator", "coordinator", 0, continued=continued)
     ledger = FaultLedger(faults, struck)
     coordination = Coordination(plan, checkpoints, storage, ledger, log, takes_over=continued)
@@ -71,6 +81,7 @@ def run_job(
         ledger,
         coordination,
         on_progress,
+        allow_non_restored_state,
     )
     try:
         return job.run()
@@ -83,7 +94,14 @@ def _resumes(start: Start, *, known: bool) -> bool:
     return start is Start.RESUMED or (start is Start.TAKEN_OVER and known)
 
 
-def require_a_start(storage: FileSystemStorage, folder: Path, plan: Plan, *, resume: bool) -> None:
+def require_a_start(
+    storage: FileSystemStorage,
+    folder: Path,
+    plan: Plan,
+    *,
+    resume: bool,
+    allow_non_restored_state: bool = False,
+) -> None:
     """Raise `ConfigError` unless a run can begin without losing anything of an earlier one.
 
     A run from the beginning needs a fresh checkpoint folder, one that resumes a checkpoint that can be read;
@@ -95,6 +113,7 @@ def require_a_start(storage: FileSystemStorage, folder: Path, plan: Plan, *, res
         )
     latest = storage.latest_completed()
     if latest.completed is not None:
+        require_restorable(plan, latest.completed, storage, allow_non_restored_state=allow_non_restored_state)
         return
     unreadable = "".join(f"; checkpoint {one.checkpoint}: {one.reason}" for one in latest.refused)
     if resume:
@@ -127,7 +146,9 @@ class _Job:
         ledger: FaultLedger,
         coordination: Coordination,
         on_progress: OnProgress | None,
+        allow_non_restored_state: bool,
     ) -> None:
+        self._allow_non_restored_state = allow_non_restored_state
         self._spark = spark
         self._host = LOOPBACK if is_local(master) else str(spark.conf.get("spark.driver.host"))
         self._plan = plan
@@ -176,11 +197,22 @@ class _Job:
         if self._attempts:
             self._coordination.faults.restarting(self._paths.checkpoints)
         restored, states = self._coordination.begin_attempt(number, workers.say)
+        if restored is not None:
+            try:
+                self._require_restorable(CompletedCheckpoint(restored, number, states))
+            except ConfigError:
+                workers.close()
+                raise
         report = AttemptReport(number, restored, self._clock())
         report.first_offset = sum(handle.offset or 0 for handle in states.values())
         self._attempts.append(report)
-        sinks = self._plan.of_role(Role.SINK)
-        kept = [state_in(self._storage.open(states[task])) for task in sinks if task in states]
+        sinks = {stage.name for stage in self._plan.stages if stage.role is Role.SINK}
+        kept = [
+            state_in(self._storage.open(handle))
+            for stage, handles in by_stage(states).items()
+            if stage in sinks
+            for handle in handles
+        ]
         self._kept = frozenset[str]().union(*(one.names for one in kept))
         try:
             self._sweep(number)
@@ -217,6 +249,11 @@ class _Job:
             self._coordination.fail_attempt(report.reason)
             return False
         return True
+
+    def _require_restorable(self, completed: CompletedCheckpoint) -> None:
+        """Every time: an older checkpoint may be gone on from than was asked for at the start."""
+        allow = self._allow_non_restored_state
+        require_restorable(self._plan, completed, self._storage, allow_non_restored_state=allow)
 
     def _clock(self) -> float:
         return round(time.monotonic() - self._started, 3)

@@ -3,8 +3,9 @@
 Its transactions are the core's; which system they are carried out in is the output's affair.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -20,7 +21,11 @@ _TRANSACTIONS_PER_ATTEMPT = 1_000_000
 
 
 class SinkOperator:
-    """A transactional sink: `restored` and `snapshot` are of the checkpoint gone on from, or None."""
+    """A transactional sink: `restored` and `snapshot` are of the checkpoint gone on from, or None.
+
+    `orphans`: by task, the snapshots of sinks that are no more, since the job was rescaled. What they have
+    pre-committed is committed here, as often as an attempt begins with them (SINK-06).
+    """
 
     def __init__(
         self,
@@ -29,7 +34,14 @@ class SinkOperator:
         restored: int | None,
         snapshot: Sections | None,
         log: EventLog | None,
+        orphans: Mapping[str, Sections] = MappingProxyType({}),
     ) -> None:
+        for task, orphan in orphans.items():
+            gone, effects = TwoPhaseSink.restored(output.open(place), state_in(orphan))
+            gone.close()
+            if log is not None:
+                told = [effect.wire() for effect in effects]
+                log.line({"kind": "adopted", "sink": task, "effects": told})
         state = None if snapshot is None else state_in(snapshot)
         self._schema = output.schema
         self._log = log

@@ -1,6 +1,7 @@
 """The sources of a job: what a user declares, and the operator that reads it."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +11,12 @@ import pyarrow as pa
 
 from impl.connectors import CsvSource, JsonLinesSource, ParquetSource, RateSource
 from impl.plan import Row
+from impl.rescaling import SPLITS, splits_in
 from impl.spark.operators import Process
 from impl.state import AsynchronousPart, Sections, StateError, encode
 
 ToRows = Callable[[pa.RecordBatch, int, int], list[Row]]
 _PACE_SECONDS = 0.02
-_OFFSET = "offset"
 
 
 class Source(Protocol):
@@ -116,13 +117,21 @@ class RateInput:
 
 
 class SourceOperator:
-    """Reads one partition, at its pace; the offset is the state."""
+    """Reads the splits of one subtask in turn, at its pace; their offsets are the state.
 
-    def __init__(self, spec: Input, index: int, parallelism: int, batch_rows: int) -> None:
-        self._source = spec.open(index, parallelism)
-        self._index = index
+    `splits`: in how many the source is cut; `own`: the subtask's, with where each stood, None: at its
+    beginning. A subtask may have none.
+    """
+
+    def __init__(self, spec: Input, splits: int, own: Mapping[int, object], batch_rows: int) -> None:
+        self._splits = splits
+        self._own = {split: spec.open(split, splits) for split in own}
+        for split, state in own.items():
+            if state is not None:
+                _restore(self._own[split], state)
+        self._unread = deque(self._own)
         self._to_rows = spec.to_rows
-        self._rate = spec.rows_per_second / parallelism if spec.rows_per_second else None
+        self._rate = spec.rows_per_second * len(own) / splits if spec.rows_per_second else None
         self._batch_rows = batch_rows
         if self._rate is not None:
             self._batch_rows = max(1, min(batch_rows, int(self._rate * _PACE_SECONDS)))
@@ -131,34 +140,31 @@ class SourceOperator:
 
     @property
     def offset(self) -> int:
-        """Rows of this partition read so far, those before a restore among them."""
-        return self._source.offset
-
-    def restore(self, snapshot: Sections) -> None:
-        """Go on from a snapshot."""
-        state = snapshot.read(_OFFSET)
-        if type(state) is not type(self._source.snapshot()):
-            raise StateError(f"expected a source's offset, came {type(state).__name__}")
-        self._source.restore(state)
+        """Rows of the subtask's splits read so far, those before a restore among them."""
+        return sum(source.offset for source in self._own.values())
 
     def pause(self, now: float) -> float:
         """Seconds until the pace allows the next batch; 0: now."""
         if self._begun is None:
             self._begun = now
-        if self._rate is None:
+        if not self._rate:
             return 0
         return max(0, (self._read + self._batch_rows) / self._rate - (now - self._begun))
 
     def read(self) -> list[Row] | None:
-        """The next rows, None at the end; the pace may allow none yet."""
+        """The next rows, of the split whose turn it is; None at the end. The pace may allow none yet."""
         if self.pause(time.monotonic()) > 0:
             return []
-        first = self._source.offset
-        batch = self._source.read(self._batch_rows)
-        if batch is None:
-            return None
-        self._read += batch.num_rows
-        return self._to_rows(batch, self._index, first)
+        while self._unread:
+            split = self._unread[0]
+            first = self._own[split].offset
+            batch = self._own[split].read(self._batch_rows)
+            if batch is not None:
+                self._unread.rotate(-1)
+                self._read += batch.num_rows
+                return self._to_rows(batch, split, first)
+            self._unread.popleft()
+        return None
 
     @property
     def inputs(self) -> tuple[Process, ...]:
@@ -170,9 +176,10 @@ class SourceOperator:
         return ()
 
     def snapshot(self, checkpoint: int) -> AsynchronousPart:
-        """The offset."""
-        offset = encode(self._source.snapshot())
-        return lambda: {_OFFSET: offset}
+        """The offsets."""
+        offsets = {split: source.snapshot() for split, source in self._own.items()}
+        encoded = encode((self._splits, offsets))
+        return lambda: {SPLITS: encoded}
 
     def notify_complete(self, checkpoint: int) -> None:
         """A source commits nothing."""
@@ -182,3 +189,29 @@ class SourceOperator:
 
     def close(self) -> None:
         """The file is closed with the reader."""
+
+
+def _restore(source: Source, state: object) -> None:
+    if type(state) is not type(source.snapshot()):
+        raise StateError(f"expected a source's offset, came {type(state).__name__}")
+    source.restore(state)
+
+
+def splits_of(
+    index: int, parallelism: int, splits: int | None, before: Sequence[Sections]
+) -> tuple[int, dict[int, object]]:
+    """How many splits there are, and those of subtask `index` with where they stood in a checkpoint.
+
+    `splits`: as declared; `before`: the snapshots of all subtasks as they were, none at the beginning.
+    """
+    if not before:
+        count = splits or parallelism
+        return count, dict.fromkeys(range(index, count, parallelism))
+    if len(before) == parallelism:
+        return splits_in(before[index])
+    count = 0
+    known: dict[int, object] = {}
+    for snapshot in before:
+        count, own = splits_in(snapshot)
+        known |= own
+    return count, {split: known[split] for split in range(index, count, parallelism)}

@@ -19,6 +19,7 @@ from impl.core import ProtocolError
 from impl.eventlog import EventLog
 from impl.faults import ERROR, LOST_CHANNEL, LOST_CONTROL, RESTORE_DUE, RESTORED
 from impl.plan import Plan, Role, Subtask
+from impl.rescaling import StageSnapshots
 from impl.spark.building import operator_of
 from impl.spark.credits import CreditedChannel, pack_credits
 from impl.spark.doors import Door, knock
@@ -28,6 +29,7 @@ from impl.spark.inbox import Inbox, InboxClosedError
 from impl.spark.inflight import Frames, in_flight, rows_in
 from impl.spark.outputs import Outputs
 from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
+from impl.spark.sources import SourceOperator
 from impl.spark.striking import Striker
 from impl.spark.subtask import RunningSubtask
 from impl.state import FileSystemStorage, StateHandle
@@ -142,12 +144,12 @@ class Worker:
         launch = self._launch
         self._striker.plan(deploy["faults"])
         storage = FileSystemStorage(launch.checkpoints)
-        handle = deploy["state"]
-        snapshot = None
-        if handle is not None:
+        handles = [StateHandle.from_json(handle) for handle in deploy["states"]]
+        if handles:
             self._striker.passing(RESTORE_DUE)
-            snapshot = storage.open(StateHandle.from_json(handle))
-        received, overtaken = in_flight(snapshot)
+        before = StageSnapshots(storage, handles)
+        same = len(before) == launch.plan.stages[self._subtask.stage].parallelism
+        received, overtaken = in_flight(before[self._subtask.index] if same else None)
         if launch.events is not None:
             self._striker.log = self._log = EventLog(
                 launch.events, f"{launch.attempt}-{self._task}", self._task, launch.attempt
@@ -159,6 +161,7 @@ class Worker:
                     "mode": launch.mode,
                     "alignment_timeout_ms": launch.alignment_timeout_ms,
                     "restored": deploy["restored"],
+                    "states": list(before.tasks),
                     "recovered": {"input": rows_in(received), "output": rows_in(overtaken)},
                 }
             )
@@ -168,12 +171,14 @@ class Worker:
             launch.execution,
             SinkPlace(launch.plan.name, launch.lineage, self._task, launch.attempt),
             deploy["restored"],
-            snapshot,
+            before,
             self._log,
         )
         if launch.plan.stages[self._subtask.stage].role is Role.SINK:
             operator = self._striker.of_sink(operator)
-        if handle is not None:
+        if self._log and deploy["restored"] is not None and isinstance(operator, SourceOperator):
+            self._log.line({"kind": "source_restored", "offset": operator.offset})
+        if handles:
             self._striker.passing(RESTORED)
         if isinstance(self._inbox, OvertakingInbox):
             self._inbox.restore({self._upstream.index(peer): frames for peer, frames in received.items()})

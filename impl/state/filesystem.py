@@ -165,7 +165,13 @@ class FileSystemStorage:
 
     # ------------------------------------------------------------ completed checkpoints
 
-    def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> CompletedCheckpoint:
+    def publish(
+        self,
+        checkpoint: int,
+        attempt: int,
+        handles: Iterable[StateHandle],
+        max_parallelism: int | None = None,
+    ) -> CompletedCheckpoint:
         """Complete a checkpoint by its `_metadata`, atomically. Publishing the same again is harmless."""
         newest = self._newest_attempt()
         if attempt < newest:
@@ -173,7 +179,8 @@ class FileSystemStorage:
                 f"checkpoint {checkpoint} was to be completed by attempt {attempt}, but attempt {newest} "
                 "exists; end this attempt"
             )
-        completed = CompletedCheckpoint(checkpoint, attempt, {one.task: one for one in handles})
+        told = {one.task: one for one in handles}
+        completed = CompletedCheckpoint(checkpoint, attempt, told, max_parallelism)
         for handle in completed.handles.values():
             self._require_file(handle)
         make_directory(self._path(checkpoint))

@@ -63,14 +63,21 @@ class MemoryStorage:
             raise SnapshotCorruptError(handle.file, f"a snapshot of {handle.size} bytes", "none")
         return self._files[handle.file][1]
 
-    def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> CompletedCheckpoint:
+    def publish(
+        self,
+        checkpoint: int,
+        attempt: int,
+        handles: Iterable[StateHandle],
+        max_parallelism: int | None = None,
+    ) -> CompletedCheckpoint:
         """Complete a checkpoint. Publishing the same again is harmless."""
         if attempt < self._newest_attempt:
             raise SupersededError(
                 f"checkpoint {checkpoint} was to be completed by attempt {attempt}, but attempt "
                 f"{self._newest_attempt} exists; end this attempt"
             )
-        completed = CompletedCheckpoint(checkpoint, attempt, {one.task: one for one in handles})
+        told = {one.task: one for one in handles}
+        completed = CompletedCheckpoint(checkpoint, attempt, told, max_parallelism)
         for handle in completed.handles.values():
             self._content(handle)
         if self._completed.setdefault(checkpoint, completed) != completed:

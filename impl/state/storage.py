@@ -50,6 +50,8 @@ class CompletedCheckpoint:
     """The execution attempt that completed it."""
     handles: Mapping[str, StateHandle]
     """By task."""
+    max_parallelism: int | None = None
+    """The number of key groups; None if it is not told."""
 
     def encode(self) -> bytes:
         """The manifest: JSON with a checksum over everything else in it."""
@@ -70,11 +72,12 @@ class CompletedCheckpoint:
         if body.get("version") != 1:
             raise SnapshotCorruptError(file, "a manifest of version 1", repr(body.get("version")))
         handles = {task: StateHandle.from_json(one) for task, one in body["tasks"].items()}
-        return cls(body["checkpoint"], body["attempt"], handles)
+        return cls(body["checkpoint"], body["attempt"], handles, body.get("max_parallelism"))
 
     def _body(self) -> dict[str, Any]:
         tasks = {task: handle.to_json() for task, handle in self.handles.items()}
-        return {"version": 1, "checkpoint": self.checkpoint, "attempt": self.attempt, "tasks": tasks}
+        told = {} if self.max_parallelism is None else {"max_parallelism": self.max_parallelism}
+        return {"version": 1, "checkpoint": self.checkpoint, "attempt": self.attempt, "tasks": tasks, **told}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,13 @@ class CheckpointStorage(Protocol):
         `SnapshotCorruptError` if the file is not there or its index is not as it was written.
         """
 
-    def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> CompletedCheckpoint:
+    def publish(
+        self,
+        checkpoint: int,
+        attempt: int,
+        handles: Iterable[StateHandle],
+        max_parallelism: int | None = None,
+    ) -> CompletedCheckpoint:
         """Complete a checkpoint, atomically. Publishing the same again is harmless.
 
         `CheckpointConflictError` if the id is taken with other content, `SupersededError` if a newer

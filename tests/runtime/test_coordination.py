@@ -92,7 +92,7 @@ def test_nothing_is_triggered_before_all_tasks_run():
 class FullDisk(MemoryStorage):
     """A storage on which nothing can be published."""
 
-    def publish(self, checkpoint, attempt, handles):
+    def publish(self, checkpoint, attempt, handles, max_parallelism=None):
         raise StorageError("no space left")
 
 

@@ -8,7 +8,7 @@ from impl.connectors import ParquetFiles, TwoPhaseSink
 from impl.job import ParquetOutput
 from impl.plan import Edge, Plan, Role, Stage
 from impl.spark.runtime import require_a_start
-from impl.state import FileSystemStorage, encode
+from impl.state import FileSystemStorage, encode, pack
 
 ROWS = pa.record_batch({"v": [1]})
 
@@ -38,7 +38,7 @@ def commit(tmp_path):
 def complete(tmp_path):
     storage = FileSystemStorage(tmp_path / "checkpoints")
     attempt = storage.new_attempt()
-    handle = storage.write(1, "in-0", attempt, encode("state"))
+    handle = storage.write(1, "in-0", attempt, pack({"splits": encode((1, {0: "state"}))}))
     storage.publish(1, attempt, [handle])
 
 

@@ -218,7 +218,7 @@ def test_a_source_says_once_that_its_data_has_ended_however_often_it_is_woken():
         task="numbers-0",
         attempt=1,
         upstream=(),
-        operator=SourceOperator(source, 0, 1, 100),
+        operator=SourceOperator(source, 1, {0: None}, 100),
         inbox=inbox,
         outputs=OvertakingOutputs({"count-0": channel}, [Route(("count-0",))], 100),
         storage=MemoryStorage(),

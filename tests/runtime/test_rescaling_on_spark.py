@@ -1,0 +1,96 @@
+"""A job that is resumed with more, then with fewer subtasks on real Spark, and killed at each."""
+
+import json
+import sys
+
+import pyarrow as pa
+import pytest
+from pyspark import cloudpickle
+
+from conformance.observe.validate import validate
+from impl.config import CheckpointConfig, RestartConfig
+from impl.connectors import read_committed
+from impl.faults import COMPLETION_STORED, SNAPSHOT_WRITTEN, FaultPlan
+from impl.job import Job, ParquetOutput, RateInput
+from impl.rescaling import RestoreRefusedError
+from impl.spark.errors import JobFailedError
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test
+ROWS, KEYS = 20_000, 40
+SCHEMA = pa.schema({"key": pa.int64(), "count": pa.int64(), "sum": pa.int64()})
+
+
+def numbers(batch, split, offset):
+    return [(number,) for number in batch.column(0).to_pylist()]
+
+
+class Totals:
+    def create_accumulator(self):
+        return 0, 0
+
+    def add(self, row, accumulator):
+        return accumulator[0] + 1, accumulator[1] + row[0]
+
+    def get_result(self, row, accumulator):
+        return (row[0] % KEYS, *accumulator)
+
+
+def totals(folder, sources, counters, sinks, rate, name="count"):
+    return (
+        Job("totals")
+        .source("in", RateInput(ROWS, numbers, rows_per_second=rate), sources, splits=4)
+        .key_by(lambda row: row[0] % KEYS)
+        .aggregate(name, Totals(), counters)
+        .sink("out", ParquetOutput(folder / "committed", SCHEMA), sinks)
+        .with_checkpoints(CheckpointConfig(checkpointing_interval_ms=100))
+    )
+
+
+@pytest.mark.rule("ONCE-03")
+def test_a_job_is_rescaled_up_and_down_and_its_output_is_exact(spark, tmp_path):
+    """Each run ends between the completion of a checkpoint and the word of it: transactions are left."""
+
+    def run(job, *faults, restarts):
+        configured = job.with_restarts(RestartConfig(restarts))
+        return configured.execute(
+            "local[8]", tmp_path / "run", faults=faults, event_log=True, resume=restarts > 0, spark=spark
+        )
+
+    unheard = FaultPlan(COMPLETION_STORED, occurrence=3, action="error")
+    with pytest.raises(JobFailedError):
+        run(totals(tmp_path, 2, 2, 3, 2_000), unheard, restarts=0)
+    killed = FaultPlan(SNAPSHOT_WRITTEN, "count-2", occurrence=2)
+    again = FaultPlan(COMPLETION_STORED, occurrence=5, action="error")
+    with pytest.raises(JobFailedError):
+        run(totals(tmp_path, 3, 3, 1, 2_000), killed, again, restarts=1)
+    with pytest.raises(RestoreRefusedError, match="has the state of count"):
+        run(totals(tmp_path, 1, 1, 2, None, name="sums"), restarts=1)
+    result = run(
+        totals(tmp_path, 1, 1, 2, None), FaultPlan(SNAPSHOT_WRITTEN, "count-0", occurrence=1), restarts=2
+    )
+    down = validate(tmp_path / "run" / "events")
+    rescaled_up = tmp_path / "run" / "events" / "earlier-2"
+    up = validate(rescaled_up)
+    for log in rescaled_up.glob("*-out-0.jsonl"):
+        told = [
+            line for line in map(json.loads, log.read_text().splitlines()) if line.get("kind") != "adopted"
+        ]
+        log.write_text("".join(json.dumps({**line, "seq": seq}) + "\n" for seq, line in enumerate(told)))
+    unadopted = validate(rescaled_up).rejection
+
+    expected = []
+    for key in range(KEYS):
+        total = 0
+        for count, number in enumerate(range(key, ROWS, KEYS), 1):
+            total += number
+            expected.append((key, count, total))
+    committed = [tuple(row.values()) for row in read_committed(tmp_path / "committed").to_pylist()]
+    last = {key: total for key, count, total in committed if count == ROWS // KEYS}
+    assert last == {key: total for key, count, total in expected if count == ROWS // KEYS}
+    assert sorted(row[:2] for row in committed) == sorted(row[:2] for row in expected)
+    assert len(result.attempts) == 2
+    assert result.records == ROWS
+    assert up.rejection is None, up.describe()
+    assert unadopted is not None
+    assert unadopted.rules[0] == "SINK-06"
+    assert down.rejection is None, down.describe()
