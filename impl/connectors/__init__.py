@@ -2,9 +2,10 @@
 
 `file_source` is what sources over one file share: `csv_source`, `parquet_source`, `json_source` (JSON lines);
 `rate_source` makes its rows. `two_phase` commits for every sink, and says what the system behind one has to
-promise: `parquet_sink` writes files that become visible by the manifests of `manifests`, `sqlite_sink` the
-rows of an embedded database, `postgres_sink` prepares transactions in a server with which `postgres`
-speaks; `staging` is what the first two keep until then. `errors` is what can go wrong.
+promise: `parquet_sink` writes files that become visible by the manifests of `manifests`, and `frontier` tells
+how far they are whole; `sqlite_sink` writes the rows of an embedded database, `postgres_sink` prepares
+transactions in a server with which `postgres` speaks; `staging` is what the first two keep until then.
+`errors` is what can go wrong.
 """
 
 from impl.connectors.csv_source import CsvSource

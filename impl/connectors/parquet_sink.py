@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from impl.connectors.frontier import record_schema, tell
 from impl.connectors.manifests import Manifest, list_committed, publish, retract, sweep
 from impl.connectors.staging import StagedFiles
 from impl.connectors.two_phase import SinkPlace
@@ -19,9 +20,11 @@ from impl.state.durable import make_directory
 class ParquetFiles:
     """The participant of one subtask. Its receipt of a pre-commit is the manifest that a commit publishes."""
 
-    def __init__(self, directory: Path | str, *, subtask: str, attempt: int) -> None:
+    def __init__(self, directory: Path | str, *, subtask: str, attempt: int, parallelism: int = 1) -> None:
         self._directory = Path(directory)
         self._subtask = subtask
+        self._attempt = attempt
+        self._parallelism = parallelism
         self._staged = StagedFiles(self._directory, f"{attempt}-{subtask}")
         make_directory(self._directory / "manifests")
 
@@ -37,6 +40,10 @@ class ParquetFiles:
     def commit(self, receipt: Manifest) -> None:
         """Publish the manifest, also one that another subtask has left behind."""
         publish(self._directory, receipt)
+
+    def committed(self, checkpoint: int) -> None:
+        """Readers are told how far this subtask is."""
+        tell(self._directory, self._attempt, self._subtask, self._parallelism, checkpoint)
 
     def remnant(self, transaction: int) -> str:
         """The staging file."""
@@ -65,12 +72,18 @@ class ParquetOutput:
 
     def open(self, place: SinkPlace) -> ParquetFiles:
         """The participant of one subtask."""
-        return ParquetFiles(self.directory, subtask=place.subtask, attempt=place.attempt)
+        return ParquetFiles(
+            self.directory,
+            subtask=place.subtask,
+            attempt=place.attempt,
+            parallelism=place.parallelism,
+        )
 
     def prepare(self) -> None:
-        """Make the folders."""
+        """Make the folders, and write down the schema."""
         for folder in ("data", "manifests"):
             make_directory(self.directory / folder)
+        record_schema(self.directory, self.schema)
 
     def holds_output(self, job: str) -> bool:
         """Whether something has been committed there, by any run of any job."""

@@ -110,6 +110,9 @@ class PostgresRows:
             return
         patiently(partial(self._commit, receipt.gid), self._output.patience_seconds)
 
+    def committed(self, checkpoint: int) -> None:
+        """The table tells it by itself: nothing has to be told."""
+
     def remnant(self, transaction: int) -> str:
         """The global id under which the transaction will be prepared."""
         place = self._place

@@ -79,6 +79,9 @@ class SqliteRows:
             self._output.insert(receipt, receipt.file)
             remove_file(self._output.staging / receipt.file.file)
 
+    def committed(self, checkpoint: int) -> None:
+        """The table tells it by itself: nothing has to be told."""
+
     def remnant(self, transaction: int) -> str:
         """The staging file that is still open."""
         return self._staged.remnant(transaction)

@@ -44,6 +44,8 @@ class SinkPlace:
     """The runs that go on from each other's checkpoints: never shared with another job's."""
     subtask: str
     attempt: int
+    parallelism: int = 1
+    """How many subtasks the sink has."""
 
 
 class Participant(Protocol):
@@ -57,6 +59,9 @@ class Participant(Protocol):
 
     def commit(self, receipt: Any) -> None:  # noqa: ANN401 - its own receipt
         """Make it visible, once, however often this is called."""
+
+    def committed(self, checkpoint: int) -> None:
+        """All that was filed up to `checkpoint` is committed: readers may be told."""
 
     def remnant(self, transaction: int) -> str:
         """Under which name a later process finds what is left of the open transaction."""
@@ -194,6 +199,7 @@ class TwoPhaseSink:
                 failures.append(failed)
         if failures:
             raise failures[0]
+        self._participant.committed(checkpoint)
         self._core.forget_below(checkpoint)  # a job runs for long, and its storage holds the snapshots
         return effects
 

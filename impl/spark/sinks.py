@@ -49,9 +49,12 @@ class SinkOperator:
             # above every id of the attempts before: none is used twice (SINK-08)
             unused = max(state.next_transaction, place.attempt * _TRANSACTIONS_PER_ATTEMPT + 1)
             state = replace(state, next_transaction=unused)
-        self._sink, effects = TwoPhaseSink.restored(output.open(place), state)
+        participant = output.open(place)
+        self._sink, effects = TwoPhaseSink.restored(participant, state)
         if state is not None:
             self._record({"kind": "restore", "checkpoint": restored}, effects)
+        if restored is not None:
+            participant.committed(restored)
 
     @property
     def inputs(self) -> tuple[Process, ...]:

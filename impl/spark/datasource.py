@@ -1,0 +1,142 @@
+"""The committed output of a job as a Spark data source: `format("barrierspec")`, for batches and streams.
+
+    register(spark)
+    spark.read.format("barrierspec").load("committed")
+    spark.readStream.format("barrierspec").load("committed")
+
+A batch is the output up to the newest checkpoint of which every sink subtask has committed its part, or up
+to the option `checkpoint`. A stream has one micro-batch for each such checkpoint, and its offset is the
+checkpoint's id. Rows of a checkpoint that is not complete, and files that dead attempts have left, are never
+seen (ONCE-05, ONCE-06). Every file is read whole and its checksum compared.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxFiles
+
+from impl.config import ConfigError
+from impl.connectors.errors import SinkConflictError
+from impl.connectors.frontier import retracted, schema_of, whole_output
+from impl.connectors.manifests import DataFile, Manifest, read_verified
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
+
+FORMAT = "barrierspec"
+_BEGINNING = -1
+
+
+def register(spark: "SparkSession") -> None:
+    """Let `spark` know the format."""
+    spark.dataSource.register(CommittedOutput)
+
+
+@dataclass
+class CommittedFile(InputPartition):  # type: ignore[misc] # the base has no types here
+    """One data file: a partition."""
+
+    directory: Path
+    file: DataFile
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Its rows; raises `OutputCorruptError` if it is not as it was committed."""
+        yield from pq.read_table(pa.BufferReader(read_verified(self.directory, self.file))).to_batches()
+
+
+class CommittedOutput(DataSource):  # type: ignore[misc]
+    """The directory of a `ParquetOutput`."""
+
+    @classmethod
+    def name(cls) -> str:
+        """How it is called in `format`."""
+        return FORMAT
+
+    @property
+    def _directory(self) -> Path:
+        path = self.options.get("path")
+        if not path:
+            raise ConfigError(f"{FORMAT} takes the directory of a job's committed output: load(directory)")
+        return Path(path.removeprefix("file:"))
+
+    def schema(self) -> "StructType":
+        """Of the rows, as the sink has written it down."""
+        return from_arrow_schema(schema_of(self._directory))
+
+    def reader(self, schema: "StructType") -> "CommittedReader":
+        """A batch."""
+        limit = self.options.get("checkpoint")
+        return CommittedReader(self._directory, None if limit is None else int(limit))
+
+    def streamReader(self, schema: "StructType") -> "CommittedStream":  # noqa: N802 - Spark's name
+        """A stream."""
+        return CommittedStream(self._directory)
+
+
+class CommittedReader(DataSourceReader):  # type: ignore[misc]
+    """Reads what is committed as the query is planned, no further than `up_to`."""
+
+    def __init__(self, directory: Path, up_to: int | None) -> None:
+        self._directory = directory
+        self._up_to = up_to
+
+    def partitions(self) -> Sequence[CommittedFile]:
+        """One for each file."""
+        return _files(self._directory, whole_output(self._directory, up_to=self._up_to))
+
+    def read(self, partition: CommittedFile) -> Iterator[pa.RecordBatch]:
+        """The rows of a file."""
+        return partition.batches()
+
+
+class CommittedStream(DataSourceStreamReader):  # type: ignore[misc]
+    """One micro-batch for each checkpoint with output.
+
+    An offset is the id of a checkpoint, and how many manifests up to it had been taken back by then: when
+    that grows, the job has fallen back behind what this stream has read already, which it cannot take back.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
+        """Before every checkpoint."""
+        return {"checkpoint": _BEGINNING, "retracted": 0}
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
+        """One checkpoint at a time: that is what a limit stands for here, whatever it counts."""
+        return ReadMaxFiles(1)
+
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
+        """The next checkpoint that is whole; the newest if Spark wants all; `start` if there is none."""
+        before = start["checkpoint"]
+        taken_back = retracted(self._directory, before)
+        if taken_back != start["retracted"]:
+            raise SinkConflictError(
+                f"{self._directory}: the job fell back behind checkpoint {before}, whose output this stream "
+                "has read; begin the stream anew, with a new checkpoint location"
+            )
+        ids = sorted({one.checkpoint for one in whole_output(self._directory, before)})
+        if not ids:
+            return start
+        following = ids[-1] if isinstance(limit, ReadAllAvailable) else ids[0]
+        return {"checkpoint": following, "retracted": retracted(self._directory, following)}
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[CommittedFile]:
+        """The files of the checkpoints after `start`, up to `end`."""
+        return _files(self._directory, whole_output(self._directory, start["checkpoint"], end["checkpoint"]))
+
+    def read(self, partition: CommittedFile) -> Iterator[pa.RecordBatch]:
+        """The rows of a file."""
+        return partition.batches()
+
+
+def _files(directory: Path, manifests: Sequence[Manifest]) -> list[Any]:
+    return [CommittedFile(directory, one) for manifest in manifests for one in manifest.files]
