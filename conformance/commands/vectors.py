@@ -25,16 +25,19 @@ def command() -> None:
 @click.option("--walks", default=50, show_default=True, type=click.IntRange(0), help="Random runs of each.")
 @click.option("--seed", default=0, show_default=True, type=int, help="Decides the random runs.")
 @click.option("--whole", is_flag=True, help="Tours of all closed models, also of the large ones.")
+@click.option("--no-paths", is_flag=True, help="Without directed cases, for which z3 is asked.")
 @click.option(
     "--itf", is_flag=True, help="Also each scenario and directed case in the Informal Trace Format."
 )
-def write(folder: Path, components: tuple[str, ...], walks: int, seed: int, whole: bool, itf: bool) -> int:
+def write(
+    folder: Path, components: tuple[str, ...], walks: int, seed: int, whole: bool, no_paths: bool, itf: bool
+) -> int:
     """Write the vectors into FOLDER: named scenarios, directed cases, tours, random runs."""
     from conformance.vectors import files
     from conformance.vectors.make import vectors_of
 
     wanted = components or COMPONENTS
-    made = {one: vectors_of(one, seed=seed, walks=walks, whole=whole) for one in wanted}
+    made = {one: vectors_of(one, seed=seed, walks=walks, whole=whole, paths=not no_paths) for one in wanted}
     for component, counts in files.write(folder, made):
         parts = ", ".join(f"{number:,} {origin}" for origin, number in counts.items())
         click.echo(f"  {component:<12} {counts.total():>7,} vectors: {parts}")

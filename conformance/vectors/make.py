@@ -29,20 +29,25 @@ class Run(NamedTuple):
     events: Sequence[Wire]
 
 
-def vectors_of(component: str, *, seed: int, walks: int, whole: bool = False) -> Iterator[Vector]:
-    """The vectors of one component, each run once; `whole`: tours of all closed models, however large."""
+def vectors_of(
+    component: str, *, seed: int, walks: int, whole: bool = False, paths: bool = True
+) -> Iterator[Vector]:
+    """The vectors of one component, each run once.
+
+    `whole`: tours of all closed models, however large; `paths`: directed cases, for which z3 is asked.
+    """
     seen: set[str] = set()
-    for run in _runs(component, seed=seed, walks=walks, whole=whole):
+    for run in _runs(component, seed, walks, whole=whole, paths=paths):
         vector = vector_of(run.origin, component, run.config, run.events)
         if vector.id not in seen and vector.steps:
             seen.add(vector.id)
             yield vector
 
 
-def _runs(component: str, *, seed: int, walks: int, whole: bool) -> Iterator[Run]:
+def _runs(component: str, seed: int, walks: int, *, whole: bool, paths: bool) -> Iterator[Run]:
     yield from scenario_runs(component)
     graphs = list(graphs_of(component))
-    for directed in aimed(component, graphs, thorough=False):
+    for directed in aimed(component, graphs, thorough=False) if paths else ():
         for one in directed.scripts:
             yield Run("path", one.config, (*one.opening, *one.events))
     for graph in graphs:

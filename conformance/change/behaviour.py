@@ -1,0 +1,135 @@
+"""Behaviours gained, lost and changed: the runs of each side, played on both."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
+from itertools import groupby
+from typing import NamedTuple
+
+from conformance.adapters.protocol import Adapter, Applied, Failure, Made, Wire
+from conformance.drive.lockstep import Answer, Divergence
+from conformance.drive.oracle import GOES_ON, canonical
+from conformance.drive.shrink import Trial, fewest_events
+from conformance.vectors.vector import Vector
+
+
+class Kind(Enum):
+    """What became of a behaviour."""
+
+    GAINED = "gained"
+    """The new side takes what the old one refuses."""
+    LOST = "lost"
+    """The new side refuses what the old one takes."""
+    CHANGED = "changed"
+    """Both take it, and answer differently."""
+
+
+class Meaning(Enum):
+    """What that means for whoever relies on the old side."""
+
+    COMPATIBLE = "compatible"
+    WEAKENING = "weakening"
+    """More is allowed than before."""
+    STRENGTHENING = "strengthening"
+    """Less is allowed than before."""
+    INCOMPATIBLE = "incompatible"
+    """Something is answered otherwise."""
+
+
+class Change(NamedTuple):
+    """One way in which the sides differ, with the shortest run that shows it."""
+
+    kind: Kind
+    component: str
+    config: Wire
+    events: tuple[Wire, ...]
+    old: Answer
+    new: Answer
+    runs: int
+    """So many runs differ in this way."""
+
+
+def meaning_of(changes: Iterable[Change]) -> Meaning:
+    """Of all changes together."""
+    kinds = {change.kind for change in changes}
+    if not kinds:
+        return Meaning.COMPATIBLE
+    if kinds == {Kind.GAINED}:
+        return Meaning.WEAKENING
+    return Meaning.STRENGTHENING if kinds == {Kind.LOST} else Meaning.INCOMPATIBLE
+
+
+def changes(old: Adapter, new: Adapter, vectors: Iterable[Vector]) -> Iterator[Change]:
+    """One for each way to differ, in the order in which they are met."""
+    first: dict[str, Divergence] = {}
+    runs: dict[str, int] = {}
+    for vector in vectors:
+        found = _apart(old, new, vector.component, vector.config, vector.events)
+        if found is not None:
+            looks = found.rules[0]
+            runs[looks] = runs.get(looks, 0) + 1
+            if looks not in first or len(found.events) < len(first[looks].events):
+                first[looks] = found
+    for looks, found in first.items():
+        shortest = fewest_events(found, _trial(old, new, found))
+        before, after = shortest.got, shortest.expected
+        assert isinstance(before, Answer)
+        kind = _kind(before, after)
+        yield Change(kind, found.component, found.config, shortest.events, before, after, runs[looks])
+
+
+def _trial(old: Adapter, new: Adapter, found: Divergence) -> Trial:
+    return lambda events: _apart(old, new, found.component, found.config, events)
+
+
+def _apart(
+    old: Adapter, new: Adapter, component: str, config: Wire, events: Sequence[Wire]
+) -> Divergence | None:
+    """Where the answers part first: the new one is `expected`, the old one `got`; how stands for the rule."""
+    made = (old.new(component, config), new.new(component, config))
+    if not all(isinstance(one, Made) for one in made):
+        if isinstance(made[0], Made) == isinstance(made[1], Made):
+            return None  # neither has it
+        before, after = (_answer(one) for one in made)
+        return _divergence(component, config, (), before, after)
+    for number, event in enumerate(events):
+        before, after = _answer(old.apply([event])), _answer(new.apply([event]))
+        if not _same(before, after):
+            return _divergence(component, config, tuple(events[: number + 1]), before, after)
+        fails = any(effect["kind"] == "fail" for effect in after.effects)
+        if fails and component not in GOES_ON:
+            return None
+    return None
+
+
+def _answer(came: Applied | Made | Failure) -> Answer:
+    if isinstance(came, Applied):
+        return Answer(came.effects[0], came.state)
+    return Answer([], {}) if isinstance(came, Made) else Answer([], {}, came.describe())
+
+
+def _same(before: Answer, after: Answer) -> bool:
+    if before.refused is not None or after.refused is not None:
+        return before.refused is not None and after.refused is not None
+    return canonical([before.effects, before.state]) == canonical([after.effects, after.state])
+
+
+def _divergence(
+    component: str, config: Wire, events: tuple[Wire, ...], before: Answer, after: Answer
+) -> Divergence:
+    event = events[-1]["kind"] if events else "new"
+    said = [
+        "refused" if one.refused is not None else [kind for kind, _ in groupby(map(_kind_of, one.effects))]
+        for one in (before, after)
+    ]
+    looks = f"{component} {_kind(before, after).value} {event} {said}"
+    return Divergence(component, config, events, after, before, (looks,))
+
+
+def _kind_of(effect: Wire) -> str:
+    return str(effect["kind"])
+
+
+def _kind(before: Answer, after: Answer) -> Kind:
+    if before.refused is not None:
+        return Kind.GAINED
+    return Kind.CHANGED if after.refused is None else Kind.LOST

@@ -1,0 +1,99 @@
+"""The two sides of a change: each a model that answers, with the runs that it would write as vectors."""
+
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from conformance.adapters.in_process import model_adapter
+from conformance.adapters.process import ProcessAdapter
+from conformance.adapters.protocol import Adapter, Failure, Made, Wire
+from conformance.vectors import files
+from conformance.vectors.vector import Vector, VectorError
+
+SHIPPED = ("model", "spec", "conformance", "impl", "pyproject.toml", "CHANGELOG.md")
+"""What is taken of a revision: what its model and its writer of vectors import, and what it declares."""
+
+
+class ChangeError(RuntimeError):
+    """A side cannot be made; the message says which and why."""
+
+
+class Side(NamedTuple):
+    """One of the two."""
+
+    name: str
+    adapter: Adapter
+    folder: Path
+    """Where its files are."""
+
+
+@contextmanager
+def revision(repository: Path, name: str | None) -> Iterator[Side]:
+    """A git revision in a folder of its own, or the files of the repository as they are (`name` None).
+
+    Raises ChangeError if there is no such revision.
+    """
+    with TemporaryDirectory(prefix="barrierspec-") as temporary:
+        folder = repository if name is None else _taken_out(repository, name, Path(temporary))
+        adapter = ProcessAdapter(_python(folder, "serve", "model"), 60.0)
+        try:
+            yield Side(name or "the working tree", adapter, folder)
+        finally:
+            adapter.bye()
+
+
+def write_vectors(side: Side, into: Path, components: tuple[str, ...], walks: int) -> None:
+    """Let a revision write its own vectors, without those that z3 looks for.
+
+    Raises ChangeError if it cannot.
+    """
+    chosen = [word for one in components for word in ("--component", one)]
+    asked = ("vectors", "write", str(into), "--walks", str(walks), "--no-paths", *chosen)
+    done = subprocess.run(_python(side.folder, *asked), capture_output=True, text=True, check=False)
+    if done.returncode:
+        last = (done.stderr or done.stdout).strip().splitlines()[-1:]
+        raise ChangeError(f"{side.name} cannot write vectors: {''.join(last)}")
+
+
+def vectors_in(folder: Path, component: str) -> Iterator[Vector]:
+    """What a side has written of a component; nothing if it does not know it."""
+    try:
+        known = files.components_in(folder)
+    except VectorError as wrong:
+        raise ChangeError(str(wrong)) from wrong
+    if component in known:
+        yield from files.read(folder, component)
+
+
+class Reprofiled:
+    """The model, whatever generation is asked for, in this one."""
+
+    def __init__(self, profile: str) -> None:
+        self._model = model_adapter()
+        self._profile = profile
+        self.hello, self.apply, self.bye = self._model.hello, self._model.apply, self._model.bye
+
+    def new(self, component: str, config: Wire) -> Made | Failure:
+        """As every adapter, in another generation."""
+        return self._model.new(component, {**config, "profile": self._profile})
+
+
+def _taken_out(repository: Path, name: str, folder: Path) -> Path:
+    command = ["git", "-C", str(repository), "archive", "--format=tar", name, "--", *SHIPPED]
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode:
+        raise ChangeError(f"git has no {name!r} here: {done.stderr.decode().strip()}; fetch it first")
+    with tarfile.open(fileobj=BytesIO(done.stdout)) as archive:
+        archive.extractall(folder, filter="data")
+    return folder
+
+
+def _python(folder: Path, *words: str) -> list[str]:
+    """Our command line out of that folder: `-P` keeps the current one from coming first."""
+    return ["env", f"PYTHONPATH={folder}", sys.executable, "-P", "-m", "conformance.cli", *words]

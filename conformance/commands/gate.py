@@ -1,0 +1,52 @@
+"""`barrierspec gate`: a change of behaviour has to be declared."""
+
+import subprocess
+from pathlib import Path
+
+import click
+
+COMPONENTS = ("gate", "channel", "subtask", "coordinator", "store", "sink", "offsets")
+WATCHED = ("model", "spec/rules.toml")
+"""If nothing of these is another one, nothing of the protocol has changed."""
+
+
+@click.command()
+@click.option("--base", required=True, metavar="REV", help="What the working tree comes from.")
+@click.option("--component", "components", multiple=True, type=click.Choice(COMPONENTS), help="Only this.")
+def command(base: str, components: tuple[str, ...]) -> int:
+    """Fail if the protocol behaves otherwise than in REV and nobody says so.
+
+    A change of behaviour is declared by another version of spec/rules.toml and a new text of
+    CHANGELOG.md. Ends with 0 if nothing has changed or what has is declared, else with 1.
+    """
+    from conformance.change.behaviour import Meaning, meaning_of
+    from conformance.change.compared import compare_revisions
+    from conformance.change.sides import ChangeError
+    from conformance.report import change
+    from conformance.verdict import Exit
+
+    differs = subprocess.run(
+        ["git", "diff", "--quiet", base, "--", *WATCHED], capture_output=True, text=True, check=False
+    )
+    if differs.returncode > 1:
+        raise click.UsageError(f"git cannot compare with {base!r}: {differs.stderr.strip()}")
+    if differs.returncode == 0:
+        click.echo(f"CONFORMS   {' and '.join(WATCHED)} are as they are in {base}")
+        return Exit.CONFORMS
+    try:
+        compared = compare_revisions(Path.cwd(), base, None, components or COMPONENTS, lambda _: None)
+    except ChangeError as cannot:
+        raise click.UsageError(str(cannot)) from cannot
+    assert compared.declared is not None
+    for line in (*change.told(compared.changes), *change.of_rules(compared.declared)):
+        click.echo(line)
+    meaning = meaning_of(compared.changes)
+    click.echo(f"\n{change.closing(meaning, compared.bound)}")
+    if meaning is Meaning.COMPATIBLE or compared.declared.is_declared:
+        said = "" if meaning is Meaning.COMPATIBLE else f", declared as {compared.declared.new_version}"
+        click.echo(f"CONFORMS   against {base}{said}")
+        return Exit.CONFORMS
+    click.echo(f"DIVERGES   the behaviour is another than in {base}, and nobody says so")
+    for todo in compared.declared.missing():
+        click.echo(f"  -> {todo}")
+    return Exit.DIVERGES

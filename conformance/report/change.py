@@ -1,0 +1,54 @@
+"""What `barrierspec diff` and `gate` print: each way to differ with its shortest run, and what it means."""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from conformance.change.behaviour import Change, Meaning
+from conformance.change.declared import Declared
+from conformance.drive.lockstep import Answer
+from conformance.drive.oracle import canonical
+from conformance.report import words
+
+WIDTH = 100
+SHOWN = 12
+"""Ways to differ that are shown."""
+
+
+def told(changes: Sequence[Change]) -> Iterator[str]:
+    """A paragraph for each way to differ, those with the shortest runs first."""
+    nearest = sorted(changes, key=lambda change: len(change.events))
+    for change in nearest[:SHOWN]:
+        runs = "1 run differs so" if change.runs == 1 else f"{change.runs:,} runs differ so"
+        config = words.of_config(change.component, change.config)
+        yield _wrapped(f"  {change.kind.value:<8} ", f"{config}; {runs}")
+        for number, event in enumerate(change.events, 1):
+            yield f"      {number:>3}  {words.of_event(event)}"
+        yield _wrapped("           old  ", _answer(change.old, change.new))
+        yield _wrapped("           new  ", _answer(change.new, change.old))
+    if len(nearest) > SHOWN:
+        yield f"  and {len(nearest) - SHOWN} ways more"
+
+
+def _answer(one: Answer, other: Answer) -> str:
+    """The effects; where they are the same on both sides, what of the state is not."""
+    if canonical(one.effects) != canonical(other.effects) or one.refused or other.refused:
+        return words.of_answer(one)
+    apart = [name for name in one.state if canonical(one.state[name]) != canonical(other.state.get(name))]
+    return words.of_state(one.state, apart)
+
+
+def of_rules(said: Declared) -> Iterator[str]:
+    """Rules that came, went, or say something else."""
+    parts = {"added": said.added, "removed": said.removed, "reworded": said.reworded}
+    for word, names in parts.items():
+        if names:
+            yield _wrapped(f"  rules {word}: ", ", ".join(names))
+
+
+def closing(meaning: Meaning, bound: str) -> str:
+    """The meaning in one word, with what it stands on."""
+    return _wrapped(f"{meaning.value}   ", bound)
+
+
+def _wrapped(begin: str, text: str) -> str:
+    return textwrap.fill(begin + text, WIDTH, subsequent_indent=" " * len(begin), break_on_hyphens=False)
