@@ -4,25 +4,62 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from conformance.observe import EventLogError, validate
 from conformance.observe.anomalies import Guarantee
 from conformance.observe.guarantee import Classification, Seen, classify
 from conformance.torture.account import account_of
-from conformance.torture.rounds import Round
 from conformance.verdict import Verdict
 from impl.connectors.errors import ConnectorError
-from impl.faults import FaultPlan
+from impl.job import JobResult
 from impl.state import StateError
+
+
+class Struck(Protocol):
+    """A fault that has struck."""
+
+    @property
+    def point(self) -> str:
+        """Where."""
+
+    @property
+    def action(self) -> str:
+        """What happened."""
+
+    @property
+    def task(self) -> str | None:
+        """To whom, if the plan says so."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a JSON object."""
+
+
+class AnyRound(Protocol):
+    """A round of whatever implementation."""
+
+    @property
+    def name(self) -> str:
+        """By which it is run again."""
+
+    @property
+    def mode(self) -> str:
+        """What is to be kept, and how."""
+
+    @property
+    def rows(self) -> int:
+        """Of the input."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object."""
 
 
 @dataclass
 class Outcome:
     """What came of one round."""
 
-    round: Round
-    struck: tuple[FaultPlan, ...] = ()
+    round: AnyRound
+    struck: Sequence[Struck] = ()
     attempts: int = 0
     checkpoints: int = 0
     drivers: int = 1
@@ -41,6 +78,14 @@ class Outcome:
     def guarantee(self) -> Guarantee:
         """The strongest guarantee that the round has not refuted."""
         return self.classification.guarantee if self.classification else Guarantee.BROKEN
+
+    def took_from(self, result: JobResult) -> None:
+        """Take over what the job itself tells."""
+        self.struck = result.faults
+        self.attempts = len(result.attempts)
+        self.checkpoints = len(result.checkpoints)
+        self.refused = len(result.refused)
+        self.recoveries = result.recoveries
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object."""

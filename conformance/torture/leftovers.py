@@ -15,6 +15,8 @@ from impl.connectors.manifests import list_committed
 from impl.state import FileSystemStorage, SnapshotCorruptError
 
 PATIENCE_SECONDS = 15.0
+_KEPT = ("manifests", "progress")
+"""Folders of the output whose files belong to it."""
 _OURS = re.compile(r"door|greeting|from |channel|control|heartbeat|snapshot|barrierspec-attempt-")
 
 
@@ -51,7 +53,7 @@ def _output(committed: Path, *, taken_back: bool) -> Iterator[str]:
     listed = {one.file for manifest in list_committed(committed) for one in manifest.files}
     for path in sorted(committed.rglob("*")):
         name = str(path.relative_to(committed))
-        if path.is_dir() or name in listed or path.parent.name == "manifests":
+        if path.is_dir() or name in listed or path.parent.name in _KEPT or path.name == "schema.arrow":
             continue
         if path.parent.name == "retracted" and taken_back:
             continue

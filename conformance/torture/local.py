@@ -13,8 +13,7 @@ from conformance.torture.leftovers import left_behind
 from conformance.torture.rounds import Round
 from impl.config import ConfigError, ExecutionConfig, RestartConfig
 from impl.connectors.errors import ConnectorError
-from impl.faults import FaultPlan
-from impl.job import JobResult, OnProgress, Progress
+from impl.job import Job, Progress
 from impl.numbers import numbers_job
 from impl.spark.errors import SparkRuntimeError
 from impl.state import StateError
@@ -46,16 +45,14 @@ def run_local(planned: Round, folder: Path, spark: "SparkSession", master: str =
             reader.look()
 
     try:
-        result = execute(planned, folder, spark, master, planned.faults, watch)
+        result = job_of(planned, folder).execute(
+            master, folder, faults=planned.faults, event_log=True, on_progress=watch, spark=spark
+        )
     except (SparkRuntimeError, StateError, ConnectorError, ConfigError, RoundTooLongError) as failed:
         outcome.findings.append(f"the job failed: {type(failed).__name__}: {failed}")
         outcome.seconds = time.monotonic() - began
         return outcome
-    outcome.struck = result.faults
-    outcome.attempts = len(result.attempts)
-    outcome.checkpoints = len(result.checkpoints)
-    outcome.refused = len(result.refused)
-    outcome.recoveries = result.recoveries
+    outcome.took_from(result)
     judge(outcome, folder, [folder / "events"], reader.seen())
     left = left_behind(folder, planned.retained, psutil.Process())
     outcome.findings += [f"left behind: {one}" for one in left]
@@ -63,21 +60,11 @@ def run_local(planned: Round, folder: Path, spark: "SparkSession", master: str =
     return outcome
 
 
-def execute(
-    planned: Round,
-    folder: Path,
-    spark: "SparkSession",
-    master: str,
-    faults: tuple[FaultPlan, ...],
-    watch: OnProgress | None = None,
-    *,
-    resume: bool = False,
-) -> JobResult:
-    """Run the round's job with these of its faults."""
+def job_of(planned: Round, folder: Path) -> Job:
+    """The round's job."""
     return (
         numbers_job(planned.rows, folder / "committed", planned.rows_per_second)
         .with_checkpoints(planned.checkpoints())
         .with_execution(EXECUTION)
         .with_restarts(RestartConfig(3 * len(planned.faults) + 10))
-        .execute(master, folder, faults=faults, event_log=True, on_progress=watch, resume=resume, spark=spark)
     )

@@ -12,7 +12,7 @@ then the sources end their partitions, and the job is finished. So every checkpo
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,8 @@ from impl.spark.errors import AttemptFailedError
 from impl.state import CheckpointStorage, Refused, StateHandle, StorageError
 
 Send = Callable[[str, dict[str, Any]], None]
+_CLEARED_AGAIN = 3
+"""At a completion: so many of the checkpoints that were aborted last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +134,11 @@ class Coordination:
         self._act({"kind": "fail_tasks", "tasks": list(self._tasks)})
 
     def finish(self) -> None:
-        """Every task has finished."""
-        self._storage.discard(self._coordinator.next_id)  # reserved, and not needed
-        self._apply({"kind": "job_status", "status": "FINISHED"})
+        """Every task has finished, and writes nothing more: what was begun and not completed goes."""
+        self._send = _to_nobody
+        for effect in self._apply({"kind": "job_status", "status": "FINISHED"}):
+            self._carry_out(effect)
+        self._clear([*(checkpoint for checkpoint, _ in self.aborted), self._coordinator.next_id])
         self._line({"kind": "finished"})
 
     # ------------------------------------------------------------ what tasks say
@@ -252,7 +256,13 @@ class Coordination:
         duration = (self._clock() - self._triggered.pop(checkpoint)) * 1_000
         self.completions.append(CheckpointReport(checkpoint, self._attempt, round(duration, 1)))
         self._periodic.completed(self._now())
+        self._clear([one for one, _ in self.aborted[-_CLEARED_AGAIN:] if one < checkpoint])
         self.faults.passing(COMPLETION_STORED, self._send)
+
+    def _clear(self, aborted: Iterable[int]) -> None:
+        """Of checkpoints that were aborted nothing stays; a task may have written into one since."""
+        for checkpoint in aborted:
+            self._storage.discard(checkpoint)
 
     def _aborted(self, checkpoint: int, reason: str) -> None:
         self._triggered.pop(checkpoint, None)

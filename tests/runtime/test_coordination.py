@@ -230,6 +230,33 @@ def test_of_more_checkpoints_than_are_retained_a_new_driver_deletes_the_oldest()
     assert new.storage.completed_ids() == (3,)
 
 
+def test_of_an_aborted_checkpoint_nothing_stays_once_a_newer_one_is_complete(tmp_path):
+    bench = Bench(FileSystemStorage(tmp_path), tolerable_checkpoint_failure_number=-1)
+    bench.start()
+    bench.pass_ms(100)
+    bench.acknowledge("in-0", 1)
+    bench.it.decline("out-0", 1, "ASYNC_EXCEPTION")
+    bench.storage.write(1, "out-0", 1, encode("late"))
+    bench.pass_ms(100)
+    bench.acknowledge("in-0", 2)
+    bench.acknowledge("out-0", 2)
+    assert not (tmp_path / "chk-1").exists()
+    assert bench.storage.completed_ids() == (2,)
+
+
+def test_a_checkpoint_that_is_pending_when_the_job_finishes_leaves_nothing(tmp_path):
+    bench = Bench(FileSystemStorage(tmp_path))
+    bench.start()
+    bench.pass_ms(100)
+    bench.acknowledge("in-0", 1)
+    bench.acknowledge("out-0", 1)
+    bench.pass_ms(100)
+    bench.acknowledge("in-0", 2)
+    bench.it.finish()
+    assert sorted(path.name for path in tmp_path.glob("chk-*")) == ["chk-1"]
+    assert bench.heard() == []
+
+
 def test_a_fault_at_the_stored_completion_goes_before_the_notification_and_comes_once():
     bench = Bench(faults=[FaultPlan(COMPLETION_STORED, action="error")])
     bench.start()

@@ -1,0 +1,191 @@
+"""Structured Streaming's own stateful aggregation over the numbers, as an implementation under test.
+
+Files of numbers, a count and a sum by key in Spark's state store, an update for each number, and a sink that
+writes one file for each micro-batch: an `idempotent` sink writes a batch again under its old name, an
+`appending` one under a new one. It runs as a process that can be killed, `python -m
+conformance.torture.streaming_query SPEC`; a query that fails is started again from Spark's checkpoint.
+"""
+
+import os
+import secrets
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from impl.faults import ERROR, KILL_DRIVER, KILL_EXECUTOR, SIGKILL
+from impl.numbers import KEYS
+from impl.spark.errors import InjectedFaultError
+from impl.spark.session import spark_session
+from impl.spark.striking import executor_above
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import DataFrame, SparkSession
+
+IDEMPOTENT, APPENDING = "idempotent", "appending"
+STATE, BEFORE, AFTER = "state-updated", "batch-to-write", "batch-written"
+POINTS = {
+    STATE: "a task updates the state of a key with a record",
+    BEFORE: "the sink is about to write a micro-batch",
+    AFTER: "the sink has written a micro-batch, and Spark has not committed it",
+}
+PAIRS = [
+    *((STATE, action) for action in (ERROR, SIGKILL, KILL_EXECUTOR, KILL_DRIVER)),
+    *((point, action) for point in (BEFORE, AFTER) for action in (ERROR, KILL_DRIVER)),
+]
+_OUTPUT = "key long, number long, count long, total long"
+_RESTARTS = 20
+
+
+@dataclass(frozen=True)
+class StreamingFault:
+    """One fault: when the record `number` is processed, or the micro-batch with that number written."""
+
+    point: str
+    number: int
+    action: str
+    task: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a JSON object."""
+        return asdict(self)
+
+    def due(self, folder: str) -> bool:
+        """Whether it may strike now: once, whoever asks. A file tells that it has."""
+        try:
+            os.close(os.open(self.mark(folder), os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return False
+        return True
+
+    def mark(self, folder: str) -> Path:
+        """The file that tells that it has struck."""
+        return Path(folder) / f"struck-{self.point}-{self.number}-{self.action}"
+
+    def strike(self, driver: int) -> None:
+        """Do it to this process, its executor or its driver."""
+        if self.action == SIGKILL:
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif self.action == KILL_EXECUTOR:
+            os.kill(executor_above(os.getpid()), signal.SIGKILL)
+        elif self.action == KILL_DRIVER:
+            os.kill(driver, signal.SIGKILL)
+        raise InjectedFaultError(f"{self.action} at {self.point} of {self.number}")
+
+
+class Updates:
+    """The stateful function: by key, an update for each number, in the order of the numbers."""
+
+    def __init__(self, faults: list[StreamingFault], folder: str, driver: int) -> None:
+        self._faults = {one.number: one for one in faults if one.point == STATE}
+        self._folder = folder
+        self._driver = driver
+
+    def __call__(
+        self,
+        key: tuple[int],
+        frames: Iterator["pd.DataFrame"],
+        state: Any,  # noqa: ANN401 - Spark's GroupState has no importable type
+    ) -> Iterator["pd.DataFrame"]:
+        """The updates of one key in one micro-batch."""
+        import pandas as pd
+
+        count, total = state.get if state.exists else (0, 0)
+        rows = []
+        for number in sorted(number for frame in frames for number in frame["number"].tolist()):
+            fault = self._faults.get(number)
+            if fault is not None and fault.due(self._folder):
+                fault.strike(self._driver)
+            count, total = count + 1, total + number
+            rows.append((key[0], number, count, total))
+        state.update((count, total))
+        yield pd.DataFrame(rows, columns=["key", "number", "count", "total"])
+
+
+def sink(folder: Path, kind: str, faults: list[StreamingFault]) -> Callable[["DataFrame", int], None]:
+    """What writes a micro-batch: one file, which appears whole."""
+    by_batch = {(one.point, one.number): one for one in faults}
+
+    def pass_point(point: str, batch: int) -> None:
+        fault = by_batch.get((point, batch))
+        if fault is not None and fault.due(str(folder)):
+            fault.strike(os.getpid())
+
+    def write(frame: "DataFrame", batch: int) -> None:
+        table: pa.Table = frame.toArrow()
+        pass_point(BEFORE, batch)
+        name = f"batch-{batch}" if kind == IDEMPOTENT else f"batch-{batch}-{secrets.token_hex(4)}"
+        staging = folder / "output" / f".{name}"
+        pq.write_table(table, staging)
+        staging.replace(folder / "output" / f"{name}.parquet")
+        pass_point(AFTER, batch)
+
+    return write
+
+
+def run_query(spark: "SparkSession", spec: dict[str, Any]) -> int:
+    """Run the query until all input is processed; answers how often it was started."""
+    from pyspark.errors import StreamingQueryException
+    from pyspark.sql.streaming.state import GroupStateTimeout
+
+    folder = Path(spec["folder"])
+    faults = [StreamingFault(**one) for one in spec["faults"]]
+    spark.conf.set("spark.sql.shuffle.partitions", "2")
+    for started in range(1, _RESTARTS):
+        numbers = spark.readStream.schema("number long").option("maxFilesPerTrigger", "1")
+        query = (
+            numbers.parquet(str(folder / "input"))
+            .selectExpr(f"number % {KEYS} AS key", "number")
+            .groupBy("key")
+            .applyInPandasWithState(
+                Updates(faults, str(folder), os.getpid()),
+                _OUTPUT,
+                "count long, total long",
+                "append",
+                GroupStateTimeout.NoTimeout,
+            )
+            .writeStream.foreachBatch(sink(folder, spec["sink"], faults))
+            .option("checkpointLocation", str(folder / "checkpoint"))
+            .outputMode("append")
+            .trigger(availableNow=True)
+            .start()
+        )
+        try:
+            query.awaitTermination()
+        except StreamingQueryException as failed:
+            with (folder / "failures.txt").open("a") as file:
+                file.write(f"{str(failed).splitlines()[0][:300]}\n")
+            continue
+        return started
+    raise InjectedFaultError(
+        f"the query has failed {_RESTARTS} times; the reasons are in {folder}/failures.txt"
+    )
+
+
+def state_of(spark: "SparkSession", folder: Path) -> list[list[int]]:
+    """Key, count and total of every key in Spark's state store, as of the last committed micro-batch."""
+    stored = spark.read.format("statestore").load(str(folder / "checkpoint"))
+    rows = stored.selectExpr("key.key AS key", "value.groupState.count", "value.groupState.total").collect()
+    return [[row[0], row[1], row[2]] for row in rows]
+
+
+def main(path: str) -> None:
+    """Run a specification and write its result beside it."""
+    file = Path(path)
+    spec = orjson.loads(file.read_bytes())
+    folder = Path(spec["folder"])
+    with spark_session(spec["master"], folder / "spark.log", "structured-streaming") as spark:
+        started = run_query(spark, spec)
+        state = state_of(spark, folder)
+    file.with_suffix(".result").write_bytes(orjson.dumps({"started": started, "state": state}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
