@@ -4,6 +4,7 @@ Option names are Flink's own, with the unit in the name. A value that cannot wor
 Spark is started, with a `ConfigError` that says what was expected and what came.
 """
 
+import importlib.util
 from dataclasses import dataclass
 
 EXACTLY_ONCE = "EXACTLY_ONCE"
@@ -12,6 +13,9 @@ MODES = {EXACTLY_ONCE: "exactly-once", AT_LEAST_ONCE: "at-least-once"}
 """By the option's value: the mode of every task's gate."""
 UNALIGNED = "unaligned"
 ALTERNATING = "alternating"
+MEMORY = "memory"
+ROCKSDB = "rocksdb"
+STATE_BACKENDS = (MEMORY, ROCKSDB)
 
 
 class ConfigError(ValueError):
@@ -107,7 +111,8 @@ class ExecutionConfig:
     or a barrier would wait behind megabytes. A worker silent for `heartbeat_timeout_ms` is taken for hung;
     an attempt whose workers have not all come within `startup_timeout_ms` has failed. `max_parallelism` is
     the number of key groups, which bounds the parallelism of every stage: a job keeps it as long as it keeps
-    its checkpoints.
+    its checkpoints. `state_backend`: where keyed state lies, "memory", written whole at every checkpoint, or
+    "rocksdb", for state bigger than memory, of which a checkpoint writes what is new; a job keeps that too.
     """
 
     batch_rows: int = 1_000
@@ -117,6 +122,7 @@ class ExecutionConfig:
     heartbeat_timeout_ms: int = 5_000
     startup_timeout_ms: int = 60_000
     max_parallelism: int = 128
+    state_backend: str = MEMORY
 
     def __post_init__(self) -> None:
         _at_least("batch_rows", self.batch_rows, 1)
@@ -126,3 +132,7 @@ class ExecutionConfig:
         _at_least("heartbeat_timeout_ms", self.heartbeat_timeout_ms, 3 * self.heartbeat_interval_ms)
         _at_least("startup_timeout_ms", self.startup_timeout_ms, 100)
         _at_least("max_parallelism", self.max_parallelism, 1)
+        if self.state_backend not in STATE_BACKENDS:
+            raise ConfigError(f"state_backend takes memory or rocksdb, not {self.state_backend!r}")
+        if self.state_backend == ROCKSDB and importlib.util.find_spec("rocksdict") is None:
+            raise ConfigError("state_backend rocksdb takes rocksdict: pip install 'barrierspec[rocksdb]'")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from impl.config import ExecutionConfig
+from impl.config import MEMORY, ExecutionConfig
 from impl.connectors.two_phase import SinkPlace
 from impl.eventlog import EventLog
 from impl.plan import Plan, Role, Subtask
@@ -11,8 +11,16 @@ from impl.spark.operators import Operator
 from impl.spark.processing import ProcessOperator
 from impl.spark.sinks import SinkOperator
 from impl.spark.sources import SourceOperator, splits_of
-from impl.state import HeapKeyedStateBackend, KeyedContext, OperatorStateStore, Sections
+from impl.state import (
+    FileSystemStorage,
+    HeapKeyedStateBackend,
+    KeyedContext,
+    KeyedStateBackend,
+    OperatorStateStore,
+    Sections,
+)
 from impl.state.key_groups import groups_of
+from impl.state.rocksdb import RocksDbKeyedStateBackend
 
 
 def operator_of(
@@ -23,6 +31,7 @@ def operator_of(
     restored: int | None,
     before: Sequence[Sections],
     log: EventLog | None,
+    storage: FileSystemStorage,
 ) -> Operator | SourceOperator:
     """The operator of `subtask`, with what is its own in checkpoint `restored`: all have the same (ONCE-04).
 
@@ -39,11 +48,22 @@ def operator_of(
         orphans = {f"{stage.name}-{one}": before[one] for one in others}
         return SinkOperator(stage.logic, place, restored, mine, log, orphans)
     context = KeyedContext.of(subtask.id, index, parallelism, plan.max_parallelism)
-    state, store = HeapKeyedStateBackend(context), OperatorStateStore(restored)
+    state = _keyed_state(context, execution, storage, place.attempt)
+    store = OperatorStateStore(restored)
     if before:
         state.restore(_with_groups_of(context, before))
         store.restore(index, parallelism, before)
     return ProcessOperator(stage.logic, plan.key_selectors(stage), state, store)
+
+
+def _keyed_state(
+    context: KeyedContext, execution: ExecutionConfig, storage: FileSystemStorage, attempt: int
+) -> KeyedStateBackend:
+    """The backend that the configuration names."""
+    if execution.state_backend == MEMORY:
+        return HeapKeyedStateBackend(context)
+    working = storage.working(context.task, attempt)
+    return RocksDbKeyedStateBackend(context, working, storage.shared, attempt)
 
 
 def _with_groups_of(context: KeyedContext, before: Sequence[Sections]) -> list[Sections]:

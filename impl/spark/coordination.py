@@ -139,6 +139,7 @@ class Coordination:
         for effect in self._apply({"kind": "job_status", "status": "FINISHED"}):
             self._carry_out(effect)
         self._clear([*(checkpoint for checkpoint, _ in self.aborted), self._coordinator.next_id])
+        self._storage.sweep(self._attempt + 1)
         self._line({"kind": "finished"})
 
     # ------------------------------------------------------------ what tasks say

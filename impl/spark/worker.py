@@ -179,6 +179,7 @@ class Worker:
             deploy["restored"],
             before,
             self._log,
+            storage,
         )
         if launch.plan.stages[self._subtask.stage].role is Role.SINK:
             operator = self._striker.of_sink(operator)

@@ -7,6 +7,7 @@ from typing import Any
 from impl.faults import SNAPSHOT_DUE
 from impl.spark.striking import Striker
 from impl.state import AsynchronousPart, CheckpointStorage, StateHandle, pack
+from impl.state.rocksdb import shared_in
 
 
 class SnapshotWriter:
@@ -37,9 +38,12 @@ class SnapshotWriter:
 
     def _write(self, checkpoint: int, rest: AsynchronousPart, offset: int | None) -> None:
         try:
-            packed = pack(rest())
+            sections = rest()
+            packed, shared = pack(sections), shared_in(sections, f"{self._task} at {checkpoint}")
             with self._striker.around(SNAPSHOT_DUE):
-                handle = self._storage.write(checkpoint, self._task, self._attempt, packed, offset=offset)
+                handle = self._storage.write(
+                    checkpoint, self._task, self._attempt, packed, offset=offset, shared=shared
+                )
         except Exception as failed:  # noqa: BLE001 - in a thread of its own nobody else would see it
             self._post({"do": "not_written", "checkpoint": checkpoint, "why": repr(failed)})
             return

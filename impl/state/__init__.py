@@ -3,8 +3,9 @@
 `snapshot` is the checksummed format of a state, `sections` that of a task's several states. `keyed` is the
 contract of state by key, `heap` the backend that keeps it in memory, `key_groups` how keys are spread;
 `operator_state` is the state of a subtask that belongs to no key. `storage` is what a checkpoint storage
-promises, `filesystem` and `memory` the two that keep it, `durable` the few file operations that survive a
-crash, `errors` what can go wrong.
+promises, `filesystem` and `memory` the two that keep it. `shared` are files that checkpoints share, `rocksdb`
+the backend that has them, with `rocksdb_states` and `key_bytes`. `durable` are the few file operations that
+survive a crash, `errors` what can go wrong.
 """
 
 from impl.state.errors import (

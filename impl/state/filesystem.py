@@ -4,6 +4,8 @@
     attempts/3.restored           from which checkpoint it started
     attempts/lineage              a name for all that the job writes elsewhere, drawn once
     chk-7/count-0.3.state         the snapshot of task count-0, written by attempt 3
+    shared/count-0.3.5f0c...      a file that several checkpoints may refer to, see `shared`
+    working/count-0.3/            what that task has beside its memory, while it runs
     chk-7/_metadata               checkpoint 7 is complete, and consists of the files listed here
 
 Attempts are drawn by creating a file that must not exist, so two drivers never get the same one. A
@@ -16,6 +18,7 @@ refused when read.
 import json
 import re
 import secrets
+import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -38,10 +41,12 @@ from impl.state.errors import (
     SupersededError,
 )
 from impl.state.sections import Sections
+from impl.state.shared import SharedFile, SharedFiles
 from impl.state.snapshot import checksum, decode, verify
 from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, StateHandle, overtaken
 
 METADATA: Final = "_metadata"
+WORKING: Final = "working"
 _TASK: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _CHECKPOINT: Final = re.compile(r"chk-(\d+)")
 _STATE: Final = re.compile(r"\.?[A-Za-z0-9][A-Za-z0-9_-]*\.(\d+)\.state(\.tmp)?")
@@ -53,6 +58,7 @@ class FileSystemStorage:
     def __init__(self, directory: Path | str) -> None:
         self._directory = Path(directory)
         make_directory(self._directory / "attempts")
+        self.shared = SharedFiles(self._directory)
 
     @property
     def directory(self) -> Path:
@@ -109,7 +115,14 @@ class FileSystemStorage:
         make_directory(self._path(checkpoint))
 
     def write(
-        self, checkpoint: int, task: str, attempt: int, snapshot: bytes, *, offset: int | None = None
+        self,
+        checkpoint: int,
+        task: str,
+        attempt: int,
+        snapshot: bytes,
+        *,
+        offset: int | None = None,
+        shared: tuple[SharedFile, ...] = (),
     ) -> StateHandle:
         """Make one task's encoded snapshot durable, as `chk-<checkpoint>/<task>.<attempt>.state`."""
         if not _TASK.fullmatch(task):
@@ -133,6 +146,7 @@ class FileSystemStorage:
             size=len(snapshot),
             checksum=checksum(snapshot).hex(),
             offset=offset,
+            shared=shared,
         )
 
     def read(self, handle: StateHandle) -> object:
@@ -183,6 +197,8 @@ class FileSystemStorage:
         completed = CompletedCheckpoint(checkpoint, attempt, told, max_parallelism)
         for handle in completed.handles.values():
             self._require_file(handle)
+            for one in handle.shared:
+                self.shared.require(one)
         make_directory(self._path(checkpoint))
         path = self._path(checkpoint) / METADATA
         if not publish_file(path, completed.encode()) and read_file(path) != completed.encode():
@@ -190,6 +206,9 @@ class FileSystemStorage:
                 f"{path}: checkpoint {checkpoint} is complete already with other content; "
                 "give every checkpoint an id of its own, see next_checkpoint_id"
             )
+        referenced = self._referenced()
+        if referenced is not None:
+            self.shared.collect(referenced)
         return completed
 
     def completed_ids(self) -> tuple[int, ...]:
@@ -201,6 +220,8 @@ class FileSystemStorage:
         completed = self._manifest(checkpoint)
         for handle in completed.handles.values():
             self._verified(handle)
+            for one in handle.shared:
+                self.shared.verify(one)
         return completed
 
     def latest_completed(self) -> LatestCompleted:
@@ -238,7 +259,11 @@ class FileSystemStorage:
         directories go too, but not above the newest completed checkpoint: they keep their ids from being
         drawn again (COORD-02).
         """
-        swept: list[str] = []
+        referenced = self._referenced()
+        swept = [] if referenced is None else list(self.shared.sweep(referenced, attempt))
+        for folder in sorted((self._directory / WORKING).glob("*")):
+            if folder.suffix[1:].isdigit() and int(folder.suffix[1:]) < attempt:
+                shutil.rmtree(folder, ignore_errors=True)  # a dead attempt's worker may still write there
         newest = max(self.completed_ids(), default=0)
         for checkpoint in self._checkpoints():
             directory = self._path(checkpoint)
@@ -255,6 +280,18 @@ class FileSystemStorage:
             if checkpoint < newest:
                 self._remove_if_empty(directory)
         return tuple(swept)
+
+    def working(self, task: str, attempt: int) -> Path:
+        """A folder for what a task keeps outside of its memory, swept when its attempt is over."""
+        return self._directory / WORKING / f"{task}.{attempt}"
+
+    def _referenced(self) -> set[str] | None:
+        """The shared files that any manifest names; None if one cannot be read, so that nobody knows."""
+        try:
+            manifests = [self._manifest(one) for one in self.completed_ids()]
+        except SnapshotCorruptError:
+            return None
+        return {one.file for there in manifests for handle in there.handles.values() for one in handle.shared}
 
     def _manifest(self, checkpoint: int) -> CompletedCheckpoint:
         """The manifest; `FileNotFoundError` if the checkpoint is not complete."""

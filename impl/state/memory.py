@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from impl.state.errors import CheckpointConflictError, SnapshotCorruptError, SupersededError
 from impl.state.sections import Sections, sections_of
+from impl.state.shared import SharedFile
 from impl.state.snapshot import checksum, decode, verify
 from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, StateHandle, overtaken
 
@@ -40,12 +41,19 @@ class MemoryStorage:
         self._highest_id = max(self._highest_id, checkpoint)
 
     def write(
-        self, checkpoint: int, task: str, attempt: int, snapshot: bytes, *, offset: int | None = None
+        self,
+        checkpoint: int,
+        task: str,
+        attempt: int,
+        snapshot: bytes,
+        *,
+        offset: int | None = None,
+        shared: tuple[SharedFile, ...] = (),
     ) -> StateHandle:
         """Keep one task's encoded snapshot."""
         file = f"chk-{checkpoint}/{task}.{attempt}.state"
         digest = checksum(snapshot).hex()
-        handle = StateHandle(task, checkpoint, attempt, file, len(snapshot), digest, offset)
+        handle = StateHandle(task, checkpoint, attempt, file, len(snapshot), digest, offset, shared)
         self._highest_id = max(self._highest_id, checkpoint)
         self._files[file] = (handle, snapshot)
         return handle

@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self
 
 from impl.state.errors import SnapshotCorruptError
 from impl.state.sections import Sections
+from impl.state.shared import SharedFile
 from impl.state.snapshot import checksum
 
 
@@ -30,15 +31,23 @@ class StateHandle:
     """Hexadecimal, over the whole file."""
     offset: int | None = None
     """A source's: how many rows of its partition are before the barrier."""
+    shared: tuple[SharedFile, ...] = ()
+    """Files beside it that other checkpoints may refer to as well."""
+
+    @property
+    def whole_size(self) -> int:
+        """With the shared files, in bytes."""
+        return self.size + sum(one.size for one in self.shared)
 
     def to_json(self) -> dict[str, Any]:
         """The handle as it travels in an acknowledgement."""
-        return asdict(self)
+        return {**asdict(self), "shared": [list(one) for one in self.shared]}
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> Self:
         """The handle back; `KeyError` if it is none."""
-        return cls(**{field.name: json[field.name] for field in fields(cls)})
+        given = {field.name: json[field.name] for field in fields(cls) if field.name != "shared"}
+        return cls(**given, shared=tuple(SharedFile(*one) for one in json.get("shared", ())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +121,14 @@ class CheckpointStorage(Protocol):
         """An id is about to be used: no other driver will begin with it (COORD-02)."""
 
     def write(
-        self, checkpoint: int, task: str, attempt: int, snapshot: bytes, *, offset: int | None = None
+        self,
+        checkpoint: int,
+        task: str,
+        attempt: int,
+        snapshot: bytes,
+        *,
+        offset: int | None = None,
+        shared: tuple[SharedFile, ...] = (),
     ) -> StateHandle:
         """Make one task's encoded snapshot durable."""
 

@@ -29,6 +29,26 @@ def test_ids_sizes_and_offsets_are_listed(folder, capsys):
     assert "goes on from checkpoint 5" in said
 
 
+def test_what_checkpoints_share_is_new_once(tmp_path, capsys):
+    storage = FileSystemStorage(tmp_path)
+    attempt = storage.new_attempt()
+    (tmp_path / "table").write_bytes(b"x" * 100_000)
+    shared = (storage.shared.add(tmp_path / "table", "count-0", attempt),)
+    for checkpoint in (1, 2):
+        handle = storage.write(checkpoint, "count-0", attempt, encode(checkpoint), shared=shared)
+        storage.publish(checkpoint, attempt, [handle])
+
+    assert cli.run(["checkpoints", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    size = handle.size
+    assert f"{100_000 + size:,}   {100_000 + size:,}" in said
+    assert f"{100_000 + size:,}   {size:,}" in said
+
+    (tmp_path / shared[0].file).write_bytes(b"y" * 100_000)
+    assert cli.run(["checkpoints", str(tmp_path)]) == 1
+    assert capsys.readouterr().out.count(shared[0].file) >= 2
+
+
 def test_an_altered_checkpoint_is_named_and_the_one_before_is_gone_on_from(folder, capsys):
     state = folder / "chk-5" / "count-0.1.state"
     data = bytearray(state.read_bytes())
