@@ -29,7 +29,7 @@ def command(folder: Path, tasks: bool) -> int:
         raise click.UsageError(f"{folder} is no checkpoint folder: a job's has an entry 'attempts'")
     storage = FileSystemStorage(folder)
     console = Console(highlight=False)
-    columns = ("checkpoint", "attempt", "tasks", "bytes", "of them new", "records before it", "verdict")
+    columns = ("checkpoint", "attempt", "tasks", "bytes", "new", "records before it", "verdict")
     listed = Table(*columns, box=box.SIMPLE)
     altered = 0
     seen: set[str] = set()
@@ -66,11 +66,10 @@ def command(folder: Path, tasks: bool) -> int:
 
 def _list_tasks(console: Console, completed: "CompletedCheckpoint") -> None:
     """The tasks of the newest whole checkpoint."""
-    listed = Table("task", "bytes", "shared files", "offset", "file", "checksum", box=box.SIMPLE)
+    listed = Table("task", "bytes", "offset", "file", "checksum", box=box.SIMPLE)
     for task, handle in sorted(completed.handles.items()):
         offset = "" if handle.offset is None else f"{handle.offset:,}"
-        shared = str(len(handle.shared) or "")
-        listed.add_row(task, f"{handle.whole_size:,}", shared, offset, handle.file, handle.checksum[:16])
+        listed.add_row(task, f"{handle.whole_size:,}", offset, handle.file, handle.checksum[:16])
     click.echo(f"checkpoint {completed.checkpoint}")
     console.print(listed)
 

@@ -46,7 +46,7 @@ def test_what_checkpoints_share_is_new_once(tmp_path, capsys):
 
     (tmp_path / shared[0].file).write_bytes(b"y" * 100_000)
     assert cli.run(["checkpoints", str(tmp_path)]) == 1
-    assert capsys.readouterr().out.count(shared[0].file) >= 2
+    assert "no checkpoint can be restored" in capsys.readouterr().out
 
 
 def test_an_altered_checkpoint_is_named_and_the_one_before_is_gone_on_from(folder, capsys):
