@@ -292,12 +292,15 @@ _STORE_WORDS = {"discard_checkpoint": "discard"}
 
 def _coordinator(configuration: projection_coordinator.Configuration) -> Projection:
     retain = int(configuration.numbers["Retain"])
+    from model.cases.met import met_cases
+
     world = projection_coordinator.relative_world(configuration.plan(), retain, configuration.scope())
 
     def node(state: State) -> Node:
         return projection_coordinator.coordinator_of(world.state, state["coordinator"]), (), state["out"]
 
-    return Projection(world, node, projection_coordinator.said, None)
+    cases = (lambda: list(met_cases(world))) if configuration.is_small() else None
+    return Projection(world, node, projection_coordinator.said, cases)
 
 
 def _failures(configuration: projection_coordinator.Configuration) -> Projection:

@@ -15,8 +15,8 @@ from conformance.compare.projection import Node, Projection, Said, projection_of
 from conformance.drive.directed import shape_of
 from model.engines.explore import Graph, explore
 from model.engines.prove import Case
-from model.engines.relation import NotDeterministicError, Relation
-from model.events import Rules
+from model.engines.relation import DifferentCaseError, NotDeterministicError, Relation
+from model.events import Effects, Event, Rules
 from spec.stategraph import StateGraph, state_graph
 from spec.tlc import Model
 
@@ -194,9 +194,18 @@ class _Relations:
     """The z3 relation of a closed model: one compiled relation for each case."""
 
     def __init__(self, cases: Iterable[Case]) -> None:
-        self._by_shape: dict[Any, Relation] = {
-            shape_of(case.state, case.event): Relation(case) for case in cases
-        }
+        self._by_shape: dict[Any, list[Relation]] = {}
+        for case in cases:
+            self._by_shape.setdefault(shape_of(case.state, case.event), []).append(Relation(case))
+
+    def step(self, state: Any, event: Event) -> tuple[Any, Effects]:  # noqa: ANN401 - any component's state
+        """Where the one relation leads that has a state and an event like these."""
+        for relation in self._by_shape[shape_of(state, event)]:
+            try:
+                return relation.step(state, event)
+            except DifferentCaseError:
+                continue
+        raise NotDeterministicError(f"no case has {event} in {state}")
 
     def compare(self, explored: Graph) -> tuple[int, Difference | None]:
         """Ask the relation for every distinct step of the explorer."""
@@ -206,9 +215,8 @@ class _Relations:
                 continue
             asked.add(id(edge.step))
             state = explored.nodes[edge.source][0]
-            relation = self._by_shape[shape_of(state, edge.event)]
             try:
-                after, effects = relation.step(state, edge.event)
+                after, effects = self.step(state, edge.event)
             except NotDeterministicError as error:
                 return len(asked), Difference(INSIDE, edge.step.rules, str(error))
             if (after, effects) != (edge.step.state, edge.step.effects):

@@ -10,7 +10,7 @@ from model.closed import dataflow as closed_dataflow
 from model.closed.relative import relative
 from model.coordinator_events import CoordinatorRestart
 from model.coordinator_state import Coordinator
-from model.events import Barrier, Event, Step
+from model.events import Barrier, DeclineMessage, Event, Step
 from model.steps import step_of
 from spec.stategraph import state_graph, unchecked
 from spec.tlc import load_manifest
@@ -102,6 +102,28 @@ def test_a_coordinator_that_forgets_what_is_durable_is_named():
 def unblocked():
     """The composed dataflow of TLA+ with a gate whose blocked channels are read all the same."""
     return state_graph(MODELS["broken_dataflow_unblocked"])
+
+
+def test_a_coordinator_whose_relation_hears_no_decline_is_named():
+    model = MODELS["coordinator_one_at_a_time"]
+    sound = projection_of(model)
+    graph = state_graph(model)
+    agreement = compare(model.name, graph, sound)
+    assert (agreement.difference, agreement.steps) == (None, 1128)
+
+    def deaf(state: Coordinator, event: Event) -> Step[Coordinator]:
+        """A decline is not heard."""
+        if type(event) is DeclineMessage:
+            return Step(state, (), ("COORD-09",))
+        return sound.world.step(state, event)
+
+    def cases():
+        return [case._replace(step=deaf) for case in sound.cases()]
+
+    difference = compare(model.name, graph, sound._replace(cases=cases)).difference
+    assert difference is not None
+    assert difference.sides == INSIDE
+    assert "COORD-09" in difference.rules
 
 
 def test_a_composed_dataflow_that_reads_blocked_channels_is_named(unblocked):
