@@ -60,12 +60,12 @@ def symbolic_coordinator(met: Coordinator) -> Coordinator:
 
 def symbolic_event(event: Any) -> Event:  # noqa: ANN401 - one of the events, a named tuple
     """The same event with symbols for its numbers."""
-    return type(event)(
-        *(
-            symbolic_like(part, f"event.{name}") if name in NUMBERS else part
-            for name, part in zip(event._fields, event, strict=True)
-        )
+    parts = (
+        symbolic_like(part, f"event.{name}") if name in NUMBERS else part
+        for name, part in zip(event._fields, event, strict=True)
     )
+    symbolic: Event = type(event)(*parts)
+    return symbolic
 
 
 def promised(state: Coordinator) -> tuple[z3.BoolRef, ...]:
