@@ -1,6 +1,7 @@
 """Processing: the operator that runs a user's function over rows and the state of their keys."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from impl.plan import KeySelector, Row
@@ -75,6 +76,8 @@ def _whole_batches(function: Any, element: Any, key_of: KeySelector | None) -> P
     if key_of is None and hasattr(function, "process_rows"):
         rowwise: Process = function.process_rows
         return rowwise
+    if key_of is not None and hasattr(function, "process_keyed_rows"):
+        return partial(function.process_keyed_rows, key_of)
 
     def keyed(rows: Sequence[Row]) -> Sequence[Row]:
         assert key_of is not None
