@@ -27,6 +27,9 @@ BATCH = 100
               help="Play a saved divergence again.")  # fmt: skip
 @click.option("--out", default=Path("build/divergences"), show_default=True,
               type=click.Path(file_okay=False, path_type=Path), help="Where divergences go.")  # fmt: skip
+@click.option("--known-divergences", "known_file", type=click.Path(dir_okay=False, path_type=Path),
+              help="A list of divergences that may come, and have to.")  # fmt: skip
+@click.option("--fix", is_flag=True, help="Rewrite that list: without what passes, with what is found.")
 def command(
     adapter: str | None,
     components: tuple[str, ...],
@@ -37,11 +40,14 @@ def command(
     limit: float,
     replay_file: Path | None,
     out: Path,
+    known_file: Path | None,
+    fix: bool,
 ) -> int:
     """Drive an implementation beside the model and compare after every step."""
     from conformance.adapters.process import ProcessAdapter
     from conformance.drive import generate
     from conformance.drive.examine import Plan
+    from conformance.drive.listed import Known, ListError, read, write
     from conformance.report import conform
 
     unknown = sorted(set(components) - set(generate.COMPONENTS))
@@ -52,6 +58,12 @@ def command(
         return conform.again(replay_file, adapter, limit).exit_code
     if adapter is None:
         raise click.UsageError("give --adapter 'CMD ...' (or `model` or `impl`), or --replay FILE")
+    if fix and known_file is None:
+        raise click.UsageError("--fix rewrites the list that --known-divergences names; give that too")
+    try:
+        listed = None if known_file is None else Known(read(known_file))
+    except ListError as wrong:
+        raise click.UsageError(str(wrong)) from wrong
     opened = conform.opened(adapter, limit)
     ends = None if seconds is None else time.monotonic() + seconds
     plan = Plan(
@@ -62,9 +74,14 @@ def command(
         may_go_on=lambda: ends is None or time.monotonic() < ends,
     )
     try:
-        verdicts = conform.report(opened, adapter, components, plan, out)
+        verdicts = conform.report(opened, adapter, components, plan, out, listed, fix=fix)
+    except ListError as wrong:
+        raise click.UsageError(str(wrong)) from wrong
     finally:
         opened.bye()
+    if fix and listed is not None and known_file is not None:
+        write(known_file, listed.without_passing())
+        click.echo(f"  list    {known_file}, {len(listed.without_passing())} entries")
     verdict: Verdict = together(verdicts)
     return verdict.exit_code
 

@@ -33,6 +33,8 @@ class Plan(NamedTuple):
     """Options of the configuration that have to have these values."""
     may_go_on: Callable[[], bool] = lambda: True
     """Asked before each case; when it says no, the budget has ended."""
+    is_known: Callable[[Divergence], bool] = lambda _: False
+    """A divergence that is to be passed over; the case ends there."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
         batch=plan.batch,
         pinned=plan.pinned,
         may_go_on=plan.may_go_on,
+        is_known=plan.is_known,
     )
     ended_early = not plan.may_go_on()
     if _goes_on(played) and not skipped and not ended_early:
@@ -75,6 +78,7 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
             plan.examples,
             pinned=plan.pinned,
             may_go_on=plan.may_go_on,
+            is_known=plan.is_known,
         )
         played.add(run.played)
         skipped = run.skipped
@@ -93,6 +97,12 @@ def not_offered(component: str) -> Examination:
     """A component that was asked for and that the implementation does not have."""
     doubt = f"the implementation does not offer the component {component}"
     return Examination(component, Verdict.UNDETERMINED, coverage(component, ()), doubts=(doubt,))
+
+
+def seen_again(component: str, played: Played, plan: Plan) -> Examination:
+    """A divergence of an earlier run, which came first this time and is there still."""
+    covered = coverage(component, played.fired, plan.pinned)
+    return _examined(component, Verdict.DIVERGES, covered, played, played.divergence, ())
 
 
 def _goes_on(played: Played) -> bool:

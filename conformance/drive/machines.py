@@ -304,6 +304,7 @@ class _Bench:
     configs: list[Wire]
     played: Played
     may_go_on: Callable[[], bool]
+    is_known: Callable[[Divergence], bool]
     ended_early: bool = False
 
 
@@ -316,6 +317,8 @@ class LockStepMachine(RuleBasedStateMachine):
         super().__init__()
         self.oracle: Oracle
         self.events: list[Wire] = []
+        self.over = False
+        """It has come to a divergence that is known, and nothing more can be said."""
 
     @initialize(data=st.data())
     def begin(self, data: st.DataObject) -> None:
@@ -338,7 +341,7 @@ class LockStepMachine(RuleBasedStateMachine):
     def take(self, event: Wire) -> None:
         """Give one event to both sides; raises DivergenceFound."""
         bench = self.bench
-        if bench.ended_early:
+        if bench.ended_early or self.over:
             return
         edge = self.oracle.step(self.node, event)
         self.events.append(event)
@@ -350,7 +353,9 @@ class LockStepMachine(RuleBasedStateMachine):
         if judged.stopped is not None:
             raise NotDetermined(judged.stopped)
         if judged.divergence is not None:
-            raise DivergenceFound(judged.divergence)
+            self.over = bench.is_known(judged.divergence)
+            if not self.over:
+                raise DivergenceFound(judged.divergence)
         self.node = edge.after
 
 
@@ -390,10 +395,11 @@ def run_machine(
     steps: int = STEPS,
     pinned: Mapping[str, object] | None = None,
     may_go_on: Callable[[], bool] = lambda: True,
+    is_known: Callable[[Divergence], bool] = lambda _: False,
 ) -> Run:
     """So many examples; the divergence, if there is one, is as Hypothesis shrank it.
 
-    `may_go_on` is asked before each example.
+    `may_go_on` is asked before each example; one that comes to a divergence that `is_known` ends there.
     """
     wanted = pinned or {}
     configs = [config for config in generate.configs(component) if generate.fits(config, wanted)]
@@ -401,7 +407,7 @@ def run_machine(
         return Run(Played(), [f"no configuration of {component} has {dict(wanted)}"])
     played = Played()
     kind = machine(component)
-    bench = kind.bench = _Bench(component, adapter, Oracles(component), configs, played, may_go_on)
+    bench = kind.bench = _Bench(component, adapter, Oracles(component), configs, played, may_go_on, is_known)
     seeded = hypothesis.seed(seed)(kind)
     try:
         run_state_machine_as_test(

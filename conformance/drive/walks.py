@@ -5,7 +5,7 @@ from itertools import islice
 
 from conformance.adapters.protocol import Adapter, Unsupported, Wire
 from conformance.drive import generate
-from conformance.drive.lockstep import Played, walk
+from conformance.drive.lockstep import Divergence, Played, walk
 from conformance.drive.oracle import Oracle, canonical
 
 LENGTH = 60
@@ -40,11 +40,12 @@ def walks(
     batch: int = 1,
     pinned: Mapping[str, object] | None = None,
     may_go_on: Callable[[], bool] = lambda: True,
+    is_known: Callable[[Divergence], bool] = lambda _: False,
 ) -> tuple[Played, list[str]]:
     """So many cases; what came of them, and why cases were skipped (each reason once).
 
     `pinned` keeps the configurations that have these values. `may_go_on` is asked before each case. The
-    walks end at the first divergence.
+    walks end at the first divergence that is not `is_known`.
     """
     oracles = Oracles(component)
     total = Played()
@@ -64,6 +65,8 @@ def walks(
             played.cases = 0
             if stopped.why not in skipped:
                 skipped.append(stopped.why)
+        if played.divergence is not None and is_known(played.divergence):
+            played.divergence = None
         total.add(played)
         stops += stopped is not None and not isinstance(stopped, Unsupported)
         if total.divergence is not None or stops >= STOPS_ALLOWED:

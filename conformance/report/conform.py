@@ -12,7 +12,8 @@ from conformance.adapters.in_process import InProcess
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Adapter, Crashed, Hello, Hung, Malformed
 from conformance.drive import generate
-from conformance.drive.examine import Examination, Plan, examine, not_offered
+from conformance.drive.examine import Examination, Plan, examine, not_offered, seen_again
+from conformance.drive.listed import Known
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 from conformance.report import saved, story
@@ -36,8 +37,25 @@ def opened(command: str, limit: float) -> InProcess | ProcessAdapter:
     return open_adapter(command, limit)
 
 
-def report(adapter: Adapter, command: str, components: Sequence[str], plan: Plan, out: Path) -> list[Verdict]:
-    """Examine the components, print what came of it, and give their verdicts."""
+NEW_LISTED = 20
+"""So many new divergences of a component are put into a list at once."""
+
+
+def report(
+    adapter: Adapter,
+    command: str,
+    components: Sequence[str],
+    plan: Plan,
+    out: Path,
+    known: Known | None = None,
+    *,
+    fix: bool = False,
+) -> list[Verdict]:
+    """Examine the components, print what came of it, and give their verdicts.
+
+    What was saved in `out` for this command is played first. `known` divergences are passed over; with
+    `fix` new ones become known. Raises ListError for a list that cannot be played.
+    """
     hello = adapter.hello()
     if not isinstance(hello, Hello):
         click.echo(f"UNDETERMINED  no answer to hello: {hello.describe()}")
@@ -48,15 +66,18 @@ def report(adapter: Adapter, command: str, components: Sequence[str], plan: Plan
     chosen = list(components) or [name for name in generate.COMPONENTS if name in hello.components]
     pins = "".join(f", {key}={value}" for key, value in plan.pinned.items())
     click.echo(f"barrierspec conform   {name_of(hello)}, seed {plan.seed}{pins}\n")
+    if known is not None:
+        known.replay(adapter, chosen)
+        plan = plan._replace(is_known=known.holds)
     examined = []
     for component in chosen:
         offer = hello.components.get(component)
         if offer is None:
             done = not_offered(component)
         else:
-            done = examine(
-                component, adapter, plan._replace(pinned={**generate.offered(offer), **plan.pinned})
-            )
+            asked = plan._replace(pinned={**generate.offered(offer), **plan.pinned})
+            again = _seen_before(component, adapter, command, out, asked)
+            done = again or _examine(component, adapter, asked, known if fix else None)
         examined.append(done)
         click.echo(_line(done))
         for doubt in done.doubts:
@@ -68,10 +89,46 @@ def report(adapter: Adapter, command: str, components: Sequence[str], plan: Plan
             telling = Telling(done.divergence, name_of(hello), command, done.steps)
             click.echo("\n" + story.tell(telling, saved.save(telling, plan.seed, out)), nl=False)
     verdicts = [done.verdict for done in examined]
+    if known is not None:
+        verdicts += _told(known, fix=fix)
     click.echo(_closing(verdicts, chosen, [name for name in generate.COMPONENTS if name not in chosen]))
     if together(verdicts) is not Verdict.DIVERGES:  # its story ends with the command already
         click.echo(f"  again   {_command_line(command, components, plan)}")
     return verdicts
+
+
+def _examine(component: str, adapter: Adapter, plan: Plan, list_new: Known | None) -> Examination:
+    """Examine it; with `list_new` what is found becomes known, as long as it is not too much."""
+    done = examine(component, adapter, plan)
+    for _ in range(NEW_LISTED):
+        if list_new is None or done.divergence is None:
+            break
+        list_new.add(done.divergence)
+        done = examine(component, adapter, plan)
+    return done
+
+
+def _told(known: Known, *, fix: bool) -> list[Verdict]:
+    """Say what became of a list; each entry that passes is a finding, unless the list is rewritten."""
+    click.echo(f"\n  known   {len(known.entries)} listed, met {known.met} times")
+    if fix or not known.passing:
+        return []
+    for entry in known.passing:
+        click.echo(wrapped(f"  passes  {entry.component}, {entry.rule}: {list(entry.events)}", indent=10))
+    click.echo("  What is listed and passes has to leave the list: give --fix")
+    return [Verdict.DIVERGES]
+
+
+def _seen_before(component: str, adapter: Adapter, command: str, out: Path, plan: Plan) -> Examination | None:
+    """A divergence that an earlier run has saved for this command, if it is still there and not known."""
+    for found in saved.of_command(out, command, component):
+        try:
+            played = replay(Oracle(component, found.config), adapter, found.events)
+        except (WireError, KeyError):
+            continue  # saved by another version of the protocol
+        if played.divergence is not None and not plan.is_known(played.divergence):
+            return seen_again(component, played, plan)
+    return None
 
 
 def _command_line(command: str, components: Sequence[str], plan: Plan) -> str:

@@ -5,7 +5,8 @@ Both are named by a hash over what is played, so that the same divergence is wri
 
 import hashlib
 import pprint
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,6 +79,15 @@ def load(path: Path) -> Saved:
     if wrong:
         raise ReplayError(f"{path}: missing or of a wrong type: {', '.join(wrong)}")
     return Saved(read["component"], read["config"], tuple(read["events"]), read["adapter"])
+
+
+def of_command(folder: Path, command: str, component: str) -> Iterator[Saved]:
+    """What was saved for an implementation and a component; files that cannot be read are passed over."""
+    for file in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+        with suppress(ReplayError, OSError):
+            found = load(file)
+            if (found.adapter, found.component) == (command, component):
+                yield found
 
 
 def assert_conforms(adapter: str, component: str, config: Wire, events: Sequence[Wire]) -> None:

@@ -1,0 +1,101 @@
+"""A list of known divergences: what is on it may diverge and has to; what was found once comes first."""
+
+import shlex
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+from click.testing import CliRunner
+
+from conformance.adapters.choose import ours
+from conformance.adapters.process import ProcessAdapter
+from conformance.commands import conform
+from conformance.drive.listed import Known, Listed, ListError, read, write
+from conformance.drive.lockstep import replay
+from conformance.drive.machines import run_machine
+from conformance.drive.oracle import Oracle
+
+ADAPTERS = Path(__file__).parent.parent / "adapters"
+FORGETFUL = shlex.join([sys.executable, str(ADAPTERS / "gate_forgets_subsumption.py")])
+CONFIG = {"channels": 2, "mode": "exactly-once", "level": "handler"}
+OVERTAKEN = (
+    {"kind": "barrier", "channel": 0, "checkpoint": 1},
+    {"kind": "barrier", "channel": 1, "checkpoint": 2},
+)
+ENTRY = Listed("gate", CONFIG, OVERTAKEN, "ALIGN-03", "nobody needs to know")
+
+
+def run(*words):
+    return CliRunner().invoke(
+        conform.command, ["--examples", "5", "--component", "gate", *map(str, words)], standalone_mode=False
+    )
+
+
+def test_what_is_found_is_listed_and_then_passed_over(tmp_path):
+    file = tmp_path / "known.json"
+    asked = ("--adapter", FORGETFUL, "--known-divergences", file, "--out", tmp_path)
+    fixed = run(*asked, "--fix")
+    assert f"list    {file}" in fixed.output
+    assert {entry.rule for entry in read(file)} == {"ALIGN-03"}
+    again = run(*asked)
+    assert "DIVERGES" not in again.output
+    assert "listed, met 0 times" not in again.output
+
+
+def test_what_is_listed_and_passes_fails_the_run_and_leaves_the_list(tmp_path):
+    file = tmp_path / "known.json"
+    write(file, [ENTRY])
+    asked = ("--adapter", "impl", "--config", "channels=2", "--known-divergences", file)
+    ran = run(*asked)
+    assert ran.return_value == 1
+    assert "passes  gate, ALIGN-03" in ran.output
+    assert read(file) == [ENTRY]
+    run(*asked, "--fix")
+    assert read(file) == []
+
+
+def test_only_what_looks_alike_is_passed_over():
+    known = Known([ENTRY])
+    with ProcessAdapter(FORGETFUL) as adapter:
+        known.replay(adapter, ["gate"])
+        oracle = Oracle("gate", CONFIG)
+        alike = replay(
+            oracle, adapter, [dict(event, checkpoint=event["checkpoint"] + 5) for event in OVERTAKEN]
+        )
+        assert known.holds(alike.divergence)
+        ran = run_machine("gate", adapter, 0, 20, pinned={"level": "handler"}, is_known=lambda _: False)
+        assert ran.played.divergence is not None
+    with ProcessAdapter([sys.executable, str(ADAPTERS / "gate_unblocks_on_late_barrier.py")]) as other:
+        late = replay(oracle, other, [*reversed(OVERTAKEN), OVERTAKEN[0] | {"channel": 1}])
+        assert not known.holds(late.divergence)
+    assert known.met == 1
+
+
+def test_what_was_found_once_is_played_first(tmp_path):
+    first = run("--adapter", FORGETFUL, "--out", tmp_path)
+    (saved,) = tmp_path.glob("*.json")
+    steps = len(orjson.loads(saved.read_bytes())["events"])
+    again = run("--adapter", FORGETFUL, "--out", tmp_path, "--seed", "7")
+    assert first.return_value == again.return_value == 1
+    assert f"DIVERGES      {steps} steps in 1 cases" in again.output
+    (tmp_path / "torn.json").write_bytes(b"{")
+    assert "DIVERGES" not in run("--adapter", "impl", "--config", "channels=2", "--out", tmp_path).output
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [(b"{", "expected a list"), (b'{"format": 2}', "expected format 1"), (b'{"format": 1}', "'divergences'")],
+)
+def test_a_file_that_is_no_list_is_refused(tmp_path, text, says):
+    file = tmp_path / "known.json"
+    file.write_bytes(text)
+    with pytest.raises(ListError, match=says):
+        read(file)
+    assert says in str(run("--adapter", "impl", "--known-divergences", file).exception)
+
+
+def test_an_entry_that_the_model_cannot_play_is_refused_and_so_is_fix_without_a_list():
+    with pytest.raises(ListError, match="cannot be played: channels"):
+        Known([ENTRY._replace(config={"channels": 0})]).replay(ours("model"), ["gate"])
+    assert "give that too" in str(run("--adapter", "impl", "--fix").exception)
