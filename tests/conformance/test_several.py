@@ -41,7 +41,7 @@ def test_one_that_does_right_one_that_does_wrong_and_one_that_is_gone(tmp_path):
     assert table["ours"].count("steps") >= 3  # the others ask for more examples
     assert "## forgetful: ALIGN-03" in page
     assert "1. barrier" in page
-    assert "gone, store:" in page
+    assert "got crashed: exit code 3" in page
 
 
 @pytest.mark.parametrize("text", ["[[implementation]]\nname = 'a'\n", "implementation = 3", "[["])
