@@ -166,7 +166,7 @@ class Attempt:
             case {"say": "acknowledge", "checkpoint": int(checkpoint), "state": state}:
                 self._coordination.acknowledge(task, checkpoint, state)
             case {"say": "decline", "checkpoint": int(checkpoint), "reason": str(reason)}:
-                self._coordination.decline(task, checkpoint, reason)
+                self._coordination.decline(task, checkpoint, reason, message.get("why"))
             case {"say": "end_of_data"}:
                 self._coordination.end_of_data(task)
             case {"say": "finished", "records": int(records)}:

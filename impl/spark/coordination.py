@@ -81,6 +81,7 @@ class Coordination:
         self._final_from: int | None = None
         self._final_due = False
         self._failure: str | None = None
+        self._declined: dict[int, str] = {}
         self._triggered: dict[int, float] = {}
         self.completions: list[CheckpointReport] = []
         self.aborted: list[tuple[int, str]] = []
@@ -178,8 +179,9 @@ class Coordination:
                 return
         self._act({"kind": "acknowledge", "task": task, "checkpoint": checkpoint, "state": state})
 
-    def decline(self, task: str, checkpoint: int, reason: str) -> None:
-        """`task` declines a checkpoint."""
+    def decline(self, task: str, checkpoint: int, reason: str, why: str | None = None) -> None:
+        """`task` declines a checkpoint; `why`: in plain words, where it knows."""
+        self._declined = {checkpoint: f" ({task}: {why})"} if why else {}
         self._act({"kind": "decline", "task": task, "checkpoint": checkpoint, "reason": reason})
 
     def end_of_data(self, task: str) -> None:
@@ -274,7 +276,8 @@ class Coordination:
     def _too_many_failures(self, reason: str) -> str:
         checkpoint, _ = self.aborted[-1]  # the abort goes before its consequence
         return (
-            f"checkpoint {checkpoint} was aborted with {reason}: more failures in a row than the "
+            f"checkpoint {checkpoint} was aborted with {reason}"
+            f"{self._declined.get(checkpoint, '')}: more failures in a row than the "
             f"{self._config.tolerable_checkpoint_failure_number} tolerated"
         )
 

@@ -91,7 +91,7 @@ class RunningSubtask:
         self._first_after_end: int | None = None
         self._data_ended = False
         self._finishing = False
-        self._barrier_offset: int | None = None
+        self._why: dict[int, str] = {}
         self.records = 0
 
     def run(self) -> None:
@@ -228,7 +228,8 @@ class RunningSubtask:
                 self._step(event)
             case {"do": "written", "checkpoint": int(checkpoint), "handle": handle}:
                 self._written(checkpoint, handle)
-            case {"do": "not_written", "checkpoint": int(checkpoint)}:
+            case {"do": "not_written", "checkpoint": int(checkpoint), "why": why}:
+                self._why = {checkpoint: why}
                 self._step({"kind": "async_failed", "checkpoint": checkpoint})
             case {"do": "finish"}:
                 self._end_partition()
@@ -295,8 +296,9 @@ class RunningSubtask:
                     state = self._writer.handle_of(checkpoint)
                     with self._striker.around(ACKNOWLEDGEMENT_DUE, ACKNOWLEDGEMENT_SENT):
                         self._say({"say": "acknowledge", "checkpoint": checkpoint, "state": state})
-                case {"kind": "decline", "checkpoint": checkpoint, "reason": reason}:
-                    self._say({"say": "decline", "checkpoint": checkpoint, "reason": reason})
+                case {"kind": "decline", "checkpoint": int(checkpoint), "reason": reason}:
+                    why = self._why.pop(checkpoint, None)
+                    self._say({"say": "decline", "checkpoint": checkpoint, "reason": reason, "why": why})
                 case {"kind": "notify_complete", "checkpoint": int(checkpoint)}:
                     self._operator.notify_complete(checkpoint)
                 case {"kind": "notify_abort", "checkpoint": int(checkpoint)}:

@@ -123,6 +123,14 @@ def test_more_failed_checkpoints_than_tolerated_fail_the_attempt():
         bench.pass_ms(300)
 
 
+def test_the_attempt_fails_for_the_reason_that_the_task_has_given():
+    bench = Bench()
+    bench.start()
+    bench.pass_ms(100)
+    with pytest.raises(AttemptFailedError, match=r"ASYNC_EXCEPTION \(out-0: StateError: a key of another\)"):
+        bench.it.decline("out-0", 1, "ASYNC_EXCEPTION", "StateError: a key of another")
+
+
 def test_the_last_checkpoint_covers_all_and_its_completion_ends_the_sources():
     bench = Bench()
     bench.start()

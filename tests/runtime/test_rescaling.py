@@ -45,7 +45,9 @@ def operators(plan, stage, attempt=1, restored=None, before=()):
     for subtask in plan.subtasks():
         if plan.stages[subtask.stage].name == stage:
             place = SinkPlace(plan.name, "lineage", subtask.id, attempt)
-            yield operator_of(deepcopy(plan), subtask, ExecutionConfig(), place, restored, before, None)
+            yield operator_of(
+                deepcopy(plan), subtask, ExecutionConfig(), place, restored, before, None, MemoryStorage()
+            )
 
 
 def snapshots_of(operators, checkpoint=1):

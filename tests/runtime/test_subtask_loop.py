@@ -145,7 +145,7 @@ def test_at_least_once_the_snapshot_holds_what_came_behind_a_barrier_too():
 def test_an_overtaken_checkpoint_is_declined_and_cancelled_downstream(bench):
     bench.barrier(0, 1)
     bench.barrier(1, 2)
-    assert bench.heard() == {"say": "decline", "checkpoint": 1, "reason": "SUBSUMED"}
+    assert bench.heard() == {"say": "decline", "checkpoint": 1, "reason": "SUBSUMED", "why": None}
     kind, payload = bench.below.receive()
     assert (kind, unpack_id(payload)) == (Kind.CANCEL, 1)
 
