@@ -57,7 +57,7 @@ flink-matrix: $(READY)  ## All nine releases, all modes and levels, 20,000 seque
 generations: $(READY)  ## Make docs/generations.md: one sequence in every generation
 	$(BIN)/barrierspec flink side-by-side
 
-pictures: $(READY)  ## Make docs/pictures/: the small state graphs of every part
+pictures: $(READY)  ## Make docs/pictures/: the small state graphs of every part and of the whole
 	$(BIN)/barrierspec pictures
 
 flink-logs: $(READY)  ## Logs of real Flink jobs: each accepted, each of its corruptions rejected

@@ -9,7 +9,7 @@ import click
 @click.option("--out", default=Path("docs/pictures"), show_default=True,
               type=click.Path(file_okay=False, path_type=Path), help="Folder of the pictures.")  # fmt: skip
 def command(out: Path) -> int:
-    """Draw the small state graphs of gate, subtask, coordinator, store, sink and offsets as SVG."""
+    """Draw the small state graphs of each part, of a channel and of the composed dataflow as SVG."""
     from conformance.pictures.pages import files
     from conformance.verdict import Exit
 

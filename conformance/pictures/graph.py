@@ -1,4 +1,4 @@
-"""A small state graph of a component of the wire, walked breadth first."""
+"""A small state graph of a component of the wire, or of a closed model, walked breadth first."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 import networkx as nx
 
 from conformance.adapters.protocol import Wire
+from model.closed.worlds import World
 from model.components import COMPONENTS, WireError
+from model.events import Event
 
 MOST = 40
 """States of one picture at most: more cannot be read."""
@@ -35,6 +37,24 @@ class Subject(NamedTuple):
     """An event as the label of an arrow."""
     may: Callable[[dict[str, Any], Wire], bool] = lambda seen, event: True
     """Whether an event comes in a state, from what is observable of it: that keeps the picture small."""
+
+
+class Closed(NamedTuple):
+    """What one picture shows of a closed model."""
+
+    name: str
+    """Of the file."""
+    title: str
+    reads: str
+    """One sentence or a few: how to read it."""
+    world: World
+    opening: Sequence[Event]
+    show: Callable[[Any], tuple[str, ...]]
+    """The lines inside a state."""
+    say: Callable[[str, Event], str]
+    """An action and its event as the label of an arrow."""
+    may: Callable[[str, Event], bool]
+    """Whether they are drawn: that keeps the picture small."""
 
 
 class Arrow(NamedTuple):
@@ -87,6 +107,35 @@ def walk(subject: Subject) -> Drawn:
                 told = _label(subject, event, effects)
                 arrows.setdefault((source, numbers[key]), []).append(told)
     states = tuple(subject.show(component.observe(state)) for state in shown)
+    found = tuple(Arrow(*ends, tuple(labels)) for ends, labels in arrows.items())
+    return Drawn(states, _columns(len(states), found), found)
+
+
+def walk_closed(closed: Closed) -> Drawn:
+    """Every state of a closed model behind its opening. Raises TooLargeError."""
+    world = closed.world
+    start, environment = world.state, world.environment
+    for event in closed.opening:
+        start = world.step(start, event).state
+    numbers = {(start, environment): 0}
+    arrows: dict[tuple[int, int], list[str]] = {}
+    queue = deque(numbers)
+    while queue:
+        state, environment = queue.popleft()
+        source = numbers[state, environment]
+        for action, event in world.offers(state):
+            allowed = world.allows(environment, event) if closed.may(action, event) else None
+            if allowed is None:
+                continue
+            node = (world.step(state, event).state, allowed)
+            if node not in numbers:
+                if len(numbers) == MOST:
+                    raise TooLargeError(f"{closed.name}: more than {MOST} states; give it smaller bounds")
+                numbers[node] = len(numbers)
+                queue.append(node)
+            if numbers[node] != source:
+                arrows.setdefault((source, numbers[node]), []).append(closed.say(action, event))
+    states = tuple(tuple(line for line in closed.show(state) if line) for state, _ in numbers)
     found = tuple(Arrow(*ends, tuple(labels)) for ends, labels in arrows.items())
     return Drawn(states, _columns(len(states), found), found)
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from conformance.pictures.draw import svg
-from conformance.pictures.graph import walk
+from conformance.pictures.graph import walk, walk_closed
+from conformance.pictures.joined import JOINED
 from conformance.pictures.subjects import SUBJECTS
 
 PAGE = "README.md"
@@ -19,9 +20,10 @@ def files() -> Iterator[tuple[str, str]]:
         "aborts, C completes or commits, D deletes). What changes nothing is not drawn; a dashed arrow leads "
         "back. Boxes that look alike differ in what cannot be observed.",
     ]
-    for subject in SUBJECTS:
-        graph = walk(subject)
-        name = f"{subject.name}.svg"
-        told += ["", f"## {subject.title}", "", subject.reads, "", f"![{subject.title}]({name})"]
-        yield name, svg(subject.title, graph)
+    drawn = [(part.name, part.title, part.reads, walk(part)) for part in SUBJECTS]
+    drawn += [(whole.name, whole.title, whole.reads, walk_closed(whole)) for whole in JOINED]
+    for called, title, reads, graph in drawn:
+        name = f"{called}.svg"
+        told += ["", f"## {title}", "", reads, "", f"![{title}]({name})"]
+        yield name, svg(title, graph)
     yield PAGE, "\n".join(told) + "\n"

@@ -6,7 +6,8 @@ from xml.etree import ElementTree
 import pytest
 
 from conformance import cli
-from conformance.pictures.graph import MOST, TooLargeError, walk
+from conformance.pictures.graph import MOST, TooLargeError, walk, walk_closed
+from conformance.pictures.joined import JOINED
 from conformance.pictures.pages import files
 from conformance.pictures.subjects import SUBJECTS
 from model.components import COMPONENTS
@@ -23,9 +24,9 @@ def test_the_committed_pictures_are_those_of_the_model():
 
 def test_every_component_is_drawn_and_small():
     drawn = {subject.component for subject in SUBJECTS}
-    assert set(COMPONENTS) - drawn <= {"channel"}
-    for subject in SUBJECTS:
-        graph = walk(subject)
+    assert set(COMPONENTS) - drawn == {"channel"}
+    assert {whole.name for whole in JOINED} == {"channel", "dataflow", "dataflow-fails"}
+    for graph in (*map(walk, SUBJECTS), *map(walk_closed, JOINED)):
         assert 5 < len(graph.states) <= MOST
         assert {arrow.source for arrow in graph.arrows} | {arrow.target for arrow in graph.arrows} == set(
             range(len(graph.states))
@@ -46,6 +47,26 @@ def test_a_graph_that_cannot_be_read_is_refused():
     offsets = next(subject for subject in SUBJECTS if subject.name == "offsets")
     with pytest.raises(TooLargeError, match="more than 40 states"):
         walk(offsets._replace(events=many))
+
+
+def test_a_closed_model_that_cannot_be_read_is_refused():
+    channel = JOINED[0]
+    with pytest.raises(TooLargeError, match="more than 40 states"):
+        walk_closed(channel._replace(may=lambda action, event: True))
+
+
+def test_the_pictures_show_what_is_stored_and_what_is_visible():
+    channel, record, failing = map(walk_closed, JOINED)
+    assert (
+        "[r2] [B r1]",
+        "in r1",
+    ) not in channel.states  # what the barrier overtakes is stored when it is read
+    stored = {line for lines in channel.states for line in lines if "out" in line or "in" in line}
+    assert "out r2 · in r1" in stored
+    assert [lines for lines in record.states if "visible" in lines[0]] == [
+        ("1 [] 1 [] visible", "1 complete")
+    ]
+    assert any(lines[0].startswith("again") and lines[0].endswith("committed") for lines in failing.states)
 
 
 def test_the_command_writes_them(tmp_path, capsys):

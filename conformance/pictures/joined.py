@@ -1,0 +1,146 @@
+"""What is drawn of parts that are joined: a channel with both its tasks, and the composed dataflow.
+
+They are closed models, and not components of the wire: their environments say what may come.
+"""
+
+from typing import Any
+
+from conformance.pictures.graph import Closed
+from model.barriers import UNALIGNED
+from model.channel import Queue
+from model.channel_words import Datum, Emit, SendBarrier, Transfer
+from model.closed.channel import exchange_world
+from model.closed.dataflow import Scope, dataflow_world
+from model.closed.worlds import World
+from model.dataflow import Channel, Dataflow, Wires
+from model.events import Event, Record
+from model.exchange import Exchange
+
+
+def _queue(items: Queue) -> str:
+    return " ".join(f"r{item.value}" if type(item) is Datum else "B" for item in items)
+
+
+def _show_exchange(state: Exchange) -> tuple[str, ...]:
+    """What is under way at both ends, oldest first; what is stored of it."""
+    there, book = state.channel, state.books[0]
+    stored = [f"out {' '.join(f'r{value}' for value in book.output)}"] * bool(book.output)
+    stored += [f"in {' '.join(f'r{value}' for value in book.input)}"] * bool(book.input)
+    done = f"read {state.read}" if state.read else ""
+    return (
+        f"[{_queue(there.output)}] [{_queue(there.input)}]",
+        " · ".join(word for word in (done, *stored) if word),
+    )
+
+
+def _say_exchange(action: str, event: Event) -> str:
+    return "barrier" if type(event) is SendBarrier else action.lower()
+
+
+def _may_exchange(action: str, event: Event) -> bool:
+    if type(event) is SendBarrier:
+        return event.alignment == UNALIGNED
+    return action in ("Transfer", "Take")
+
+
+def _items(channel: Channel) -> str:
+    return f"[{' '.join('r' if type(sent.item) is Record else 'B' for sent in channel)}]"
+
+
+def _checkpoint(state: Dataflow) -> str:
+    """Who has stored checkpoint 1, and whether the sink knows its end."""
+    if state.completed > 0:
+        return "1 complete, not told" if state.messages else "1 complete"
+    if not state.coordinator.pending:
+        return ""
+    names = [f"s{source}" for source in range(len(state.tasks.offsets))] + ["op"]
+    stored = state.cuts[-1].stored if state.cuts else ()
+    return f"1 has {','.join(name for name, done in zip(names, stored, strict=False) if done) or 'none'}"
+
+
+def _show_record(state: Dataflow) -> tuple[str, ...]:
+    """What is under way and what is counted, from the source to the sink."""
+    tasks = state.tasks
+    written = any(content.records[0][0] for content in state.contents)
+    return (
+        f"{tasks.offsets[0]} {_items(tasks.inputs[0])} {tasks.counted[0][0]} {_items(tasks.output)} "
+        f"{'visible' if state.committed[0][0] else int(written)}",
+        _checkpoint(state),
+    )
+
+
+def _show_failing(state: Dataflow) -> tuple[str, ...]:
+    tasks = state.tasks
+    again = "again " if state.attempt > 1 else ""
+    done = " committed" if state.sink.committed else ""
+    return (
+        f"{again}{_items(tasks.inputs[0])} {_items(tasks.inputs[1])} {_items(tasks.output)}{done}",
+        _checkpoint(state),
+    )
+
+
+def _say_dataflow(action: str, event: Any) -> str:  # noqa: ANN401 - one of the actions
+    words = {
+        "Emit": "emit",
+        "SourceTriggered": "trigger",
+        "OperatorCounts": "count",
+        "OperatorAligns": "align",
+        "SinkWrites": "write",
+        "SinkSnapshots": "pre-commit",
+        "TaskHears": "commit",
+        "Request": "checkpoint",
+        "Fail": "fail",
+    }
+    place = getattr(event, "source", getattr(event, "channel", ""))
+    if action == "SourceTriggered":
+        place = event.message.task
+    return f"{words[action]} {place}".strip()
+
+
+def _dataflow(sources: int, records: int, failures: int) -> World:
+    """One checkpoint; answers arrive at once, and the sink alone is told of the end."""
+    tasks = sources + 2
+    nobody = (False,) * tasks
+    wires = Wires(nobody, (*nobody[1:], True), nobody)
+    bounds = Scope(records, 1, 1, failures, 0, sources=sources, loses=False, wires=wires)
+    return dataflow_world(bounds)
+
+
+JOINED = (
+    Closed(
+        "channel",
+        "A channel between two tasks: what an unaligned barrier overtakes",
+        "'[r2] [r1]' is what waits at the sender and at the receiver, oldest first; the barrier B goes "
+        "before both. 'out' is what it overtook at the sender, 'in' at the receiver: both are stored with "
+        "the checkpoint.",
+        exchange_world(2, 1, 0),
+        (Emit(1), Emit(2), Transfer()),
+        _show_exchange,
+        _say_exchange,
+        _may_exchange,
+    ),
+    Closed(
+        "dataflow",
+        "The composed dataflow: one source, one record, one checkpoint",
+        "'1 [B r] 0 [] 0': the offset, the channel to the operator with the barrier first, its count, the "
+        "channel to the sink, what that has written; below it who has stored checkpoint 1. The record is "
+        "visible only behind the commit, and only if it went before the barrier.",
+        _dataflow(1, 1, 0),
+        (),
+        _show_record,
+        _say_dataflow,
+        lambda action, event: True,
+    ),
+    Closed(
+        "dataflow-fails",
+        "The composed dataflow: two sources, one checkpoint, and a failure at any time",
+        "The channels of source 0, source 1 and the operator. A failure leads to the beginning or, once the "
+        "checkpoint is complete, to its state, and the restore commits what the sink was not told of.",
+        _dataflow(2, 0, 1),
+        (),
+        _show_failing,
+        _say_dataflow,
+        lambda action, event: True,
+    ),
+)
+"""In the order of the page, behind the parts."""
