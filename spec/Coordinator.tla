@@ -90,9 +90,11 @@ IsPossiblyStored(fault) == fault = "maybe" /\ CoordinatorHas("doubts_the_store")
 ------------------------------------------------------------------------------
 (* Requests. *)
 
-Begun(k, type) ==
-    [k EXCEPT !.next = @ + 1,
-              !.pending = Append(@, [id |-> k.next, type |-> type, missing |-> Tasks, age |-> 0])]
+IdAfter(n) == n + 1                                                 \* COORD-02
+
+NewPending(n, type) == [id |-> n, type |-> type, missing |-> Tasks, age |-> 0]  \* COORD-04
+
+Begun(k, type) == [k EXCEPT !.next = IdAfter(@), !.pending = Append(@, NewPending(k.next, type))]
 
 Rejected(r, reason) == <<"rejected", r.type, reason>>
 
@@ -199,8 +201,11 @@ Complete(k, p, said) ==                                             \* COORD-08
 ------------------------------------------------------------------------------
 (* Messages of tasks; a task outside Tasks is a stranger to the plan.       *)
 
+(* COORD-06 *)
+OnLateAnswer(k, t, n) == CoordinatorStep(k, <<<<"discard_state", t, n>>>>)
+
 OnAcknowledge(k, t, n) ==
-    IF ~IsPendingId(k, n) THEN CoordinatorStep(k, <<<<"discard_state", t, n>>>>)
+    IF ~IsPendingId(k, n) THEN OnLateAnswer(k, t, n)
     ELSE
     LET p == PendingOf(k, n)
         heard == [p EXCEPT !.missing = @ \ {t}]

@@ -45,6 +45,8 @@ Beginning(tasks) == IF Least(Tasks) \in tasks THEN {Least(Tasks)} ELSE tasks  \*
 FailsTheJob(p, byTask) == p.type = "stop" /\ byTask                 \* COORD-28
 AnyFailure(p, byTask) == p.type = "stop"
 
+WhyEnded == "COORDINATOR_SHUTDOWN"                                  \* COORD-25
+
 Keeps(status) ==                                                    \* COORD-25
     status = "SUSPENDED" \/ (status \in {"CANCELED", "FAILED"} /\ Retains)
 
@@ -86,7 +88,7 @@ OnFail(j, n, reason, byTask) ==
 OnTaskEnds(j, t) == JobStep([j EXCEPT !.up = @ \ {t}], <<>>)
 
 OnEnd(j, status) ==
-    LET aborts == [i \in DOMAIN j.pending |-> <<"abort", j.pending[i].id, "COORDINATOR_SHUTDOWN">>]
+    LET aborts == [i \in DOMAIN j.pending |-> <<"abort", j.pending[i].id, WhyEnded>>]
         deletes == IF Keeps(status) THEN <<>> ELSE [i \in DOMAIN j.store |-> <<"discard", j.store[i]>>]
     IN  IF ~j.open THEN JobStep(j, <<>>)
         ELSE JobStep([j EXCEPT !.open = FALSE, !.pending = <<>>, !.store = <<>>], aborts \o deletes)

@@ -36,10 +36,13 @@ IsDue(s) == s.runs /\ s.left = 1                                    \* COORD-26
 
 Standing(s) == [s EXCEPT !.runs = FALSE, !.left = 0]                \* COORD-26
 
+FirstDelay(s) == IF s.again THEN MinPause ELSE InitialDelay         \* COORD-26
+
+NextDelay == Interval                                               \* COORD-26
+
 ------------------------------------------------------------------------------
 OnStart(s) ==
-    SchedulerStep(
-        [s EXCEPT !.runs = TRUE, !.again = TRUE, !.left = IF s.again THEN MinPause ELSE InitialDelay], <<>>)
+    SchedulerStep([s EXCEPT !.runs = TRUE, !.again = TRUE, !.left = FirstDelay(s)], <<>>)
 
 OnStop(s) == SchedulerStep(Standing(s), <<>>)
 
@@ -51,5 +54,5 @@ OnTick(s) ==
     IN  IF ~IsDue(s) THEN SchedulerStep(later, <<>>)
         ELSE IF later.pause > 0
         THEN SchedulerStep([later EXCEPT !.left = later.pause], <<<<"too_early">>>>)
-        ELSE SchedulerStep([later EXCEPT !.left = Interval], <<<<"ask">>>>)
+        ELSE SchedulerStep([later EXCEPT !.left = NextDelay], <<<<"ask">>>>)
 ==============================================================================

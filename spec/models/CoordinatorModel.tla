@@ -218,7 +218,7 @@ COORD_11 ==
 COORD_12 == [][((Comes("job_status") \/ Comes("fail_tasks")) /\ ~k'.running) =>
     /\ k'.pending = <<>> /\ k'.queue = <<>>
     /\ Aborted("COORDINATOR_SUSPEND") = PendingIds(k)
-    /\ Len(Saying("rejected")) = Len(k.queue)
+    /\ Saying("rejected") = [i \in DOMAIN k.queue |-> <<"rejected", k.queue[i].type, "COORDINATOR_SUSPEND">>]
     /\ \A n \in PendingIds(k) : \A t \in Tasks \ PendingOf(k, n).missing :
         \E i \in DOMAIN Said : Said[i] = <<"discard_state", t, n>>]_vars
 
@@ -319,6 +319,16 @@ NeverInDoubt(fault) == FALSE                                \* IsPossiblyStored
 OnlyCheckpoints(p) == p.type = "checkpoint"                 \* GoesToStore
 OnlyWhatIsListed(c) == Range(c.store)                       \* Durable
 LeavesWaiting(step) == step                                 \* TurnAfter
+DrawsItAgain(n) == n                                        \* IdAfter
+AwaitsSources(n, type) == [id |-> n, type |-> type, missing |-> Sources, age |-> 0]     \* NewPending
+KeepsLateState(c, t, n) == CoordinatorStep(c, <<>>)         \* OnLateAnswer
+StoresNothing(p) == FALSE                                   \* GoesToStore
+CallsItDeclined(p, reason) ==                               \* AbortEffects
+    LET Discard(t) == <<"discard_state", t, p.id>>
+    IN  <<<<"abort", p.id, "CHECKPOINT_DECLINED">>>> \o InTaskOrder(Tasks \ p.missing, Discard)
+RejectsAsUnfit(c) ==                                        \* Suspend
+    LET reject == [i \in DOMAIN c.queue |-> Rejected(c.queue[i], "NOT_ALL_REQUIRED_TASKS_RUNNING")]
+    IN  AbortAll([c EXCEPT !.queue = <<>>], LAMBDA p : TRUE, "COORDINATOR_SUSPEND", reject)
 StoreNeverThrows(step, p) ==                                \* FailToStore
     Succeed(CoordinatorStep([step.coordinator EXCEPT !.fault = "none"], step.out), p)
 

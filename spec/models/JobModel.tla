@@ -58,6 +58,7 @@ Triggered == {t \in Tasks : \E i \in DOMAIN Said : Said[i][1] = "trigger_task" /
 COORD_25 == [][
     /\ (Comes("end") /\ job.open) =>
         /\ Aborted = PendingIds(job)
+        /\ \A i \in DOMAIN Said : Said[i][1] = "abort" => Said[i][3] = "COORDINATOR_SHUTDOWN"
         /\ Discarded =
             CASE Which = "FINISHED" -> {job.store[i] : i \in DOMAIN job.store}
               [] Which \in {"CANCELED", "FAILED"} -> IF Retains THEN {} ELSE {job.store[i] : i \in DOMAIN job.store}
@@ -65,9 +66,11 @@ COORD_25 == [][
     /\ ~job.open => Aborted = {} /\ Discarded = {} /\ job'.pending = <<>> /\ ~job'.open]_vars
 
 COORD_27 == [][(Comes("request") /\ job.open) =>
-    IF job.up = {} THEN PendingIds(job') = PendingIds(job) /\ Triggered = {}
-    ELSE /\ PendingOf(job', job.next).missing = job.up
-         /\ Triggered # {} /\ Triggered \subseteq job.up]_vars
+    /\ job'.next = job.next + 1
+    /\ IF job.up = {}
+       THEN Said = <<<<"rejected", Which, "TRIGGER_CHECKPOINT_FAILURE">>>> /\ job'.pending = job.pending
+       ELSE /\ PendingOf(job', job.next).missing = job.up
+            /\ Triggered = IF Least(Tasks) \in job.up THEN {Least(Tasks)} ELSE job.up]_vars
 
 COORD_28 == [][
     LET p == PendingOf(job, Which)
@@ -79,6 +82,8 @@ COORD_28 == [][
 (* a model that must fail.                                                   *)
 
 EverybodyTakesPart(j) == Tasks                                      \* TakingPart
+TriggersTheLast(tasks) == {Greatest(tasks)}                         \* Beginning
 NothingIsKept(status) == FALSE                                      \* Keeps
+EndsAsExpired == "CHECKPOINT_EXPIRED"                               \* WhyEnded
 NoStopMatters(p, byTask) == FALSE                                   \* FailsTheJob
 ==============================================================================

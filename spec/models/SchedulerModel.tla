@@ -7,17 +7,15 @@ EXTENDS Scheduler
 
 VARIABLES
     scheduler,      \* see SchedulerType
-    since,          \* time since it last asked, or since it started; at most Interval
     out             \* the last event, then the effects that it had
 
-vars == <<scheduler, since, out>>
+vars == <<scheduler, out>>
 
 TypeOK ==
     /\ scheduler \in SchedulerType
-    /\ since \in 0 .. Interval + MinPause
     /\ \A i \in DOMAIN out : out[i] # <<>>
 
-Init == scheduler = NewScheduler /\ since = 0 /\ out = <<>>
+Init == scheduler = NewScheduler /\ out = <<>>
 
 ------------------------------------------------------------------------------
 (* System: the scheduler takes the event. *)
@@ -26,32 +24,34 @@ Take(event, step) == scheduler' = step.scheduler /\ out' = <<event>> \o step.out
 
 (* Environment. *)
 
-Start == ~scheduler.runs /\ since' = 0 /\ Take(<<"start">>, OnStart(scheduler))
-Stop == scheduler.runs /\ since' = 0 /\ Take(<<"stop">>, OnStop(scheduler))
-Completion == UNCHANGED since /\ Take(<<"completion">>, OnCompletion(scheduler))
-Tick ==
-    /\ Take(<<"tick">>, OnTick(scheduler))
-    /\ since' = IF <<"ask">> \in {out'[i] : i \in DOMAIN out'} THEN 0
-                ELSE IF scheduler.runs /\ since < Interval + MinPause THEN since + 1 ELSE since
+Start == ~scheduler.runs /\ Take(<<"start">>, OnStart(scheduler))
+Stop == scheduler.runs /\ Take(<<"stop">>, OnStop(scheduler))
+Completion == Take(<<"completion">>, OnCompletion(scheduler))
+Tick == Take(<<"tick">>, OnTick(scheduler))
 
 Next == Start \/ Stop \/ Completion \/ Tick
 
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-Asks == \E i \in 2 .. Len(out') : out'[i] = <<"ask">>
-TooEarly == \E i \in 2 .. Len(out') : out'[i] = <<"too_early">>
+(* The first request comes after the first delay, each further one an        *)
+(* interval later, and one within the pause is put off to its end. Nothing   *)
+(* else moves them, and who stands still asks for nothing.                   *)
+Ticks == out'[1] = <<"tick">>
+IsItsTime == Ticks /\ scheduler.runs /\ scheduler.left = 1
 
-(* It asks only while it runs, never within the pause, never less than the   *)
-(* pause after it asked before, and never waits longer than an interval and  *)
-(* the pause that came between.                                              *)
 COORD_26 == [][
-    /\ (Asks \/ TooEarly) => scheduler.runs /\ out'[1] = <<"tick">>
-    /\ Asks => scheduler'.pause = 0
-    /\ (scheduler.left = 1 /\ scheduler.runs /\ out'[1] = <<"tick">>) => Asks \/ TooEarly
-    /\ ~scheduler'.runs => scheduler'.left = 0
-    /\ scheduler'.runs => scheduler'.left > 0
-    /\ since' <= Interval + MinPause]_vars
+    /\ Tail(out') = IF ~IsItsTime THEN <<>> ELSE IF scheduler'.pause > 0 THEN <<<<"too_early">>>> ELSE <<<<"ask">>>>
+    /\ scheduler'.left =
+        CASE ~scheduler'.runs -> 0
+          [] ~scheduler.runs -> IF scheduler.again THEN MinPause ELSE InitialDelay
+          [] IsItsTime -> IF scheduler'.pause > 0 THEN scheduler'.pause ELSE Interval
+          [] OTHER -> IF Ticks THEN scheduler.left - 1 ELSE scheduler.left
+    /\ scheduler'.pause =
+        CASE out'[1] = <<"completion">> -> MinPause
+          [] Ticks /\ scheduler.pause > 0 -> scheduler.pause - 1
+          [] OTHER -> scheduler.pause
+    /\ scheduler'.again = (scheduler.again \/ scheduler'.runs)]_vars
 
 ------------------------------------------------------------------------------
 (* Replacements: each is put in the place of the operator in its comment by  *)
@@ -59,6 +59,8 @@ COORD_26 == [][
 
 StandsDue(s) == [s EXCEPT !.runs = FALSE]                           \* Standing
 NeverDue(s) == FALSE                                                \* IsDue
+WaitsALittle(s) == MinPause                                         \* FirstDelay
+AsksAgainSoon == MinPause                                           \* NextDelay
 
 (* Constants of models. *)
 Three == 3

@@ -139,6 +139,7 @@ Comes(kind) == out'[1][1] = kind
 Which == out'[1][2]
 Said == Tail(out')
 Saying(kind) == SelectSeq(Said, LAMBDA e : e[1] = kind)
+Committed == {Said[i][2] : i \in {i \in DOMAIN Said : Said[i][1] = "commit"}}
 
 SINK_01 == [][
     /\ (sink'.running /\ ~sink'.finished) => sink'.open \in 1 .. sink'.next - 1
@@ -157,6 +158,7 @@ SINK_03 == [][
     /\ Comes("notify_complete") =>
         /\ Said = [i \in DOMAIN OldEnough |-> <<"commit", OldEnough[i][2]>>]
         /\ sink'.pending = SelectSeq(sink.pending, LAMBDA filed : filed[1] > Which)
+    /\ sink'.committed = sink.committed \cup Committed
     /\ sink'.committed # sink.committed =>
         out'[1][1] \in {"notify_complete", "notify_complete_failing", "restore", "restore_failing"}]_vars
 
@@ -187,8 +189,6 @@ SINK_09 == [][(Comes("close") \/ (Comes("finish") /\ ~WaitsAtTheEnd)) =>
     /\ Said = IF sink.open = 0 THEN <<>> ELSE <<<<"abort_transaction", sink.open>>>>
     /\ ~sink'.running /\ sink'.pending = <<>> /\ sink'.committed = sink.committed]_vars
 
-Committed == {Said[i][2] : i \in {i \in DOMAIN Said : Said[i][1] = "commit"}}
-
 SINK_10 == [][
     /\ Comes("notify_complete_failing") =>
         /\ Committed = Transactions(OldEnough) \ {out'[1][3]}
@@ -206,6 +206,12 @@ SINK_10 == [][
 CoversAll(filed, n) == TRUE                                             \* IsCovered
 CoversOnlyItsOwn(filed, n) == filed[1] = n                              \* IsCovered
 AlwaysOpens(s) == TRUE                                                  \* OpensNext
+NeverOpens(s) == FALSE                                                  \* OpensNext
+FilesNothing(s, n) == SinkStep([s EXCEPT !.open = 0], <<<<"pre_commit", s.open>>>>)     \* PreCommit
+ForgetsAtRestore(s, held) == BeginTransaction([s EXCEPT !.running = TRUE])              \* OnRestore
+OnlySaysSo(s, n) ==                                                     \* OnNotifyComplete
+    SinkStep([s EXCEPT !.pending = SelectSeq(@, LAMBDA f : f \notin Range(Covered(s, n)))],
+             Commits(Covered(s, n)))
 CommitsOnAbort(s, n) == OnNotifyComplete(s, n)                          \* AfterAbort
 FailsWithNothing(s) == OnClose(s)                                       \* WithNothing
 Never == FALSE                                                          \* WaitsAtTheEnd
