@@ -97,8 +97,10 @@ def coord_25(before: Coordinator, event: Event, effects: Effects, after: Coordin
     if deleted != (() if keeps else owned):
         return False
     ended = all(Abort(pending.checkpoint, COORDINATOR_SHUTDOWN) in effects for pending in before.pending)
-    refused = sum(type(effect) is Rejected for effect in effects)
-    return ended and refused == sum(waiting.asked for waiting in before.queue)
+    refused = tuple(effect for effect in effects if type(effect) is Rejected)
+    return ended and refused == tuple(
+        Rejected(waiting.type, COORDINATOR_SHUTDOWN) for waiting in before.queue if waiting.asked
+    )
 
 
 @COORDINATOR_LIFE.state("COORD-25")
@@ -135,6 +137,29 @@ def coord_26_in_time(before: Coordinator, event: Event, effects: Effects, after:
     if before.now + event.ms < before.scheduler.due and not before.scheduler.put_off and not before.queue:
         return after.scheduler == before.scheduler
     return after.scheduler.due > after.now or after.scheduler.due == -1
+
+
+@COORDINATOR_LIFE.step("COORD-26")
+def coord_26_starts(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Its first request comes after the first delay, those of later starts, from 2.3 on, after the pause."""
+    if before.scheduler.runs or not after.scheduler.runs:
+        return True
+    plan = before.plan
+    delays = (
+        (plan.initial_delay, plan.min_pause) if plan.profile.restarts_after_pause else (plan.initial_delay,)
+    )
+    return any(after.scheduler.due == before.now + delay for delay in delays)
+
+
+@COORDINATOR_LIFE.step("COORD-26")
+def coord_26_intervals(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """When time passes, whole intervals lie between requests, but for one put to the end of the pause."""
+    plan = before.plan
+    if type(event) is not Advance or not plan.profile.queues or not after.scheduler.runs:
+        return True
+    due = after.scheduler.due
+    from_the_pause = due >= before.pause_ends and (due - before.pause_ends) % plan.interval == 0
+    return due != -1 and ((due - before.scheduler.due) % plan.interval == 0 or from_the_pause)
 
 
 @COORDINATOR_LIFE.step("COORD-27")

@@ -67,6 +67,14 @@ def sink_03(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
     return commits == ready and after.pending == kept
 
 
+@SINK.step("SINK-03")
+def sink_03_is_done(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
+    """What is told as committed is so from now on, and nothing else is."""
+    told = tuple(effect.transaction for effect in effects if type(effect) is Commit)
+    done = all(any(known == one for known in after.committed) for one in told)
+    return done and all(any(one == known for one in (*before.committed, *told)) for known in after.committed)
+
+
 @SINK.step("SINK-04")
 def sink_04(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
     """A completion with nothing to commit does nothing."""
