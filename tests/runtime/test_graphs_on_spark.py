@@ -16,6 +16,9 @@ from impl.faults import ALIGNMENT_IN_PROGRESS, SNAPSHOT_WRITTEN, FaultPlan
 from impl.job import Job, ParquetOutput, RateInput
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test
+EXECUTION = ExecutionConfig(
+    batch_rows=100, channel_batches=2, heartbeat_timeout_ms=60_000, startup_timeout_ms=300_000
+)
 ROWS, RULES, KEYS = 6_000, 5, 50
 JOINED = pa.schema({"n": pa.int64(), "way": pa.string(), "rule": pa.int64(), "turn": pa.int64()})
 DOUBLED = pa.schema({"n": pa.int64(), "way": pa.string()})
@@ -68,7 +71,7 @@ class Ruled:
 
 def diamond(folder):
     """Numbers go two ways, one for the even ones, meet again by key, and meet rules that are broadcast."""
-    job = Job("diamond").with_execution(ExecutionConfig(batch_rows=100, channel_batches=2))
+    job = Job("diamond").with_execution(EXECUTION)
     source = job.source("numbers", RateInput(ROWS, numbers, rows_per_second=ROWS))
     left = source.flat_map("left", lambda row: [(*row, "left")] if row[0] % 2 == 0 else [])
     right = source.map("right", lambda row: (*row, "right"))

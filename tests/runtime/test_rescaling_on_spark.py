@@ -8,7 +8,7 @@ import pytest
 from pyspark import cloudpickle
 
 from conformance.observe.validate import validate
-from impl.config import CheckpointConfig, RestartConfig
+from impl.config import CheckpointConfig, ExecutionConfig, RestartConfig
 from impl.connectors import read_committed
 from impl.faults import COMPLETION_STORED, SNAPSHOT_WRITTEN, FaultPlan
 from impl.job import Job, ParquetOutput, RateInput
@@ -43,6 +43,7 @@ def totals(folder, sources, counters, sinks, rate, name="count"):
         .aggregate(name, Totals(), counters)
         .sink("out", ParquetOutput(folder / "committed", SCHEMA), sinks)
         .with_checkpoints(CheckpointConfig(checkpointing_interval_ms=100))
+        .with_execution(ExecutionConfig(heartbeat_timeout_ms=60_000, startup_timeout_ms=300_000))
     )
 
 
@@ -56,13 +57,13 @@ def test_a_job_is_rescaled_up_and_down_and_its_output_is_exact(spark, tmp_path):
             "local[8]", tmp_path / "run", faults=faults, event_log=True, resume=restarts > 0, spark=spark
         )
 
-    unheard = FaultPlan(COMPLETION_STORED, occurrence=3, action="error")
-    with pytest.raises(JobFailedError):
-        run(totals(tmp_path, 2, 2, 3, 2_000), unheard, restarts=0)
+    unheard = FaultPlan(COMPLETION_STORED, occurrence=2, action="error")
+    with pytest.raises(JobFailedError, match="completion-stored"):
+        run(totals(tmp_path, 2, 2, 3, 1_000), unheard, restarts=0)
     killed = FaultPlan(SNAPSHOT_WRITTEN, "count-2", occurrence=2)
-    again = FaultPlan(COMPLETION_STORED, occurrence=5, action="error")
-    with pytest.raises(JobFailedError):
-        run(totals(tmp_path, 3, 3, 1, 2_000), killed, again, restarts=1)
+    again = FaultPlan(COMPLETION_STORED, occurrence=3, action="error")
+    with pytest.raises(JobFailedError, match="completion-stored"):
+        run(totals(tmp_path, 3, 3, 1, 1_000), killed, again, restarts=1)
     with pytest.raises(RestoreRefusedError, match="has the state of count"):
         run(totals(tmp_path, 1, 1, 2, None, name="sums"), restarts=1)
     result = run(
