@@ -29,7 +29,14 @@ MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
     help="Where rounds run, and torture.json is left.",
 )
 def command(
-    faults: int, seed: int, mode: str | None, seconds: float, only: tuple[str, ...], build: Path
+    faults: int | None,
+    seed: int,
+    mode: str | None,
+    implementation: str,
+    sink: str,
+    seconds: float,
+    only: tuple[str, ...],
+    build: Path,
 ) -> int:
     """Run a job again and again while it is being broken, and check that nothing was lost or doubled.
 
@@ -37,12 +44,16 @@ def command(
     the event log is replayed through the model, and nothing may be left behind. In mode at-least-once
     records are doubled; that is found, named, and the command ends with 1.
     """
-    from conformance.torture.campaign import Campaign, run_campaign
+    from conformance.torture.campaign import Campaign, run_campaign, run_streaming_campaign
     from conformance.torture.report import progress, report
     from conformance.torture.rounds import UnknownRoundError
     from impl.spark.errors import SparkRuntimeError
 
-    campaign = Campaign(seed, mode, 1 if only else faults, seconds, build)
+    native = implementation == "spark"
+    if native and mode:
+        raise click.UsageError("--mode is of our own job; Structured Streaming takes --sink")
+    wanted = 1 if only else faults or (16 if native else 300)
+    campaign = Campaign(seed, sink if native else mode, wanted, seconds, build, implementation=implementation)
     console = Console(stderr=True)
     with console.status("starting Spark") as status:
 
@@ -53,9 +64,10 @@ def command(
                 click.echo(line, err=True)
 
         try:
-            run_campaign(campaign, tell, only)
+            (run_streaming_campaign if native else run_campaign)(campaign, tell, only)
         except (SparkRuntimeError, UnknownRoundError) as refused:
             raise click.ClickException(str(refused)) from refused
+    build.mkdir(parents=True, exist_ok=True)
     (build / "torture.json").write_bytes(orjson.dumps(campaign.to_json(), option=orjson.OPT_INDENT_2))
     click.echo(report(campaign), nl=False)
     click.echo(f"  report  {build / 'torture.json'}")

@@ -16,7 +16,16 @@ from conformance.observe.anomalies import Anomaly
 from conformance.torture.apart import run_apart
 from conformance.torture.judge import Outcome, tally
 from conformance.torture.local import MASTER, run_local
-from conformance.torture.rounds import DRIVER, EXECUTOR, KILLS_A_ROUND, LOCAL, round_named
+from conformance.torture.rounds import (
+    DRIVER,
+    EXECUTOR,
+    KILLS_A_ROUND,
+    LOCAL,
+    UnknownRoundError,
+    round_named,
+)
+from conformance.torture.streaming import STREAMING, run_streaming, streaming_round
+from conformance.torture.streaming_query import IDEMPOTENT
 from conformance.verdict import Verdict
 from impl.spark.session import spark_session
 
@@ -39,6 +48,8 @@ class Campaign:
     build: Path
     outcomes: list[Outcome] = field(default_factory=list)
     seconds: float = 0.0
+    implementation: str = "bundled"
+    """Who is tortured: `bundled`, or `spark` for Structured Streaming."""
 
     @property
     def struck(self) -> int:
@@ -68,7 +79,9 @@ class Campaign:
 
     def again(self, only: str | None = None) -> str:
         """The command that runs it, or one of its rounds, again."""
-        mode = f" --mode {self.mode}" if self.mode else ""
+        spark = self.implementation != "bundled"
+        mode = f" --{'sink' if spark else 'mode'} {self.mode}" if self.mode else ""
+        mode = f" --implementation spark{mode}" if spark else mode
         what = f" --only {only}" if only else f" --faults {self.wanted}"
         return f"barrierspec torture --seed {self.seed}{mode}{what}"
 
@@ -76,6 +89,7 @@ class Campaign:
         """As a JSON object."""
         return {
             "seed": self.seed,
+            "implementation": self.implementation,
             "mode": self.mode,
             "wanted": self.wanted,
             "struck": self.struck,
@@ -120,6 +134,21 @@ def run_campaign(campaign: Campaign, tell: OnRound, only: tuple[str, ...] = ()) 
             planned = round_named(name, campaign.seed, campaign.mode)
             _keep(campaign, run_apart(planned, campaign.build / name))
     go_on()
+
+
+def run_streaming_campaign(campaign: Campaign, tell: OnRound, only: tuple[str, ...] = ()) -> None:
+    """The same against Structured Streaming; the campaign's mode is that of its sink."""
+    began = time.monotonic()
+    for name in only or (f"{STREAMING}-{number}" for number in itertools.count()):
+        kind, _, number = name.partition("-")
+        if kind != STREAMING or not number.isdigit():
+            raise UnknownRoundError(f"expected {STREAMING}-N, came {name!r}")
+        if not only and (campaign.struck >= campaign.wanted or campaign.seconds >= campaign.budget):
+            break
+        tell(campaign, name)
+        planned = streaming_round(int(number), campaign.seed, campaign.mode or IDEMPOTENT)
+        _keep(campaign, run_streaming(planned, campaign.build / name))
+        campaign.seconds = time.monotonic() - began
 
 
 def _names() -> Iterator[str]:

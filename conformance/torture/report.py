@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from conformance.observe.anomalies import Guarantee
 from conformance.torture.campaign import Campaign
 from conformance.torture.judge import Outcome, tally
+from conformance.torture.streaming_query import POINTS as STREAMING_POINTS
 from impl.faults import ACTIONS, POINTS
 
 _SHOWN = 3
@@ -31,9 +33,10 @@ def _injected(outcomes: Sequence[Outcome]) -> Iterator[str]:
     times = tally(outcomes)
     actions = [one for one in ACTIONS if any(action == one for _, action in times)]
     wide = max(map(len, POINTS))
+    points = [*POINTS, *STREAMING_POINTS]
     letters = {action: f"{number}" for number, action in enumerate(actions, start=1)}
     yield f"  {'struck at':<{wide}}  " + " ".join(f"{letters[one]:>4}" for one in actions) + "   all"
-    for point in POINTS:
+    for point in points:
         row = [times[point, action] for action in actions]
         if any(row):
             cells = " ".join(f"{one or '·':>4}" for one in row)
@@ -57,7 +60,8 @@ def _checked(campaign: Campaign) -> Iterator[str]:
         f"  compared    {sum(one.rows for one in outcomes):,} committed rows and the final state of every "
         "key with the batch answer"
     )
-    yield f"  replayed    {sum(one.events for one in outcomes):,} protocol events through the model"
+    if any(one.events for one in outcomes):
+        yield f"  replayed    {sum(one.events for one in outcomes):,} protocol events through the model"
     yield (
         f"  restored    {sum(one.attempts - 1 for one in outcomes if one.attempts):,} times, "
         f"{sum(one.refused for one in outcomes)} damaged checkpoints refused, "
@@ -98,7 +102,8 @@ def _bound(campaign: Campaign) -> str:
     if campaign.failed:
         return f"{len(campaign.failed)} of {len(campaign.outcomes)} rounds failed; {took}"
     if campaign.anomalies():
-        return f"not exactly-once, and nothing worse than the mode promises; {took}"
+        weakest = max((one.guarantee for one in campaign.outcomes), key=list(Guarantee).index)
+        return f"not exactly-once, {weakest.value} is not refuted; {took}"
     if campaign.struck < campaign.wanted:
         return f"nothing was lost or doubled, but fewer faults than {campaign.wanted} have struck; {took}"
     return f"nothing was lost, doubled or reordered; {took}"

@@ -37,6 +37,8 @@ from impl.numbers import KEYS
 LOCAL_MASTER = "local[2]"
 CLUSTER_MASTER = "local-cluster[2,1,1024]"
 FAULTS_A_ROUND = 4
+STREAMING = "spark"
+"""How these rounds are named."""
 _FILES, _ROWS_A_FILE = 10, 200
 _SECONDS_A_DRIVER = 400.0
 _LANE = "files"
@@ -68,7 +70,7 @@ def streaming_round(number: int, seed: int, sink: str = IDEMPOTENT) -> Streaming
         record = draw.randrange(_ROWS_A_FILE, _FILES * _ROWS_A_FILE)
         batch = draw.randrange(1, _FILES)
         faults.append(StreamingFault(point, record if point == STATE else batch, action))
-    return StreamingRound(f"spark-{number}", sink, tuple(faults))
+    return StreamingRound(f"{STREAMING}-{number}", sink, tuple(faults))
 
 
 def run_streaming(planned: StreamingRound, folder: Path) -> Outcome:
