@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--tasks", is_flag=True, help="The state of every task too.")
-def command(folder: Path, tasks: bool) -> int:
+@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw an SVG of the run.")
+def command(folder: Path, tasks: bool, plot: Path | None) -> int:
     """List the completed checkpoints in FOLDER: ids, sizes, offsets, and whether they are as written.
 
     Every file is read and its checksum computed anew. New are the bytes that no older checkpoint of the list
@@ -27,6 +28,8 @@ def command(folder: Path, tasks: bool) -> int:
 
     if not (folder / "attempts").is_dir():
         raise click.UsageError(f"{folder} is no checkpoint folder: a job's has an entry 'attempts'")
+    if plot is not None:
+        _draw(folder, plot)
     storage = FileSystemStorage(folder)
     console = Console(highlight=False)
     columns = ("checkpoint", "attempt", "tasks", "bytes", "new", "records before it", "verdict")
@@ -62,6 +65,22 @@ def command(folder: Path, tasks: bool) -> int:
         _list_tasks(console, whole[-1])
     _tell_restore(storage)
     return Exit.DIVERGES if altered else Exit.CONFORMS
+
+
+def _draw(folder: Path, target: Path) -> None:
+    """Every checkpoint that the run has completed, those among them that were replaced since."""
+    from conformance.pictures.checkpoints import svg
+    from impl.metrics import FILE, read_metrics
+
+    measured = folder.parent / FILE
+    if not measured.is_file():
+        raise click.UsageError(f"{measured} is missing: a run writes it beside its checkpoint folder")
+    checkpoints = read_metrics(measured)
+    if not checkpoints:
+        raise click.UsageError(f"{measured} tells of no completed checkpoint")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(svg(checkpoints, f"{len(checkpoints)} checkpoints of {folder.parent.name}"))
+    click.echo(f"{target}: {len(checkpoints)} checkpoints")
 
 
 def _list_tasks(console: Console, completed: "CompletedCheckpoint") -> None:

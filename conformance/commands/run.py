@@ -52,11 +52,13 @@ def command(
     ends with 1.
     """
     from conformance.parts.pipeline import RUNS, Run, described
+    from conformance.report.run_display import RunDisplay, summary
     from impl import flights
     from impl.config import ConfigError
     from impl.connectors.errors import ConnectorError
     from impl.faults import COMPLETION_STORED, KILL_DRIVER, FaultPlan
     from impl.flights_check import check_flights
+    from impl.metrics import read_metrics
     from impl.spark.errors import SparkRuntimeError
     from impl.state.errors import StateError
 
@@ -64,7 +66,7 @@ def command(
     planned = next(one for one in (*RUNS, Run(KILLED_DRIVER, (struck,))) if one.name == scenario)
     emptied(out)
     console = Console(stderr=True)
-    with console.status("starting Spark") as status:
+    with RunDisplay(console) as display:
         try:
             csv = flights.first_flights(rows, out / "flights.csv") if rows else flights.flights_csv()
             result = flights.run(
@@ -72,7 +74,7 @@ def command(
                 seed,
                 planned.faults,
                 rate or flights.ROWS_PER_SECOND,
-                lambda progress: status.update(described(scenario, progress)),
+                lambda progress: display.show(described(scenario, progress), progress),
                 csv=csv,
                 checkpoints=checkpoints_of(mode),
                 master=master,
@@ -86,6 +88,7 @@ def command(
         f"{len(result.attempts)} attempts, {len(result.checkpoints)} checkpoints completed, "
         f"{len(result.faults)} of {len(planned.faults)} faults struck, {result.seconds:.1f} s"
     )
+    click.echo(summary(read_metrics(result.paths.metrics) if result.checkpoints else []))
     for signal in result.deaths:
         click.echo(f"a driver died by {signal}; another went on from its newest checkpoint")
     for damaged in result.refused:

@@ -13,9 +13,9 @@ MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
 @click.option("--faults", type=click.IntRange(1), help="To strike; default: 300, of spark 16.")
 @click.option("--seed", default=20261121, show_default=True, type=int, help="Draws rounds, faults and tasks.")
 @click.option("--mode", type=click.Choice(MODES), help="Of all rounds; default: the first three in turn.")
-@click.option("--implementation", default="bundled", show_default=True, type=click.Choice(("bundled", "spark")),
-              help="Whose: ours, or Spark's Structured Streaming.")  # fmt: skip
-@click.option("--sink", default="idempotent", show_default=True, type=click.Choice(("idempotent", "appending")),
+@click.option("--implementation", default="bundled", type=click.Choice(("bundled", "spark")),
+              help="Ours, or Structured Streaming.")  # fmt: skip
+@click.option("--sink", default="idempotent", type=click.Choice(("idempotent", "appending")),
               help="Of spark: a micro-batch is written again under its old name, or a new one.")  # fmt: skip
 @click.option("--seconds", default=1_200.0, show_default=True, type=click.FloatRange(1), help="Budget.")
 @click.option("--only", metavar="ROUND", multiple=True, help="Only round-12, driver-0, executor-1, spark-3.")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from impl.config import ExecutionConfig
 from impl.faults import FaultLedger
+from impl.metrics import JobMetrics
 from impl.plan import Plan, Role
 from impl.rescaling import by_stage
 from impl.spark.coordination import Coordination
@@ -73,6 +74,7 @@ class Attempt:
         execution: ExecutionConfig,
         report: AttemptReport,
         clock: Callable[[], float],
+        metrics: JobMetrics,
     ) -> None:
         self._spark = spark
         self._plan = plan
@@ -83,6 +85,7 @@ class Attempt:
         self._execution = execution
         self._report = report
         self._clock = clock
+        self._metrics = metrics
         self._watch = _Watch()
         self._tag = f"barrierspec-attempt-{report.attempt}"
         self._job_ended = threading.Event()
@@ -161,9 +164,11 @@ class Attempt:
     def _take(self, workers: Workers, states: Mapping[str, StateHandle], task: str, message: Message) -> None:
         self._watch.heard[task] = time.monotonic()
         match message:
-            case {"say": "alive", "records": int(records)}:
+            case {"say": "alive", "records": int(records), "buffered": int(buffered)}:
                 self._count(task, records)
-            case {"say": "acknowledge", "checkpoint": int(checkpoint), "state": state}:
+                self._metrics.alive(task, records, buffered)
+            case {"say": "acknowledge", "checkpoint": int(checkpoint), "state": state, "measures": measures}:
+                self._metrics.acknowledged(task, checkpoint, measures)
                 self._coordination.acknowledge(task, checkpoint, state)
             case {"say": "decline", "checkpoint": int(checkpoint), "reason": str(reason)}:
                 self._coordination.decline(task, checkpoint, reason, message.get("why"))

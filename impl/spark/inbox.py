@@ -115,6 +115,12 @@ class Inbox:
                 return channel, frame
         return None
 
+    @property
+    def buffered(self) -> int:
+        """Bytes that have come and wait to be taken."""
+        with self._changed:
+            return sum(len(payload) for queue in self._queues for _, payload in queue)
+
     def close(self) -> None:
         """Wake everybody who waits here with `InboxClosedError`."""
         with self._changed:

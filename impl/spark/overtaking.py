@@ -35,6 +35,7 @@ class OvertakingInbox(Inbox):
         self._grant = grant
         self._grant_at = max(1, capacity // 2)
         self._due: tuple[int, int] | None = None
+        self._unread = 0
 
     def restore(self, frames: Mapping[int, Sequence[bytes]]) -> None:
         """Begin with what a checkpoint has of these channels; before anything comes."""
@@ -47,7 +48,14 @@ class OvertakingInbox(Inbox):
             if self._closed:
                 raise InboxClosedError
             self._store(channel, self._ends[channel].arrive(self._item(channel, frame)))
+            if frame[0] is Kind.RECORDS:
+                self._unread += len(frame[1])
             self._changed.notify_all()
+
+    @property
+    def buffered(self) -> int:
+        """Bytes of records that have come and wait to be taken."""
+        return self._unread
 
     def _item(self, channel: int, frame: Frame) -> Payload | Barrier:
         kind, payload = frame
@@ -113,6 +121,7 @@ class OvertakingInbox(Inbox):
         assert isinstance(said, RecordRead)
         frame: Frame = said.value  # type: ignore[assignment]
         if frame[0] is Kind.RECORDS and not restored:
+            self._unread -= len(frame[1])
             self._taken[channel] += 1
             if self._taken[channel] >= self._grant_at:
                 self._due = (channel, self._taken[channel])

@@ -1,11 +1,12 @@
 """What a job is begun with, and what it tells: while it runs, and when it has ended."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
 from impl.faults import FaultPlan
+from impl.metrics import FILE, TaskMeasures
 from impl.spark.attempt import AttemptReport
 from impl.spark.coordination import CheckpointReport
 from impl.state import Refused
@@ -27,6 +28,8 @@ class Progress:
     pending: int | None
     completed: int
     restarts: int
+    tasks: Mapping[str, TaskMeasures] = field(default_factory=dict)
+    """What each task has told last."""
 
 
 class Start(Enum):
@@ -50,6 +53,11 @@ class JobPaths:
     checkpoints: Path
     events: Path | None
     spark_log: Path
+
+    @property
+    def metrics(self) -> Path:
+        """A line for every completed checkpoint, beside the checkpoints."""
+        return self.checkpoints.parent / FILE
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartC
 from impl.connectors.errors import ServerLostError
 from impl.eventlog import EventLog, set_aside, tasks_of_last_attempt
 from impl.faults import FaultLedger, FaultPlan
+from impl.metrics import JobMetrics
 from impl.plan import Plan, Role
 from impl.rescaling import by_stage, require_restorable
 from impl.spark.attempt import Attempt, AttemptReport
@@ -167,6 +168,8 @@ class _Job:
         self._attempts: list[AttemptReport] = []
         self._last_progress = (0.0, 0)
         self._swept = 0
+        self._metrics = JobMetrics(paths.metrics)
+        self._measured = 0
         self._kept: frozenset[str] = frozenset()
 
     def run(self) -> JobResult:
@@ -203,6 +206,7 @@ class _Job:
             except ConfigError:
                 workers.close()
                 raise
+        self._metrics.begin_attempt()
         report = AttemptReport(number, restored, self._clock())
         report.first_offset = sum(handle.offset or 0 for handle in states.values())
         self._attempts.append(report)
@@ -240,7 +244,14 @@ class _Job:
             events=self._paths.events,
         )
         attempt = Attempt(
-            self._spark, self._plan, self._coordination, self._ledger, self._execution, report, self._clock
+            self._spark,
+            self._plan,
+            self._coordination,
+            self._ledger,
+            self._execution,
+            report,
+            self._clock,
+            self._metrics,
         )
         try:
             attempt.run(launch, workers, states, lambda: self._watch(report))
@@ -260,6 +271,9 @@ class _Job:
 
     def _watch(self, report: AttemptReport) -> None:
         completed = len(self._coordination.completions)
+        for one in self._coordination.completions[self._measured :]:
+            self._metrics.completed(one.checkpoint, one.attempt, one.duration_ms)
+        self._measured = completed
         if completed > self._swept:
             if report.attempt > 1 and self._clock() - report.started < _SWEEP_SECONDS:
                 # an ended attempt's worker may have pre-committed after the sweep at the restart
@@ -286,6 +300,7 @@ class _Job:
                 pending=self._coordination.pending,
                 completed=completed,
                 restarts=len(self._attempts) - 1,
+                tasks=self._metrics.tasks,
             )
         )
 

@@ -23,6 +23,7 @@ from impl.faults import (
     NOTIFICATION_RECEIVED,
     SNAPSHOT_WRITTEN,
 )
+from impl.metrics import Stopwatch
 from impl.spark.errors import ConnectionLostError, FrameError, InjectedFaultError
 from impl.spark.frames import Kind, unpack_id, unpack_rows
 from impl.spark.inbox import Frame, Inbox, Mail
@@ -78,7 +79,8 @@ class RunningSubtask:
         self._gate = Recorded("gate", self._component, log) if upstream else None
         self._steps = SnapshotSteps(max_concurrent)
         self._recorded_steps = Recorded("subtask", self._steps, log)
-        self._writer = SnapshotWriter(task, attempt, storage, inbox.post, striker)
+        self._stopwatch = Stopwatch()
+        self._writer = SnapshotWriter(task, attempt, storage, inbox.post, striker, self._stopwatch)
         self._overtaking: OvertakingSnapshots | None = None
         if isinstance(inbox, OvertakingInbox) and isinstance(outputs, OvertakingOutputs):
             self._overtaking = OvertakingSnapshots(
@@ -169,6 +171,8 @@ class RunningSubtask:
 
     def _barrier(self, kind: Kind, event: Wire, channel: int) -> None:
         checkpoint = event["checkpoint"] if kind is Kind.BARRIER else None
+        if isinstance(checkpoint, int):
+            self._stopwatch.barrier(checkpoint)
         with self._striker.barrier(checkpoint, len(self._upstream)):  # type: ignore[arg-type]
             effects = self._at_gate(event)
         if self._awaits_others(channel, [effect["kind"] for effect in effects]):
@@ -293,9 +297,11 @@ class RunningSubtask:
                 case {"kind": "snapshot", "checkpoint": int(checkpoint)}:
                     self._snapshot(checkpoint)
                 case {"kind": "acknowledge", "checkpoint": int(checkpoint)}:
-                    state = self._writer.handle_of(checkpoint)
+                    said = {"say": "acknowledge", "checkpoint": checkpoint}
+                    said["state"] = self._writer.handle_of(checkpoint)
+                    said["measures"] = self._stopwatch.told(checkpoint)
                     with self._striker.around(ACKNOWLEDGEMENT_DUE, ACKNOWLEDGEMENT_SENT):
-                        self._say({"say": "acknowledge", "checkpoint": checkpoint, "state": state})
+                        self._say(said)
                 case {"kind": "decline", "checkpoint": int(checkpoint), "reason": reason}:
                     why = self._why.pop(checkpoint, None)
                     self._say({"say": "decline", "checkpoint": checkpoint, "reason": reason, "why": why})

@@ -312,7 +312,8 @@ class Worker:
         try:
             while not self._over.wait(seconds):
                 records = self._running.records if self._running else 0
-                self._control.say({"say": "alive", "records": records})
+                buffered = self._inbox.buffered
+                self._control.say({"say": "alive", "records": records, "buffered": buffered})
         except ConnectionLostError:
             return  # the listener has noticed too
 

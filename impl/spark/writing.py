@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from impl.faults import SNAPSHOT_DUE
+from impl.metrics import Stopwatch
 from impl.spark.striking import Striker
 from impl.state import AsynchronousPart, CheckpointStorage, StateHandle, pack
 from impl.state.rocksdb import shared_in
@@ -23,12 +24,14 @@ class SnapshotWriter:
         storage: CheckpointStorage,
         post: Callable[[dict[str, Any]], None],
         striker: Striker,
+        stopwatch: Stopwatch,
     ) -> None:
         self._task = task
         self._attempt = attempt
         self._storage = storage
         self._post = post
         self._striker = striker
+        self._stopwatch = stopwatch
         self._handles: dict[int, StateHandle] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
 
@@ -37,6 +40,7 @@ class SnapshotWriter:
         self._thread.submit(self._write, checkpoint, rest, offset)
 
     def _write(self, checkpoint: int, rest: AsynchronousPart, offset: int | None) -> None:
+        began = self._stopwatch.now()
         try:
             sections = rest()
             packed, shared = pack(sections), shared_in(sections, f"{self._task} at {checkpoint}")
@@ -47,6 +51,7 @@ class SnapshotWriter:
         except Exception as failed:  # noqa: BLE001 - in a thread of its own nobody else would see it
             self._post({"do": "not_written", "checkpoint": checkpoint, "why": repr(failed)})
             return
+        self._stopwatch.written(checkpoint, began, handle.size)
         self._post({"do": "written", "checkpoint": checkpoint, "handle": handle})
 
     def keep(self, handle: StateHandle) -> None:
