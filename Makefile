@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format test verify proofs models bench torture mutants flink flink-matrix flink-logs generations pictures doctor clean
+.PHONY: help setup lint format test clusters verify proofs models bench torture mutants flink flink-matrix flink-logs generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -27,7 +27,10 @@ format: $(READY)  ## Format the code
 	$(BIN)/ruff check --fix .
 
 test: $(READY)  ## The tests, on two processes; what is skipped is told with its reason
-	$(BIN)/pytest -n 2 -rs
+	$(BIN)/pytest -n 2 -rs -m "not cluster"
+
+clusters: $(READY)  ## One job on every kind of Spark: local-cluster, standalone, Connect; takes minutes
+	$(BIN)/pytest -n 0 -m cluster
 
 verify: $(READY)  ## The main job: spec, triangle, proofs, lock-step, pipeline, trace; one report
 	$(BIN)/barrierspec verify

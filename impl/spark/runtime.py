@@ -12,12 +12,13 @@ from impl.faults import FaultLedger, FaultPlan
 from impl.metrics import JobMetrics
 from impl.plan import Plan, Role
 from impl.rescaling import by_stage, require_restorable
+from impl.spark.addresses import own_address
 from impl.spark.attempt import Attempt, AttemptReport
 from impl.spark.coordination import Coordination
 from impl.spark.errors import AttemptFailedError, JobFailedError
 from impl.spark.handshake import new_secret
 from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, Start
-from impl.spark.session import LOOPBACK, is_local, refuse_unsupported, require_slots
+from impl.spark.session import refuse_unsupported, require_slots
 from impl.spark.sinks import state_in
 from impl.spark.worker import Launch
 from impl.spark.workers import Workers
@@ -50,7 +51,7 @@ def run_job(
     `JobFailedError` when no restart is left.
     """
     refuse_unsupported(spark)
-    require_slots(spark, len(plan.ids()))
+    require_slots(spark, len(plan.ids()), execution.startup_timeout_ms)
     storage = FileSystemStorage(paths.checkpoints)
     known = storage.latest_completed().completed is not None
     require_a_start(
@@ -151,7 +152,7 @@ class _Job:
     ) -> None:
         self._allow_non_restored_state = allow_non_restored_state
         self._spark = spark
-        self._host = LOOPBACK if is_local(master) else str(spark.conf.get("spark.driver.host"))
+        self._host = own_address(master) or str(spark.conf.get("spark.driver.host"))
         self._plan = plan
         self._max_concurrent = checkpoints.max_concurrent_checkpoints
         self._mode = checkpoints.gate_mode

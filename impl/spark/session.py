@@ -8,12 +8,15 @@ refused. Spark's own output goes to a file, since one failed task prints a hundr
 import os
 import shutil
 import sys
+import threading
+import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from impl.spark.addresses import LOOPBACK, connect_remote, is_connect, own_address
 from impl.spark.errors import (
     JavaNotFoundError,
     SparkStartError,
@@ -45,12 +48,9 @@ _REFUSED = {
     "spark.dynamicAllocation.enabled": "executors would be taken from running subtasks",
     "spark.speculation": "a subtask would be started twice",
 }
-LOOPBACK = "127.0.0.1"
 
 
-def is_local(master: str) -> bool:
-    """Whether all workers of `master` run on this host."""
-    return master.startswith("local")
+_LOOK_SECONDS = 0.1
 
 
 def _needs_package(master: str) -> bool:
@@ -70,13 +70,18 @@ def spark_session(master: str, output: Path, name: str = "barrierspec") -> Itera
     output.parent.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {**_QUIET, **_BARRIER}
-    if is_local(master):
+    address = own_address(master)
+    if address == LOOPBACK:
         os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
-        settings |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
+    if address is not None and not is_connect(master):
+        settings |= {"spark.driver.host": address, "spark.driver.bindAddress": address}
     if not _needs_package(master):
         settings["spark.executorEnv.PYTHONPATH"] = str(Path(__file__).resolve().parents[2])
         settings["spark.python.daemon.module"] = "impl.spark.daemon"
-    builder = SparkSession.builder.appName(name).master(master)
+    builder = SparkSession.builder.appName(name)
+    builder = builder.remote(connect_remote(master)) if is_connect(master) else builder.master(master)
+    if master.startswith("sc://"):
+        settings = {}  # those of a server that runs are its own
     for key, value in settings.items():
         builder = builder.config(key, value)
     try:
@@ -101,10 +106,18 @@ def refuse_unsupported(spark: "SparkSession") -> None:
             raise UnsupportedSettingError(f"{setting} is true: {why}; set it to false for this job")
 
 
-def require_slots(spark: "SparkSession", subtasks: int) -> None:
-    """Raise `TooFewSlotsError` if `spark` cannot run `subtasks` tasks at once."""
+def require_slots(spark: "SparkSession", subtasks: int, patience_ms: int = 0) -> None:
+    """Raise `TooFewSlotsError` if `spark` cannot run `subtasks` tasks at once.
+
+    Executors of their own come one by one: they are waited for, `patience_ms` at most.
+    """
     context = getattr(spark, "sparkContext", None)
     slots = _slots(context) if context is not None else _probed_slots(spark, subtasks)
+    if context is not None and _needs_package(context.master):
+        until = time.monotonic() + patience_ms / 1_000
+        while slots < subtasks and time.monotonic() < until:
+            threading.Event().wait(_LOOK_SECONDS)
+            slots = _slots(context)
     if slots < subtasks:
         raise TooFewSlotsError(
             f"the job has {subtasks} subtasks, which must all run at once, and this Spark master has "
@@ -149,11 +162,16 @@ def _ship_package(spark: "SparkSession", folder: Path) -> None:
     with zipfile.ZipFile(archive, "w") as package:
         for source in sorted(root.rglob("*.py")):
             package.write(source, Path(root.name) / source.relative_to(root))
-    spark.sparkContext.addPyFile(str(archive))
+    context = getattr(spark, "sparkContext", None)
+    if context is None:
+        spark.addArtifacts(str(archive), pyfile=True)
+    else:
+        context.addPyFile(str(archive))
 
 
 def _stop(spark: "SparkSession", master: str) -> None:
-    application = spark.sparkContext.applicationId
+    context = getattr(spark, "sparkContext", None)
+    application = "" if context is None else context.applicationId
     spark.stop()
     if master.startswith("local-cluster"):
         # local-cluster keeps every application's files inside the installed package, for ever

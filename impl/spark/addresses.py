@@ -1,0 +1,39 @@
+"""Where processes find each other: on loopback while all run on one host, else by the address of the route.
+
+A master is `local[N]`, `local-cluster[...]`, `spark://host:port` or another of Spark's, or for Spark Connect
+`sc://host:port`, a server that runs, and `sc:local[N]`, one of the session's own.
+"""
+
+import socket
+from urllib.parse import urlsplit
+
+LOOPBACK = "127.0.0.1"
+_CONNECT = "sc:"
+
+
+def is_connect(master: str) -> bool:
+    """Whether `master` is reached by Spark Connect."""
+    return master.startswith(_CONNECT)
+
+
+def is_local(master: str) -> bool:
+    """Whether all workers of `master` run on this host, and Spark itself in the session's own processes."""
+    return master.removeprefix(_CONNECT).startswith("local")
+
+
+def connect_remote(master: str) -> str:
+    """What Spark's builder is given as the remote of a Connect session."""
+    return master if master.startswith("sc://") else master.removeprefix(_CONNECT)
+
+
+def own_address(master: str) -> str | None:
+    """The address by which the workers of `master` reach this process; None if the master does not tell."""
+    if is_local(master):
+        return LOOPBACK
+    parts = urlsplit(master.split(",")[0])
+    if parts.scheme not in ("sc", "spark") or parts.hostname is None:
+        return None
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as route:
+        route.connect((parts.hostname, parts.port or 1))  # sends nothing: it asks which way this would go
+        address: str = route.getsockname()[0]
+    return address

@@ -1,0 +1,155 @@
+"""The same job on every kind of Spark, with a worker killed; run by `make clusters`."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+import pyspark
+import pytest
+
+import impl
+from impl.spark.addresses import is_connect, is_local, own_address
+
+ROOT = Path(impl.__file__).parents[1]
+
+
+@pytest.mark.parametrize(
+    ("master", "local", "connect"),
+    [
+        ("local[4]", True, False),
+        ("local-cluster[2,4,1024]", True, False),
+        ("spark://127.0.0.1:7077", False, False),
+        ("sc://127.0.0.1:15002", False, True),
+        ("sc:local[4]", True, True),
+    ],
+)
+def test_processes_of_one_host_meet_on_loopback(master, local, connect):
+    assert (is_local(master), is_connect(master)) == (local, connect)
+    assert own_address(master) == "127.0.0.1"
+
+
+def test_a_remote_master_is_met_by_an_address_that_it_can_reach():
+    address = own_address("spark://192.0.2.1:7077") if _has_route() else "192.0.2.9"
+    assert address not in ("127.0.0.1", "0.0.0.0", None)
+    assert own_address("yarn") is None
+
+
+def _has_route():
+    try:
+        own_address("spark://192.0.2.1:7077")
+    except OSError:
+        return False
+    return True
+
+
+class Daemons:
+    """Spark's own daemons, started on loopback and ended by their ids."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.home = Path(pyspark.__file__).parent
+        self.stack = ExitStack()
+
+    def start(self, name, until, *arguments):
+        """Start one, and wait for the line of its log that says so."""
+        log = (self.folder / f"{name}.log").open("w")
+        environment = {
+            **os.environ,
+            "SPARK_HOME": str(self.home),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "PYSPARK_PYTHON": sys.executable,
+        }
+        process = subprocess.Popen(
+            [self.home / "bin" / arguments[0], *arguments[1:]],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+            cwd=self.folder,
+        )
+        self.stack.callback(_end, process)
+        said = ""
+        for line in process.stdout:
+            said += line
+            if re.search(until, line):
+                subprocess.Popen(["cat"], stdin=process.stdout, stdout=log)  # else its pipe fills up
+                return
+        raise AssertionError(said)
+
+
+def _end(process):
+    process.terminate()
+    process.wait()
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def local_cluster(daemons):
+    return "local-cluster[2,4,1024]"
+
+
+def standalone(daemons):
+    port = free_port()
+    master = f"spark://127.0.0.1:{port}"
+    deploy = "org.apache.spark.deploy"
+    place = ["--host", "127.0.0.1", "--webui-port", "0"]
+    daemons.start(
+        "master",
+        "I have been elected leader",
+        "spark-class",
+        f"{deploy}.master.Master",
+        *place,
+        "--port",
+        str(port),
+    )
+    for number in range(2):
+        work = ["--cores", "4", "--memory", "1g", "--work-dir", str(daemons.folder / f"work-{number}")]
+        worker = ["spark-class", f"{deploy}.worker.Worker", *place, *work, master]
+        daemons.start(f"worker-{number}", "Successfully registered with master", *worker)
+    return master
+
+
+def connect_server(daemons):
+    port = free_port()
+    server = "org.apache.spark.sql.connect.service.SparkConnectServer"
+    settings = {
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.python.worker.reuse": "true",
+        "spark.ui.enabled": "false",
+    }
+    options = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+    submit = ["spark-submit", "--class", server, "--master", "local[8]", *options, "spark-internal"]
+    daemons.start("connect", "Spark Connect server started", *submit)
+    return f"sc://127.0.0.1:{port}"
+
+
+def connect_local(daemons):
+    return "sc:local[8]"
+
+
+@pytest.mark.cluster
+@pytest.mark.rule("ONCE-03")
+@pytest.mark.parametrize("kind", [local_cluster, standalone, connect_server, connect_local])
+def test_every_flight_is_counted_once_on(kind, tmp_path):
+    daemons = Daemons(tmp_path)
+    with daemons.stack:
+        master = kind(daemons)
+        job = ["run", "--master", master, "--rows", "20000", "--rate", "8000", "--out", str(tmp_path / "run")]
+        ended = subprocess.run(
+            [sys.executable, "-m", "conformance.cli", *job, "--scenario", "killed-while-aligning"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "exact: 20000 updates of 340 keys, one for each flight" in ended.stdout
+    assert "1 of 1 faults struck" in ended.stdout
