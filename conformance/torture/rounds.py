@@ -33,6 +33,8 @@ FAULTS_A_ROUND = {LOCAL: 4, DRIVER: 3, EXECUTOR: 3}
 KILLS_A_ROUND = 2
 """Of drivers, or of executors, in a round of theirs."""
 _ROWS, _RATE = 4_000, 4_000.0
+_EXECUTOR_RATE = 250.0
+"""Spark takes seconds to notice that an executor is gone, and the job must still run then."""
 _PATIENCE_MS = 10
 _TASKS = {"numbers": SOURCES, "count": COUNTERS, "sink": SINKS}
 
@@ -104,7 +106,7 @@ def round_named(name: str, seed: int, mode: str | None = None) -> Round:
         mode=chosen,
         faults=tuple(_placed(draw, point, action) for point, action in pairs),
         rows=_ROWS,
-        rows_per_second=_RATE,
+        rows_per_second=_EXECUTOR_RATE if kind == EXECUTOR else _RATE,
         interval_ms=draw.choice((30, 40, 60)),
         retained=draw.choice((5, 6, 40)),
         tolerable=draw.choice((0, 0, 1, -1)),
@@ -134,7 +136,8 @@ def _card(seed: int, place: int) -> tuple[str, str]:
 
 
 def _with_kills(draw: random.Random, kill: str) -> list[tuple[str, str]]:
-    where = [point for point in POINTS if kill in actions_at(point)]
+    # not at a restore: none of them may come, if nothing else has struck before
+    where = [one for one in POINTS if kill in actions_at(one) and not one.startswith("rest")]
     kills = [(point, kill) for point in draw.sample(where, KILLS_A_ROUND)]
     others = FAULTS_A_ROUND[DRIVER if kill == KILL_DRIVER else EXECUTOR] - KILLS_A_ROUND
     return [*kills, *draw.sample(pairs_in_process(), others)]
