@@ -16,13 +16,16 @@ SHARES_PER_PROCESS = 4
 PROVED_HERE = frozenset(
     [f"ALIGN-{number:02}" for number in range(1, 25)]
     + [f"TRACK-{number:02}" for number in range(1, 19)]
-    + [f"UNAL-{number:02}" for number in range(1, 32)]
-    + [f"SUB-{number:02}" for number in range(1, 13)]
-    + [f"COORD-{number:02}" for number in range(1, 29)]
+    + [f"UNAL-{number:02}" for number in range(1, 37)]
+    + [f"SUB-{number:02}" for number in range(1, 11)]
+    + [f"COORD-{number:02}" for number in (*range(1, 15), 29)]
     + [f"TASK-{number:02}" for number in range(1, 21)]
     + [f"OFFSET-{number:02}" for number in range(1, 8)]
 )
-"""The rules that have to come out proved; those of the sink and of the dataflow are explored instead."""
+"""The rules that have to come out proved. Those of the sink and of the dataflow are explored instead, and so
+is what a coordinator does with a failing store, masters, shared files, restarts and the end of its job."""
+OF_EVERY_STEP = frozenset({"ALIGN-08", "ALIGN-18", "ALIGN-19", "OFFSET-07", "UNAL-20", "UNAL-25", "UNAL-26"})
+"""Rules that forbid something to every step, so that no step of the model names them."""
 
 
 def run(context: Context) -> PartResult:
@@ -36,7 +39,9 @@ def run(context: Context) -> PartResult:
         claims = list(pool.map(_claim, range(len(CLAIMS))))
     refutations = [refutation for report in reports for refutation in report.refutations]
     failed = {refutation.rule for refutation in refutations}
+    fired = OF_EVERY_STEP.union(*(report.fired for report in reports))
     proved = frozenset().union(*(report.proved for report in reports)) - failed
+    proved &= fired  # of the others no case reaches what they speak of
     unasked = sorted(PROVED_HERE - proved - failed)
     findings = tuple(_findings(refutations))
     if unasked:

@@ -55,6 +55,8 @@ class Report(NamedTuple):
 
     proved: frozenset[str]
     """Rules all of whose properties hold in every case."""
+    fired: frozenset[str]
+    """Rules that some step of a case names: what is proved of another may be proved of nothing."""
     refutations: tuple[Refutation, ...]
     cases: int
     """Those that the invariants and the environment allow at all."""
@@ -79,6 +81,7 @@ def prove(
     """
     refutations: list[Refutation] = []
     asked: set[str] = set()
+    fired: set[str] = set()
     case_count = path_count = check_count = 0
     invariants = assumed if assumed is not None else {}
     for case in cases:
@@ -92,6 +95,7 @@ def prove(
         case_count += 1
         for path in paths(lambda case=case: case.step(case.state, case.event), solver):  # type: ignore[misc]
             path_count += 1
+            fired.update(path.result.rules)
             solver.push()
             solver.add(*path.condition)
             if not satisfiable(solver):
@@ -104,10 +108,12 @@ def prove(
                 if refutation is not None:
                     refutations.append(refutation)
                     if stop_at_first:
-                        return Report(frozenset(), tuple(refutations), case_count, path_count, check_count)
+                        counts = (case_count, path_count, check_count)
+                        return Report(frozenset(), frozenset(fired), tuple(refutations), *counts)
             solver.pop()
     failed = {refutation.rule for refutation in refutations}
-    return Report(frozenset(asked - failed), tuple(refutations), case_count, path_count, check_count)
+    proved = frozenset(asked - failed)
+    return Report(proved, frozenset(fired), tuple(refutations), case_count, path_count, check_count)
 
 
 def assume_invariants(state: Any, known: tuple[Property, ...]) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401

@@ -3,6 +3,7 @@
 from conformance.parts import proofs
 from conformance.parts.result import Context
 from conformance.verdict import Verdict
+from model.cases.coordinator import coordinator_cases
 from model.cases.published import store_cases
 from model.engines.prove import Report, prove
 from model.properties import PROPERTIES
@@ -11,16 +12,39 @@ from model.properties import PROPERTIES
 def test_a_case_that_the_invariants_exclude_proves_nothing():
     report = prove(store_cases(1, 3), PROPERTIES)  # a store that retains 1 never holds 3
 
-    assert report == Report(frozenset(), (), 0, 0, 0)
+    assert report == Report(frozenset(), frozenset(), (), 0, 0, 0)
 
 
 def test_rules_that_nobody_asked_for_are_a_finding(monkeypatch, tmp_path):
     monkeypatch.setattr(proofs, "ProcessPoolExecutor", InThisProcess)
-    monkeypatch.setattr(proofs, "_share", lambda *_: Report(frozenset({"ALIGN-01"}), (), 1, 1, 1))
+    monkeypatch.setattr(proofs, "_share", lambda *_: reported({"ALIGN-01"}, {"ALIGN-01"}))
     result = proofs.run(Context(0, tmp_path))
 
     assert result.verdict is Verdict.UNDETERMINED
     assert "ALIGN-02" in result.findings[0].line
+
+
+def test_what_no_case_reaches_is_not_proved(monkeypatch, tmp_path):
+    every = proofs.PROVED_HERE | {"COORD-20"}
+    monkeypatch.setattr(proofs, "ProcessPoolExecutor", InThisProcess)
+    monkeypatch.setattr(proofs, "_share", lambda *_: reported(every, every - {"COORD-20", "ALIGN-03"}))
+    result = proofs.run(Context(0, tmp_path))
+
+    assert set(result.rules) == every - {"COORD-20", "ALIGN-03"}
+    assert [finding.line for finding in result.findings] == [
+        "no case asks for ALIGN-03; add one to model/cases/"
+    ]
+
+
+def test_an_empty_coordinator_names_no_rule_of_its_masters():
+    report = prove(coordinator_cases(2, 0, 0, 0, 1), PROPERTIES)
+
+    assert "COORD-23" in report.proved
+    assert "COORD-23" not in report.fired
+
+
+def reported(proved, fired):
+    return Report(frozenset(proved), frozenset(fired), (), 1, 1, 1)
 
 
 class InThisProcess:
