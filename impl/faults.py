@@ -58,8 +58,6 @@ POINTS = {
     RESTORED: "a subtask has restored its state, and does not run yet",
     RESTART: "an attempt has failed, and the checkpoint to go on from is not chosen",
 }
-DRIVER_POINTS = (COMPLETION_DUE, COMPLETION_STORED, RESTART)
-"""Those that the driver passes; all others are passed by subtasks."""
 SINK_POINTS = (PRE_COMMIT_DUE, PRE_COMMITTED, COMMIT_DUE, COMMITTED)
 GATE_POINTS = (FIRST_BARRIER_CAME, ALIGNMENT_IN_PROGRESS, LAST_BARRIER_CAME, ALIGNED)
 """Those that a source never passes."""

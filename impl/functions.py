@@ -14,6 +14,7 @@ thread; only `process_element` has to be there.
     close()                          the attempt has ended, well or not
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
@@ -104,7 +105,7 @@ class Aggregating:
         return out
 
 
-class _Rowwise:
+class _Rowwise(ABC):
     """A function without state, over whole batches."""
 
     def __init__(self, function: Callable[[Row], Any]) -> None:
@@ -114,9 +115,9 @@ class _Rowwise:
         """One row of a batch."""
         return self.process_rows((row,))
 
+    @abstractmethod
     def process_rows(self, rows: Sequence[Row]) -> Sequence[Row]:
         """What becomes of a batch."""
-        raise NotImplementedError
 
 
 class Mapping(_Rowwise):

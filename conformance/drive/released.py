@@ -1,5 +1,6 @@
 """What is conformed of a released Flink, and what came of it."""
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -12,7 +13,7 @@ from model.profiles import PROFILES
 
 
 @dataclass(frozen=True)
-class Target:
+class Target(ABC):
     """What is conformed: one release in one mode at one level."""
 
     version: str
@@ -29,9 +30,9 @@ class Target:
         """The same for all releases of a profile, so that they get the same sequences."""
         return f"{self.profile}/{self.mode}/{self.level}"
 
+    @abstractmethod
     def configs(self) -> list[Wire]:
         """The configurations that random sequences go through, in turn."""
-        raise NotImplementedError
 
 
 @dataclass

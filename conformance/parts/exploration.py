@@ -23,9 +23,10 @@ class Explored(NamedTuple):
 
 def run(context: Context) -> PartResult:
     """Explore every small closed model, and the composition."""
+    from model.closed.dataflow import SCOPES, SHORT
     from model.closed.worlds import small_worlds
 
-    composed = 1 if context.quick else 3
+    composed = 1 if context.quick else len(SCOPES if context.thorough else SHORT)
     places = [*range(-composed, 0), *range(len(small_worlds()))]  # the long ones first
     context.say("exploring the closed models with every property")
     with ProcessPoolExecutor(context.processes) as pool:
@@ -42,18 +43,18 @@ def run(context: Context) -> PartResult:
         numbers={"models": len(places), "states": states, "transitions": transitions, "rules": len(rules)},
         rules=tuple(sorted(rules)),
         findings=findings,
-        again="barrierspec verify --only exploration",
+        again="barrierspec verify --only exploration" + " --thorough" * context.thorough,
     )
 
 
 def exhaust(place: int) -> Explored:
-    """One closed model by its number; the negative ones are scopes of the composed dataflow."""
-    from model.closed.dataflow import EXPIRY, TWICE, ZOMBIES, dataflow_world
+    """One closed model by its number; the negative ones are scopes of the composed dataflow, from -1 down."""
+    from model.closed.dataflow import SCOPES, dataflow_world
     from model.closed.worlds import small_worlds
     from model.engines.explore import explore
     from model.properties import of_component
 
-    world = dataflow_world((EXPIRY, ZOMBIES, TWICE)[place]) if place < 0 else small_worlds()[place]
+    world = dataflow_world(SCOPES[-place - 1]) if place < 0 else small_worlds()[place]
     properties = of_component(world.component)
     graph = explore(world, properties, keep_transitions=False)
     return Explored(

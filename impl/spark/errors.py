@@ -47,7 +47,3 @@ class AttemptFailedError(SparkRuntimeError):
 
 class JobFailedError(SparkRuntimeError):
     """The job gave up: no restart is left, or it failed where no restart helps."""
-
-
-class NoCheckpointError(SparkRuntimeError):
-    """A job was told to go on from a checkpoint folder that holds no checkpoint that can be read."""
