@@ -133,6 +133,8 @@ class Coverage(NamedTuple):
 
     fired: tuple[str, ...]
     missing: tuple[str, ...]
+    not_asked: tuple[str, ...] = ()
+    """Those that were left out on purpose."""
 
     @property
     def is_full(self) -> bool:
@@ -142,16 +144,26 @@ class Coverage(NamedTuple):
     def describe(self) -> str:
         """`16 of 18 rules, not ALIGN-14, ALIGN-15`."""
         count = f"{len(self.fired)} of {len(self.fired) + len(self.missing)} rules"
-        return f"{count}, not {', '.join(self.missing)}" if self.missing else count
+        told = f"{count}, not {', '.join(self.missing)}" if self.missing else count
+        return f"{told}; not asked: {len(self.not_asked)} others" if self.not_asked else told
 
 
 def coverage(
-    component: str, fired: Collection[str], pinned: Mapping[str, object] = MappingProxyType({})
+    component: str,
+    fired: Collection[str],
+    pinned: Mapping[str, object] = MappingProxyType({}),
+    asked: Collection[str] = (),
 ) -> Coverage:
-    """What a run of a component covered; rules that the `pinned` options rule out do not count."""
-    known = [rule for rule in rules_that_fire(component) if rule not in UNSENT and _possible(rule, pinned)]
+    """What a run of a component covered; rules that the `pinned` options rule out do not count.
+
+    `asked`: only these rules were asked for; empty: all.
+    """
+    possible = [rule for rule in rules_that_walks_fire(component) if _possible(rule, pinned)]
+    known = [rule for rule in possible if not asked or rule in asked]
     return Coverage(
-        tuple(rule for rule in known if rule in fired), tuple(rule for rule in known if rule not in fired)
+        tuple(rule for rule in known if rule in fired),
+        tuple(rule for rule in known if rule not in fired),
+        tuple(rule for rule in possible if rule not in known),
     )
 
 
@@ -163,6 +175,16 @@ def _possible(rule: str, pinned: Mapping[str, object]) -> bool:
 def _meets(pinned: object, values: tuple[object, ...]) -> bool:
     """Some value that the option is pinned to (a tuple stands for any of its own) is among those needed."""
     return any(value in values for value in (pinned if isinstance(pinned, tuple) else (pinned,)))
+
+
+def impossible(rules: Collection[str], pinned: Mapping[str, object]) -> tuple[str, ...]:
+    """Those of the rules that the `pinned` options rule out, sorted."""
+    return tuple(sorted(rule for rule in rules if not _possible(rule, pinned)))
+
+
+def rules_that_walks_fire(component: str) -> tuple[str, ...]:
+    """Those that `conform` can ask an implementation for, sorted."""
+    return tuple(rule for rule in rules_that_fire(component) if rule not in UNSENT)
 
 
 @cache

@@ -15,6 +15,8 @@ BATCH = 100
 @click.command()
 @click.option("--adapter", metavar="CMD", help="The implementation: a command, or `model` or `impl`.")
 @click.option("--component", "components", multiple=True, help="Only this one; may be repeated.")
+@click.option("--rule", "rules", multiple=True, metavar="ID",
+              help="Only cases that exercise this rule; may be repeated.")  # fmt: skip
 @click.option("--examples", default=100, show_default=True, type=click.IntRange(1), help="How much is tried.")
 @click.option("--seed", default=0, show_default=True, type=int, help="Decides every case.")
 @click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Budget; left out: none.")
@@ -29,10 +31,12 @@ BATCH = 100
               type=click.Path(file_okay=False, path_type=Path), help="Where divergences go.")  # fmt: skip
 @click.option("--known-divergences", "known_file", type=click.Path(dir_okay=False, path_type=Path),
               help="A list of divergences that may come, and have to.")  # fmt: skip
+@click.option("--fail-fast", is_flag=True, help="End at the first component that diverges.")
 @click.option("--fix", is_flag=True, help="Rewrite that list: without what passes, with what is found.")
 def command(
     adapter: str | None,
     components: tuple[str, ...],
+    rules: tuple[str, ...],
     examples: int,
     seed: int,
     seconds: float | None,
@@ -41,6 +45,7 @@ def command(
     replay_file: Path | None,
     out: Path,
     known_file: Path | None,
+    fail_fast: bool,
     fix: bool,
 ) -> int:
     """Drive an implementation beside the model and compare after every step."""
@@ -49,11 +54,16 @@ def command(
     from conformance.drive.examine import Plan
     from conformance.drive.listed import Known, ListError, read, write
     from conformance.report import conform
+    from conformance.report.asked import AskedError, asked_for
 
     unknown = sorted(set(components) - set(generate.COMPONENTS))
     if unknown:
         known = ", ".join(generate.COMPONENTS)
         raise click.UsageError(f"unknown component {', '.join(unknown)}; expected one of: {known}")
+    try:
+        asked = asked_for(rules, components)
+    except AskedError as wrong:
+        raise click.UsageError(str(wrong)) from wrong
     if replay_file is not None:
         return conform.again(replay_file, adapter, limit).exit_code
     if adapter is None:
@@ -72,9 +82,12 @@ def command(
         batch=BATCH if isinstance(opened, ProcessAdapter) else 1,
         pinned=_pinned(options),
         may_go_on=lambda: ends is None or time.monotonic() < ends,
+        asked=asked,
     )
     try:
-        verdicts = conform.report(opened, adapter, components, plan, out, listed, fix=fix)
+        verdicts = conform.report(
+            opened, adapter, components, plan, out, listed, fix=fix, fail_fast=fail_fast
+        )
     except ListError as wrong:
         raise click.UsageError(str(wrong)) from wrong
     finally:

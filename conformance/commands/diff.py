@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-COMPONENTS = ("gate", "channel", "subtask", "coordinator", "store", "sink", "offsets")
+from conformance.commands import COMPONENTS
 
 
 @click.command()
@@ -30,7 +30,7 @@ def command(old: str, new: str | None, components: tuple[str, ...]) -> int:
         if generation is not None and new is not None:
             compared = compare_profiles(old, new, generation)
         else:
-            compared = compare_revisions(Path.cwd(), old, new, components or COMPONENTS, lambda _: None)
+            compared = compare_revisions(Path.cwd(), old, new, components or COMPONENTS)
     except ChangeError as cannot:
         raise click.UsageError(str(cannot)) from cannot
     for line in change.told(compared.changes):

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-COMPONENTS = ("gate", "channel", "subtask", "coordinator", "store", "sink", "offsets")
+from conformance.commands import COMPONENTS
+
 WATCHED = ("model", "spec/rules.toml")
 """If nothing of these is another one, nothing of the protocol has changed."""
 
@@ -34,7 +35,7 @@ def command(base: str, components: tuple[str, ...]) -> int:
         click.echo(f"CONFORMS   {' and '.join(WATCHED)} are as they are in {base}")
         return Exit.CONFORMS
     try:
-        compared = compare_revisions(Path.cwd(), base, None, components or COMPONENTS, lambda _: None)
+        compared = compare_revisions(Path.cwd(), base, None, components or COMPONENTS)
     except ChangeError as cannot:
         raise click.UsageError(str(cannot)) from cannot
     assert compared.declared is not None

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-COMPONENTS = ("gate", "channel", "subtask", "coordinator", "store", "sink", "offsets")
+from conformance.commands import COMPONENTS
+
 SHOWN = 5
 """Differences that are shown."""
 

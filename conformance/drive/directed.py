@@ -9,7 +9,9 @@ test case. Of the paths that no graph takes z3 proves some out of the reach of e
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from model.cases import channel, coordinator, offsets, published, subtask
 from model.cases.aimed import aimed_cases
+from model.channel import NEWEST_CHANNEL
 from model.closed.free import free_worlds
 from model.components.script import Script, component_on_wire, script
 from model.engines.explore import Graph, explore
@@ -80,6 +82,12 @@ def directed_at(mode: str, profile: str, channels: int = 3) -> Directed:
     return directed_cases(graphs, aimed_cases(mode, PROFILES[profile], channels))
 
 
+GATES = (
+    ("exactly-once", "flink-1.14", 3),
+    ("at-least-once", "flink-1.14", 2),
+    ("alternating", "flink-1.14", 1),
+)
+"""The gates that directed cases are made for, of so many channels at most, unless a run is thorough."""
 MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
 
 
@@ -89,6 +97,37 @@ def every_gate() -> Iterator[tuple[str, str]]:
         for profile in PROFILES.values():
             if profile.has_unaligned or mode in MODES[:2]:
                 yield mode, profile.name
+
+
+def aimed(component: str, graphs: Sequence[Graph], *, thorough: bool) -> Iterator[Directed]:
+    """The directed cases of a component, of which `graphs` are the state graphs."""
+    if component != "gate":
+        yield directed_cases(graphs, cases_of(component), proves=thorough)
+    else:
+        yield from (directed_at(*gate) for gate in (every_gate() if thorough else GATES))
+
+
+def cases_of(component: str) -> Iterable[Case]:
+    """The cases whose paths are looked for in the closed models of a component."""
+    if component == "channel":
+        ends = (channel.sender_cases, channel.receiver_cases)
+        return [case for cases in ends for length in (0, 1) for case in cases(length, NEWEST_CHANNEL)]
+    if component == "subtask":
+        shapes = [(aborted, running) for aborted in (0, 1, 2) for running in (0, 1, 2)]
+        return [case for aborted, running in shapes for case in subtask.subtask_cases(aborted, running, 2)]
+    if component == "store":
+        sizes = ((1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2))
+        return [case for retain, entries in sizes for case in published.store_cases(retain, entries)]
+    if component == "offsets":
+        return [*offsets.offsets_cases(1), *offsets.offsets_cases(2)]
+    if component == "coordinator":
+        shapes3 = ((0, 0, 0), (0, 0, 1), (1, 0, 0), (1, 0, 1), (2, 0, 0), (2, 1, 0))
+        return [
+            case
+            for pending, queue, stored in shapes3
+            for case in coordinator.coordinator_cases(2, pending, queue, stored, 2)
+        ]
+    return []
 
 
 def _ways(graph: Graph) -> list[tuple[Event, ...]]:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from conformance.adapters.protocol import Adapter, Failure
-from conformance.coverage import Coverage, coverage
+from conformance.coverage import Coverage, coverage, impossible
 from conformance.drive.lockstep import Divergence, Played
 from conformance.drive.machines import run_machine
 from conformance.drive.shrink import shrink
@@ -35,6 +35,8 @@ class Plan(NamedTuple):
     """Asked before each case; when it says no, the budget has ended."""
     is_known: Callable[[Divergence], bool] = lambda _: False
     """A divergence that is to be passed over; the case ends there."""
+    asked: frozenset[str] = frozenset()
+    """Only cases that exercise one of these rules are played; empty: all."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
         pinned=plan.pinned,
         may_go_on=plan.may_go_on,
         is_known=plan.is_known,
+        asked=plan.asked,
     )
     ended_early = not plan.may_go_on()
     if _goes_on(played) and not skipped and not ended_early:
@@ -79,15 +82,16 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
             pinned=plan.pinned,
             may_go_on=plan.may_go_on,
             is_known=plan.is_known,
+            asked=plan.asked,
         )
         played.add(run.played)
         skipped = run.skipped
         ended_early = run.ended_early
-    covered = coverage(component, played.fired, plan.pinned)
+    covered = coverage(component, played.fired, plan.pinned, plan.asked)
     if played.divergence is not None:
         smallest = shrink(played.divergence, adapter)
         return _examined(component, Verdict.DIVERGES, covered, played, smallest, ())
-    doubts = _doubts(played, skipped, ended_early, covered)
+    doubts = _doubts(played, skipped, ended_early, covered) + _not_here(plan)
     return _examined(
         component, Verdict.UNDETERMINED if doubts else Verdict.CONFORMS, covered, played, None, doubts
     )
@@ -101,7 +105,7 @@ def not_offered(component: str) -> Examination:
 
 def seen_again(component: str, played: Played, plan: Plan) -> Examination:
     """A divergence of an earlier run, which came first this time and is there still."""
-    covered = coverage(component, played.fired, plan.pinned)
+    covered = coverage(component, played.fired, plan.pinned, plan.asked)
     return _examined(component, Verdict.DIVERGES, covered, played, played.divergence, ())
 
 
@@ -122,6 +126,12 @@ def _doubts(played: Played, skipped: list[str], ended_early: bool, covered: Cove
     if not covered.is_full:
         doubts.append(f"under-covered: {covered.describe()}; give more --examples")
     return tuple(doubts)
+
+
+def _not_here(plan: Plan) -> tuple[str, ...]:
+    """What was asked for and cannot come."""
+    never = impossible(plan.asked, plan.pinned)
+    return (f"cannot fire in these configurations: {', '.join(never)}",) if never else ()
 
 
 def _examined(

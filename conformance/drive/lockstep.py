@@ -124,11 +124,29 @@ def walk(oracle: Oracle, adapter: Adapter, choose: Chooser, length: int, batch: 
     return played
 
 
-def replay(oracle: Oracle, adapter: Adapter, events: Iterable[Wire]) -> Played:
-    """One case of given events, one at a time; ends at the first that differs."""
+def drawn(oracle: Oracle, choose: Chooser, length: int) -> tuple[list[Wire], set[str]]:
+    """What `walk` would send, beside the model alone: the events, and the rules that fire."""
+    events: list[Wire] = []
+    fired: set[str] = set()
+    node = oracle.start
+    while len(events) < length:
+        event = choose(node.observed)
+        if event is None:
+            break
+        edge = oracle.step(node, event)
+        events.append(event)
+        fired.update(edge.rules)
+        node = edge.after
+        if edge.fails:
+            break
+    return events, fired
+
+
+def replay(oracle: Oracle, adapter: Adapter, events: Iterable[Wire], batch: int = 1) -> Played:
+    """One case of given events, by default one at a time; ends at the first that differs."""
     known = list(events)
     position = iter(known)
-    return walk(oracle, adapter, lambda _: next(position, None), len(known))
+    return walk(oracle, adapter, lambda _: next(position, None), len(known), batch)
 
 
 def compare(oracle: Oracle, events: Sequence[Wire], edge: Edge, answer: Applied | Failure) -> Played:

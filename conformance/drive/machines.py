@@ -1,13 +1,12 @@
 """Hypothesis state machines in lock-step: one machine a component, failing runs shrunk by Hypothesis.
 
 Where walks are fast and broad, a machine is stubborn: Hypothesis varies the numbers, keeps what reaches
-new ground, and shrinks. Every event is drawn relative to the observable state, so that small draws mean
-telling events. A run is decided by its seed alone; there is no example database.
+new ground, and shrinks. A run is decided by its seed alone; there is no example database. Where only some
+rules are asked for, an example is drawn beside the model alone until one of them fires.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import hypothesis
@@ -24,19 +23,13 @@ from hypothesis.stateful import (
 
 from conformance.adapters.protocol import FAILURES, Adapter, Failure, Unsupported, Wire
 from conformance.drive import generate
-from conformance.drive.draw_operators import OFFSETS, RESTORES, SINK
-from conformance.drive.generate_channel import CHANNEL_DRAWS
-from conformance.drive.generate_unaligned import MODES as UNALIGNED_MODES
-from conformance.drive.generate_unaligned import drawn_advance, drawn_barrier
+from conformance.drive.draws import DRAWS, POSSIBLE, Draw, one_of
 from conformance.drive.lockstep import Divergence, Played, compare
-from conformance.drive.oracle import Oracle
+from conformance.drive.oracle import Edge, Oracle
 from conformance.drive.walks import Oracles
 
 STEPS = 40
 """Events of one example at most."""
-
-Draw = Callable[[st.DataObject, Wire, Wire], Wire]
-"""An event, given the draws, the configuration and the observable state."""
 
 
 class DivergenceFound(AssertionError):  # noqa: N818 - a finding of a test, not an error of this program
@@ -55,245 +48,6 @@ class NotDetermined(Exception):  # noqa: N818 - neither a divergence nor a fault
         self.failure = failure
 
 
-# ---------------------------------------------------------------- events, drawn relative to the state
-
-
-def _near(data: st.DataObject, around: int) -> int:
-    return max(0, around + data.draw(st.integers(-2, 3), "distance"))
-
-
-def _one_of(data: st.DataObject, values: list[Any]) -> Any:  # noqa: ANN401 - whatever the list holds
-    return values[data.draw(st.integers(0, len(values) - 1), "position")]
-
-
-def _channel(data: st.DataObject, config: Wire) -> int:
-    return data.draw(st.integers(0, config["channels"] - 1), "channel")
-
-
-def _at_gate(kind: str) -> Draw:
-    def draw(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-        channel = _channel(data, config)
-        return {"kind": kind, "channel": channel, "checkpoint": _near(data, seen["current"])}
-
-    return draw
-
-
-def _awaited(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    channels = [c for c in range(config["channels"]) if c not in seen["blocked"] and c not in seen["closed"]]
-    channel = _one_of(data, channels or [0])
-    return {"kind": "barrier", "channel": channel, "checkpoint": seen["current"] + (not seen["pending"])}
-
-
-def _tracked(kind: str) -> Draw:
-    def draw(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-        channels = [channel for channel in range(config["channels"]) if channel not in seen["closed"]]
-        channel = _one_of(data, channels or [0])
-        checkpoint = _one_of(data, [entry[0] for entry in seen["tracked"]])
-        return {"kind": kind, "channel": channel, "checkpoint": checkpoint}
-
-    return draw
-
-
-def _record(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    value = data.draw(st.integers(0, 9), "value")
-    return {"kind": "record", "channel": _channel(data, config), "value": value}
-
-
-def _end(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    return {"kind": "end_of_partition", "channel": _channel(data, config)}
-
-
-def _of_subtask(kind: str) -> Draw:
-    def draw(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-        if seen["running"] and data.draw(st.booleans(), "running"):
-            return {"kind": kind, "checkpoint": _one_of(data, seen["running"])}
-        return {"kind": kind, "checkpoint": _near(data, seen["last"])}
-
-    return draw
-
-
-def _trigger(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    ids = [*seen["aborted"], *(max(0, seen["last"] + distance) for distance in (1, 2, 0, -1))]
-    return {"kind": "checkpoint", "checkpoint": _one_of(data, ids)}
-
-
-def _broken_trigger(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    return {**_trigger(data, config, seen), "fails": True}
-
-
-def _async_cause(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    return {**_of_subtask("async_failed")(data, config, seen), "reason": "IO_EXCEPTION"}
-
-
-def _abort_on_barrier(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    reason = _one_of(data, ["SUBSUMED", "ON_CANCELLATION_BARRIER", "INPUT_END_OF_STREAM"])
-    return {"kind": "abort_on_barrier", "checkpoint": _near(data, seen["last"]), "reason": reason}
-
-
-def _abort_notification(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    ids = [max(0, seen["last"] + 1), *seen["running"], _near(data, seen["last"] + 2)]
-    completed = max(-1, seen["completed"] + data.draw(st.integers(-1, 2), "completed"))
-    return {"kind": "abort_notification", "checkpoint": _one_of(data, ids), "completed": completed}
-
-
-def _complete_notification(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    return {"kind": "complete_notification", "checkpoint": _near(data, seen["completed"])}
-
-
-def _status(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    return {"kind": "status", "running": not data.draw(st.booleans(), "stops")}
-
-
-def _task(data: st.DataObject, config: Wire) -> str:
-    return str(_one_of(data, [task["id"] for task in config["tasks"]]))
-
-
-def _all_run(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    return {"kind": "task_status", "task": _task(data, config), "status": "RUNNING"}
-
-
-def _task_stops(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    return {"kind": "task_status", "task": _task(data, config), "status": "FINISHED"}
-
-
-def _job_status(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    return {"kind": "job_status", "status": _one_of(data, ["RUNNING", "RUNNING", "RESTARTING", "FAILING"])}
-
-
-def _request(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    return {"kind": "trigger", "type": _one_of(data, ["checkpoint", "checkpoint", "savepoint"])}
-
-
-def _pending(data: st.DataObject, seen: Wire) -> int:
-    return int(_one_of(data, [*seen["pending"], seen["next_id"], max(1, seen["next_id"] - 1)]))
-
-
-def _acknowledge(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    checkpoint = _pending(data, seen)
-    missing = seen["pending"].get(str(checkpoint), [])
-    task = _one_of(data, [*missing, _task(data, config), "stranger-0"])
-    event: dict[str, object] = {"kind": "acknowledge", "task": task, "checkpoint": checkpoint}
-    if data.draw(st.booleans(), "state"):
-        event["state"] = f"{task}/{checkpoint}"
-    return event
-
-
-def _decline(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    checkpoint, task = _pending(data, seen), _task(data, config)
-    return {"kind": "decline", "task": task, "checkpoint": checkpoint, "reason": "ASYNC_EXCEPTION"}
-
-
-def _advance(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    return {"kind": "advance", "ms": data.draw(st.integers(0, config["timeout_ms"] + 1), "ms")}
-
-
-def _fail(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    return {"kind": "fail_tasks", "tasks": [_task(data, config)]}
-
-
-def _restore_job(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    return {"kind": "restore"}  # refused while the job runs
-
-
-def _add(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    kind = _one_of(data, ["checkpoint", "checkpoint", "savepoint", "stop"])
-    return {"kind": "add", "checkpoint": _near(data, max(seen["completed"], default=0)), "type": kind}
-
-
-def _latest(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    return {"kind": "latest"}
-
-
-def _shutdown(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    return {"kind": "shutdown", "discard": data.draw(st.booleans(), "discard")}
-
-
-DRAWS: Mapping[str, Mapping[str, Draw]] = {
-    "gate": {
-        "awaited_barrier": _awaited,
-        "barrier": _at_gate("barrier"),
-        "cancel": _at_gate("cancel"),
-        "record": _record,
-        "end_of_partition": _end,
-        "tracked_barrier": _tracked("barrier"),
-        "tracked_cancel": _tracked("cancel"),
-        "optioned_barrier": partial(drawn_barrier, "barrier"),
-        "announce": partial(drawn_barrier, "announce"),
-        "inject": partial(drawn_barrier, "inject"),
-        "advance": drawn_advance,
-    },
-    "channel": CHANNEL_DRAWS,
-    "subtask": {
-        "checkpoint": _trigger,
-        "abort_on_barrier": _abort_on_barrier,
-        "abort_notification": _abort_notification,
-        "complete_notification": _complete_notification,
-        "async_done": _of_subtask("async_done"),
-        "async_failed": _of_subtask("async_failed"),
-        "async_cause": _async_cause,
-        "broken_checkpoint": _broken_trigger,
-        "subsumed_notification": _of_subtask("subsumed_notification"),
-        "close": lambda data, config, seen: {"kind": "close"},
-        "status": _status,
-    },
-    "coordinator": {
-        "task_runs": _all_run,
-        "job_status": _job_status,
-        "trigger": _request,
-        "acknowledge": _acknowledge,
-        "acknowledge_more": _acknowledge,
-        "decline": _decline,
-        "advance": _advance,
-        "task_stops": _task_stops,
-        "fail_tasks": _fail,
-        "restore": _restore_job,
-    },
-    "store": {"add": _add, "latest": _latest, "shutdown": _shutdown},
-    "sink": SINK,
-    "offsets": OFFSETS,
-}
-"""For each component its machine's rules: how the event of a rule is drawn."""
-
-POSSIBLE: Mapping[str, Callable[[Wire, Wire], bool]] = {
-    **{
-        f"{component}.{name}": lambda config, seen: bool(seen["running"])
-        for component, names in {
-            "sink": SINK,
-            "offsets": OFFSETS,
-        }.items()
-        for name in names
-        if name not in RESTORES
-    },
-    **{
-        f"{component}.{name}": lambda config, seen: not seen["running"]
-        for component in ("sink", "offsets")
-        for name in RESTORES
-    },
-    **{
-        f"gate.{name}": lambda config, seen: config["mode"] in UNALIGNED_MODES
-        for name in ("optioned_barrier", "announce", "advance")
-    },
-    "gate.inject": lambda config, seen: (
-        config["mode"] in UNALIGNED_MODES and config["profile"] == "flink-1.14"
-    ),
-    **{
-        f"gate.{name}": lambda config, seen: bool(seen.get("tracked"))
-        for name in ("tracked_barrier", "tracked_cancel")
-    },
-    "gate.record": lambda config, seen: config["level"] == "polled",
-    "subtask.broken_checkpoint": lambda config, seen: seen["last"] > 1 or config["profile"] == "1.9",
-    "subtask.close": lambda config, seen: seen["last"] > 2,
-    "subtask.status": lambda config, seen: not seen["running_task"] or seen["last"] > 0,
-    "coordinator.restore": lambda config, seen: seen["status"] != "RUNNING",
-    "coordinator.task_runs": lambda config, seen: not seen["pending"],
-    "coordinator.acknowledge_more": lambda config, seen: bool(seen["pending"]),
-}
-"""When a machine's rule makes sense; the walks try what must be refused."""
-
-
-# ---------------------------------------------------------------- the machine
-
-
 @dataclass
 class _Bench:
     """What all examples of a run share."""
@@ -305,6 +59,8 @@ class _Bench:
     played: Played
     may_go_on: Callable[[], bool]
     is_known: Callable[[Divergence], bool]
+    asked: frozenset[str] = frozenset()
+    """Only examples that exercise one of these rules are played; empty: all."""
     ended_early: bool = False
 
 
@@ -317,6 +73,10 @@ class LockStepMachine(RuleBasedStateMachine):
         super().__init__()
         self.oracle: Oracle
         self.events: list[Wire] = []
+        self.waiting: list[tuple[Wire, Edge]] = []
+        """What the implementation has not been given yet."""
+        self.is_played = False
+        """The implementation takes part; from the beginning, unless only some rules are asked for."""
         self.over = False
         """It has come to a divergence that is known, and nothing more can be said."""
 
@@ -324,26 +84,48 @@ class LockStepMachine(RuleBasedStateMachine):
     def begin(self, data: st.DataObject) -> None:
         """Choose a configuration and make the instance; once the budget has ended, do nothing any more."""
         bench = self.bench
-        self.oracle = bench.oracles.of(_one_of(data, bench.configs))
+        self.oracle = bench.oracles.of(one_of(data, bench.configs))
         self.node = self.oracle.start
         if bench.ended_early or not bench.may_go_on():
             bench.ended_early = True
             return
-        made = bench.adapter.new(bench.component, self.oracle.config)
-        if isinstance(made, FAILURES):
-            raise NotDetermined(made)
-        bench.played.cases += 1
+        if not bench.asked:
+            self._play()
         if bench.component == "coordinator" and data.draw(st.integers(0, 3), "starts by hand") < 3:
             self.take({"kind": "job_status", "status": "RUNNING"})
             for task in self.oracle.config["tasks"]:
                 self.take({"kind": "task_status", "task": task["id"], "status": "RUNNING"})
 
     def take(self, event: Wire) -> None:
-        """Give one event to both sides; raises DivergenceFound."""
+        """Give one event to both sides; raises DivergenceFound.
+
+        Where rules are asked for, the implementation gets what came so far when the first of them fires.
+        """
         bench = self.bench
         if bench.ended_early or self.over:
             return
         edge = self.oracle.step(self.node, event)
+        self.node = edge.after
+        self.waiting.append((event, edge))
+        if not self.is_played and bench.asked.intersection(edge.rules):
+            self._play()
+        if self.is_played:
+            for waited in self.waiting:
+                self._give(*waited)
+            self.waiting.clear()
+
+    def _play(self) -> None:
+        bench = self.bench
+        made = bench.adapter.new(bench.component, self.oracle.config)
+        if isinstance(made, FAILURES):
+            raise NotDetermined(made)
+        bench.played.cases += 1
+        self.is_played = True
+
+    def _give(self, event: Wire, edge: Edge) -> None:
+        bench = self.bench
+        if self.over:
+            return
         self.events.append(event)
         answer = bench.adapter.apply([event])
         bench.played.steps += 1
@@ -356,7 +138,6 @@ class LockStepMachine(RuleBasedStateMachine):
             self.over = bench.is_known(judged.divergence)
             if not self.over:
                 raise DivergenceFound(judged.divergence)
-        self.node = edge.after
 
 
 def machine(component: str) -> type[LockStepMachine]:
@@ -396,10 +177,12 @@ def run_machine(
     pinned: Mapping[str, object] | None = None,
     may_go_on: Callable[[], bool] = lambda: True,
     is_known: Callable[[Divergence], bool] = lambda _: False,
+    asked: Collection[str] = (),
 ) -> Run:
     """So many examples; the divergence, if there is one, is as Hypothesis shrank it.
 
-    `may_go_on` is asked before each example; one that comes to a divergence that `is_known` ends there.
+    `may_go_on` is asked before each example; one that comes to a divergence that `is_known` ends there. With
+    `asked`, only examples that exercise one of these rules are played.
     """
     wanted = pinned or {}
     configs = [config for config in generate.configs(component) if generate.fits(config, wanted)]
@@ -407,7 +190,9 @@ def run_machine(
         return Run(Played(), [f"no configuration of {component} has {dict(wanted)}"])
     played = Played()
     kind = machine(component)
-    bench = kind.bench = _Bench(component, adapter, Oracles(component), configs, played, may_go_on, is_known)
+    bench = kind.bench = _Bench(
+        component, adapter, Oracles(component), configs, played, may_go_on, is_known, frozenset(asked)
+    )
     seeded = hypothesis.seed(seed)(kind)
     try:
         run_state_machine_as_test(

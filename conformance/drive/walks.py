@@ -1,11 +1,11 @@
 """Seeded walks: many short random cases, each with a fresh instance, until one diverges or all are done."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from itertools import islice
 
 from conformance.adapters.protocol import Adapter, Unsupported, Wire
 from conformance.drive import generate
-from conformance.drive.lockstep import Divergence, Played, walk
+from conformance.drive.lockstep import Divergence, Played, drawn, replay, walk
 from conformance.drive.oracle import Oracle, canonical
 
 LENGTH = 60
@@ -41,11 +41,13 @@ def walks(
     pinned: Mapping[str, object] | None = None,
     may_go_on: Callable[[], bool] = lambda: True,
     is_known: Callable[[Divergence], bool] = lambda _: False,
+    asked: Collection[str] = (),
 ) -> tuple[Played, list[str]]:
     """So many cases; what came of them, and why cases were skipped (each reason once).
 
     `pinned` keeps the configurations that have these values. `may_go_on` is asked before each case. The
-    walks end at the first divergence that is not `is_known`.
+    walks end at the first divergence that is not `is_known`. With `asked`, only those of the cases are played
+    that exercise one of these rules.
     """
     oracles = Oracles(component)
     total = Played()
@@ -58,7 +60,14 @@ def walks(
     for config, rng in islice(fitting, cases):
         if not may_go_on():
             break
-        played = walk(oracles.of(config), adapter, generate.chooser(component, config, rng), length, batch)
+        oracle, choose = oracles.of(config), generate.chooser(component, config, rng)
+        if asked:
+            events, fired = drawn(oracle, choose, length)
+            if not fired.intersection(asked):
+                continue
+            played = replay(oracle, adapter, events, batch)
+        else:
+            played = walk(oracle, adapter, choose, length, batch)
         stopped = played.stopped
         if isinstance(stopped, Unsupported):
             played.stopped = None

@@ -7,7 +7,7 @@ profile, and asks z3 about the paths without one; the others do so for the gates
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from conformance.adapters.bundled import bundled_adapter
 from conformance.coverage import coverage
 from conformance.drive import generate
-from conformance.drive.directed import Directed, directed_at, directed_cases, every_gate, graphs_of
+from conformance.drive.directed import aimed, graphs_of
 from conformance.drive.lockstep import Divergence, Played, replay
 from conformance.drive.machines import run_machine
 from conformance.drive.oracle import Oracle
@@ -27,11 +27,8 @@ from conformance.parts.result import Context, Finding, PartResult, verdict_of
 from conformance.report import words
 from conformance.report.saved import save
 from conformance.report.story import Telling, tell
-from model.cases import channel, coordinator, offsets, published, subtask
-from model.channel import NEWEST_CHANNEL
 from model.components.script import Script, script
 from model.engines.explore import Graph
-from model.engines.prove import Case
 
 WALKS = {
     "gate": 2500,
@@ -45,12 +42,6 @@ WALKS = {
 EXAMPLES = 30
 PATHS_HIT = {"gate": 794, "channel": 269, "subtask": 190, "coordinator": 214, "store": 17, "offsets": 26}
 """How many of the paths that z3 reads the closed models take, at least; a number that falls is a finding."""
-GATES = (
-    ("exactly-once", "flink-1.14", 3),
-    ("at-least-once", "flink-1.14", 2),
-    ("alternating", "flink-1.14", 1),
-)
-"""The gates that directed cases are made for in every verification, of so many channels at most."""
 NO_RULE = "none"
 """Charged where the implementation acts although the model says that no rule fires."""
 
@@ -132,41 +123,10 @@ def _tour(component: str, numbers: Counter[str], *, thorough: bool) -> Played:
     return played
 
 
-def aimed(component: str, graphs: Sequence[Graph], *, thorough: bool) -> Iterator[Directed]:
-    """The directed cases of a component, of which `graphs` are the state graphs."""
-    if component != "gate":
-        yield directed_cases(graphs, cases_of(component), proves=thorough)
-    else:
-        yield from (directed_at(*gate) for gate in (every_gate() if thorough else GATES))
-
-
 def _tours_of(graph: Graph) -> Iterator[Script]:
     edges = [(edge.source, edge.event, edge.target) for edge in graph.transitions]
     for way in tours(0, edges):
         yield script(graph.world, way)
-
-
-def cases_of(component: str) -> Iterable[Case]:
-    """The cases whose paths are looked for in the closed models of a component."""
-    if component == "channel":
-        ends = (channel.sender_cases, channel.receiver_cases)
-        return [case for cases in ends for length in (0, 1) for case in cases(length, NEWEST_CHANNEL)]
-    if component == "subtask":
-        shapes = [(aborted, running) for aborted in (0, 1, 2) for running in (0, 1, 2)]
-        return [case for aborted, running in shapes for case in subtask.subtask_cases(aborted, running, 2)]
-    if component == "store":
-        sizes = ((1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2))
-        return [case for retain, entries in sizes for case in published.store_cases(retain, entries)]
-    if component == "offsets":
-        return [*offsets.offsets_cases(1), *offsets.offsets_cases(2)]
-    if component == "coordinator":
-        shapes3 = ((0, 0, 0), (0, 0, 1), (1, 0, 0), (1, 0, 1), (2, 0, 0), (2, 1, 0))
-        return [
-            case
-            for pending, queue, stored in shapes3
-            for case in coordinator.coordinator_cases(2, pending, queue, stored, 2)
-        ]
-    return []
 
 
 def _walk(component: str, context: Context, played: Played, numbers: Counter[str]) -> None:

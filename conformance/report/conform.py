@@ -11,12 +11,14 @@ from conformance.adapters.choose import OURS, open_adapter
 from conformance.adapters.in_process import InProcess
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Adapter, Crashed, Hello, Hung, Malformed
+from conformance.coverage import rules_that_walks_fire
 from conformance.drive import generate
 from conformance.drive.examine import Examination, Plan, examine, not_offered, seen_again
 from conformance.drive.listed import Known
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 from conformance.report import saved, story
+from conformance.report.asked import components_of
 from conformance.report.saved import ReplayError, name_of
 from conformance.report.story import Telling
 from conformance.verdict import Verdict, together
@@ -50,11 +52,13 @@ def report(
     known: Known | None = None,
     *,
     fix: bool = False,
+    fail_fast: bool = False,
 ) -> list[Verdict]:
     """Examine the components, print what came of it, and give their verdicts.
 
     What was saved in `out` for this command is played first. `known` divergences are passed over; with
-    `fix` new ones become known. Raises ListError for a list that cannot be played.
+    `fix` new ones become known. `fail_fast`: a component that diverges is the last one. Raises ListError
+    for a list that cannot be played.
     """
     hello = adapter.hello()
     if not isinstance(hello, Hello):
@@ -63,8 +67,10 @@ def report(
             click.echo(hello.stderr.rstrip())
         click.echo(f"  again   {_command_line(command, components, plan)}")
         return [Verdict.UNDETERMINED]
-    chosen = list(components) or [name for name in generate.COMPONENTS if name in hello.components]
+    offered = [name for name in generate.COMPONENTS if name in hello.components]
+    chosen = list(components) or components_of(plan.asked, offered)
     pins = "".join(f", {key}={value}" for key, value in plan.pinned.items())
+    pins += f", only {', '.join(sorted(plan.asked))}" if plan.asked else ""
     click.echo(f"barrierspec conform   {name_of(hello)}, seed {plan.seed}{pins}\n")
     if known is not None:
         known.replay(adapter, chosen)
@@ -75,7 +81,10 @@ def report(
         if offer is None:
             done = not_offered(component)
         else:
-            asked = plan._replace(pinned={**generate.offered(offer), **plan.pinned})
+            asked = plan._replace(
+                pinned={**generate.offered(offer), **plan.pinned},
+                asked=plan.asked.intersection(rules_that_walks_fire(component)),
+            )
             again = _seen_before(component, adapter, command, out, asked)
             done = again or _examine(component, adapter, asked, known if fix else None)
         examined.append(done)
@@ -84,6 +93,8 @@ def report(
             click.echo(wrapped(f"               {doubt}", indent=15))
         if isinstance(done.stopped, Crashed | Hung | Malformed) and done.stopped.stderr.strip():
             click.echo("".join(f"               | {line}\n" for line in _tail(done.stopped.stderr)), nl=False)
+        if fail_fast and done.verdict is Verdict.DIVERGES:
+            break
     for done in examined:
         if done.divergence is not None:
             telling = Telling(done.divergence, name_of(hello), command, done.steps)
@@ -91,7 +102,10 @@ def report(
     verdicts = [done.verdict for done in examined]
     if known is not None:
         verdicts += _told(known, fix=fix)
-    click.echo(_closing(verdicts, chosen, [name for name in generate.COMPONENTS if name not in chosen]))
+    left = [name for name in generate.COMPONENTS if name not in [done.component for done in examined]]
+    click.echo(_closing(verdicts, chosen, left))
+    if fail_fast and len(examined) < len(chosen):
+        click.echo(f"  not examined, because of --fail-fast: {', '.join(chosen[len(examined) :])}")
     if together(verdicts) is not Verdict.DIVERGES:  # its story ends with the command already
         click.echo(f"  again   {_command_line(command, components, plan)}")
     return verdicts
@@ -126,6 +140,8 @@ def _seen_before(component: str, adapter: Adapter, command: str, out: Path, plan
             played = replay(Oracle(component, found.config), adapter, found.events)
         except (WireError, KeyError):
             continue  # saved by another version of the protocol
+        if plan.asked and not plan.asked.intersection(played.fired):
+            continue
         if played.divergence is not None and not plan.is_known(played.divergence):
             return seen_again(component, played, plan)
     return None
@@ -135,6 +151,7 @@ def _command_line(command: str, components: Sequence[str], plan: Plan) -> str:
     """The command that examines the same again; without its time limit, which no seed decides."""
     words = ["barrierspec", "conform", "--adapter", command]
     words += [word for component in components for word in ("--component", component)]
+    words += [word for rule in sorted(plan.asked) for word in ("--rule", rule)]
     words += [word for key, value in plan.pinned.items() for word in ("--config", f"{key}={value}")]
     return shlex.join([*words, "--seed", str(plan.seed), "--examples", str(plan.examples)])
 

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from conformance.adapters.protocol import Wire
 from conformance.drive import generate
-from conformance.drive.directed import graphs_of
+from conformance.drive.directed import aimed, graphs_of
+from conformance.drive.lockstep import drawn
 from conformance.drive.oracle import Oracle
 from conformance.drive.tours import tours
-from conformance.parts.lockstep import aimed
 from conformance.report.side_by_side import scenarios
 from conformance.vectors.vector import Vector, vector_of
 from model.components import WireError
@@ -74,15 +74,5 @@ def _random(component: str, seed: int, walks: int) -> Iterator[Run]:
     for _ in range(walks):
         config, rng = next(cases)
         oracle, choose = Oracle(component, config), generate.chooser(component, config, rng)
-        node = oracle.start
-        events: list[Wire] = []
-        while len(events) < LENGTH:
-            event = choose(node.observed)
-            if event is None:
-                break
-            edge = oracle.step(node, event)
-            events.append(event)
-            node = edge.after
-            if edge.fails:
-                break
+        events, _ = drawn(oracle, choose, LENGTH)
         yield Run("walk", config, events)

@@ -10,9 +10,6 @@ from conformance.adapters.protocol import Effects, Wire
 from conformance.drive.oracle import Oracle, canonical
 from model.components import WireError
 
-ORIGINS = ("scenario", "path", "tour", "walk")
-"""Where a run comes from: a named scenario, the path of a step function that z3 reads, a tour, chance."""
-
 
 class VectorError(ValueError):
     """A vector that cannot be read, or that the model does not know; the message says what was expected."""
@@ -36,6 +33,8 @@ class Vector(NamedTuple):
     id: str
     """Of the configuration and the events alone, so that it stays when what has to come of them changes."""
     origin: str
+    """Where the run comes from: a named `scenario`, the `path` of a step function that z3 reads, a `tour`
+    of a small model, or a `walk` by chance."""
     component: str
     config: Wire
     steps: tuple[Expected, ...]

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from conformance import commands
 from conformance.adapters.in_process import model_adapter
 from conformance.change.behaviour import Change, Kind, Meaning, changes, meaning_of
 from conformance.change.declared import declared
 from conformance.change.generations import component_of
 from conformance.change.sides import SHIPPED, Reprofiled
 from conformance.commands import diff, gate
+from conformance.drive import generate
 from conformance.drive.lockstep import Answer
 from conformance.report.change import told
 from conformance.vectors.vector import vector_of
@@ -154,3 +156,7 @@ def test_a_revision_that_there_is_not_is_a_clear_error(repository):
     ran = invoke(gate, "--base", "no-such-revision")
     assert "git cannot compare with 'no-such-revision'" in str(ran.exception)
     assert "git has no 'nowhere' here" in str(invoke(diff, "nowhere").exception)
+
+
+def test_commands_name_the_components_that_are_driven():
+    assert commands.COMPONENTS == generate.COMPONENTS

@@ -1,0 +1,150 @@
+"""Selection by rule: only cases that exercise a rule are played, and what was left out is told."""
+
+from functools import partial
+
+import pytest
+
+from conformance import cli
+from conformance.adapters.choose import ours
+from conformance.coverage import coverage
+from conformance.drive.examine import Plan, examine
+from conformance.drive.machines import run_machine
+from conformance.drive.oracle import Oracle
+from conformance.drive.walks import walks
+from conformance.report.asked import AskedError, asked_for, components_of
+from conformance.verdict import Exit, Verdict
+
+PINNED = {"mode": "exactly-once", "level": "handler", "channels": 2, "profile": "flink-1.14"}
+
+
+class Listening:
+    """The bundled implementation, and what it was given, case by case."""
+
+    def __init__(self):
+        self._ours = ours("impl")
+        self.hello, self.bye = self._ours.hello, self._ours.bye
+        self.cases = []
+
+    def new(self, component, config):
+        self.cases.append((component, config, []))
+        return self._ours.new(component, config)
+
+    def apply(self, events):
+        self.cases[-1][2].extend(events)
+        return self._ours.apply(events)
+
+
+def fired(case):
+    component, config, events = case
+    return {rule for edge in Oracle(component, config).transcript(events) for rule in edge.rules}
+
+
+@pytest.mark.parametrize("drive", [walks, partial(run_machine, steps=6)], ids=["walks", "machine"])
+def test_every_case_exercises_a_rule_that_is_asked_for(drive):
+    listening, whole = Listening(), Listening()
+    drive("gate", listening, 1, 40, pinned=PINNED, asked={"ALIGN-16", "ALIGN-11"})
+    drive("gate", whole, 1, 40, pinned=PINNED)
+
+    assert listening.cases
+    assert all(fired(case) & {"ALIGN-16", "ALIGN-11"} for case in listening.cases)
+    assert any(not fired(case) & {"ALIGN-16", "ALIGN-11"} for case in whole.cases)
+
+
+def test_the_cases_are_those_of_the_whole_run():
+    listening, whole = Listening(), Listening()
+    walks("store", listening, 5, 60, asked={"SUB-10"})
+    walks("store", whole, 5, 60)
+
+    wanted = [case for case in whole.cases if "SUB-10" in fired(case)]
+    assert listening.cases == wanted != whole.cases
+
+
+@pytest.mark.rule("ALIGN-04")
+@pytest.mark.parametrize("drive", [walks, partial(run_machine, steps=6)], ids=["walks", "machine"])
+def test_a_rule_that_is_broken_is_found(start, drive):
+    adapter = start("gate_unblocks_on_late_barrier")
+    broken = drive("gate", adapter, 1, 20, pinned=PINNED, asked={"ALIGN-04"})
+
+    assert getattr(broken, "played", broken[0]).divergence.rule == "ALIGN-04"
+
+
+@pytest.mark.rule("ALIGN-12")
+def test_what_is_not_asked_for_is_not_found(start):
+    adapter = start("gate_unblocks_on_late_barrier")
+    kept, _ = walks("gate", adapter, 1, 20, length=4, pinned=PINNED, asked={"ALIGN-12"})
+
+    assert kept.cases > 0
+    assert kept.divergence is None
+
+
+def test_coverage_tells_what_was_not_asked_for():
+    told = coverage("store", {"SUB-09"}, asked={"SUB-09", "SUB-10"})
+
+    assert told.missing == ("SUB-10",)
+    assert told.not_asked == tuple(
+        rule for rule in coverage("store", ()).missing if rule not in {"SUB-09", "SUB-10"}
+    )
+    assert told.describe() == f"1 of 2 rules, not SUB-10; not asked: {len(told.not_asked)} others"
+
+
+@pytest.mark.rule("ALIGN-17")
+def test_a_rule_that_cannot_fire_here_leaves_a_doubt():
+    plan = Plan(1, 3, pinned={"level": "handler"}, asked=frozenset({"ALIGN-17"}))
+    done = examine("gate", ours("impl"), plan)
+
+    assert done.verdict is Verdict.UNDETERMINED
+    assert done.doubts == ("cannot fire in these configurations: ALIGN-17",)
+
+
+def test_rules_choose_the_components():
+    asked = asked_for(["sub-01", "SINK-03"], [])
+
+    assert components_of(asked, ["gate", "store", "coordinator", "sink"]) == ["gate", "coordinator", "sink"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "components", "complaint"),
+    [
+        (["ALIGN-3"], [], "no rule has the ID"),
+        (["ONCE-01"], [], "is about many steps and fires at none"),
+        (["ALIGN-24"], [], "is about an event that not every gate is given"),
+        (["ALIGN-04"], ["sink"], "ALIGN-04 fires at gate, not at sink"),
+        (["ALIGN-04"], ["gate", "sink"], "none of ALIGN-04 fires at sink; leave it out"),
+    ],
+)
+def test_a_rule_that_cannot_be_asked_for_is_refused(rules, components, complaint):
+    with pytest.raises(AskedError, match=complaint):
+        asked_for(rules, components)
+
+
+def test_the_command_says_what_it_was_asked_for(capsys):
+    asked = ["--rule", "SUB-09", "--rule", "SUB-10", "--component", "store"]
+    assert cli.run(["conform", "--adapter", "impl", *asked, "--examples", "4", "--seed", "3"]) == 0
+    said = capsys.readouterr().out
+
+    assert said.startswith("barrierspec conform   barrierspec-impl ")
+    assert "seed 3, only SUB-09, SUB-10\n" in said
+    assert "2 of 2 rules; not asked: 3 others" in said
+    again = "barrierspec conform --adapter impl --component store --rule SUB-09 --rule SUB-10 --seed 3"
+    assert f"  again   {again} --examples 4" in said
+
+
+def test_a_saved_divergence_of_another_rule_is_not_played(little_adapter, tmp_path, capsys):
+    command = ["conform", "--adapter", little_adapter("gate_unblocks_on_late_barrier"), "--examples", "2"]
+    assert cli.run([*command, "--out", str(tmp_path)]) == Exit.DIVERGES
+    played_first = " 2 steps in 1 cases"
+    assert cli.run([*command, "--out", str(tmp_path), "--rule", "ALIGN-06"]) == Exit.DIVERGES
+    assert played_first not in capsys.readouterr().out.partition("only ALIGN-06")[2]
+    assert cli.run([*command, "--out", str(tmp_path), "--rule", "ALIGN-04"]) == Exit.DIVERGES
+    assert played_first in capsys.readouterr().out
+
+
+def test_fail_fast_ends_at_the_first_component_that_diverges(little_adapter, tmp_path, capsys):
+    chosen = ["--component", "store", "--component", "sink"]
+    command = ["conform", "--adapter", little_adapter("misbehaving", "crash"), "--out", str(tmp_path)]
+    assert cli.run([*command, *chosen, "--examples", "1", "--fail-fast"]) == Exit.DIVERGES
+    said = capsys.readouterr().out
+    assert said.rstrip().endswith("not examined, because of --fail-fast: sink")
+    assert "  sink " not in said
+    assert cli.run([*command, *chosen, "--examples", "1"]) == Exit.DIVERGES
+    assert "  sink         UNDETERMINED" in capsys.readouterr().out
