@@ -63,7 +63,7 @@ def test_the_cases_are_those_of_the_whole_run():
 @pytest.mark.parametrize("drive", [walks, partial(run_machine, steps=6)], ids=["walks", "machine"])
 def test_a_rule_that_is_broken_is_found(start, drive):
     adapter = start("gate_unblocks_on_late_barrier")
-    broken = drive("gate", adapter, 1, 20, pinned=PINNED, asked={"ALIGN-04"})
+    broken = drive("gate", adapter, 3, 100, pinned=PINNED, asked={"ALIGN-04"})
 
     assert getattr(broken, "played", broken[0]).divergence.rule == "ALIGN-04"
 
