@@ -61,7 +61,7 @@ def on_notify_complete(reader: Reader, checkpoint: int) -> Step[Reader]:
     if not effects:
         return Step(reader, (Ignored(checkpoint),), ("OFFSET-04",))
     newer = tuple(filed for filed in reader.remembered if filed.checkpoint > checkpoint)
-    return Step(reader._replace(remembered=newer), effects, ("OFFSET-03",))
+    return Step(reader._replace(remembered=newer), effects, ("OFFSET-03", "OFFSET-07"))
 
 
 def on_notify_abort(reader: Reader, checkpoint: int, completed: int = NONE) -> Step[Reader]:

@@ -18,6 +18,7 @@ from model.events import (
     Commit,
     Effects,
     PreCommit,
+    Rules,
     Step,
     Write,
 )
@@ -105,13 +106,13 @@ def on_snapshot(sink: Sink, checkpoint: int) -> Step[Sink]:
         effects = (PreCommit(sink.open),)
         sink = sink._replace(open=NONE, pending=(*sink.pending, Filed(checkpoint, sink.open)))
     if sink.finished:
-        rule = "SINK-07"
+        rules: Rules = ("SINK-07",)
     else:
-        rule = "SINK-02"
+        rules = ("SINK-02", "SINK-08")
         sink, begun = begin(sink)
         effects = (*effects, *begun)
     taken = SinkSnapshot(checkpoint, sink.open, sink.pending)
-    return Step(sink._replace(snapshots=(*sink.snapshots, taken)), effects, (rule,))
+    return Step(sink._replace(snapshots=(*sink.snapshots, taken)), effects, rules)
 
 
 def on_notify_complete(sink: Sink, checkpoint: int, fails: int = NONE) -> Step[Sink]:
@@ -174,7 +175,7 @@ def on_restore(sink: Sink, checkpoint: int, fails: int = NONE) -> Step[Sink]:
                 effects = (*effects, AbortTransaction(taken.open))
             sink = sink._replace(committed=with_committed(sink.committed, taken.pending))
     sink, begun = begin(sink._replace(running=True, snapshots=snapshots))
-    return Step(sink, (*effects, *begun), ("SINK-06",))
+    return Step(sink, (*effects, *begun), ("SINK-06", "SINK-08"))
 
 
 def begin(sink: Sink) -> tuple[Sink, Effects]:

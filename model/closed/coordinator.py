@@ -173,9 +173,11 @@ def coordinator_worlds() -> tuple[World, ...]:
         *(failures_world(name) for name in ("2.3", "1.11")),
         *(store_failure_world(name) for name in ("2.3", "1.14", "1.11")),
         *(shared_world(name) for name in ("2.3", "1.14")),
+        *(shared_states_world(name) for name in ("2.3", "1.14")),
         *(subsumption_world(name) for name in ("1.14", "1.9")),
         *(stop_world(name) for name in ("2.3", "1.14")),
         *(tasks_world(name) for name in ("2.3", "1.12")),
+        sources_world("2.3"),
         job_end_world("2.3"),
         *(masters_world(name) for name in ("2.3", "1.15")),
     )
@@ -220,9 +222,15 @@ def store_failure_world(name: str) -> World:
 
 
 def shared_world(name: str) -> World:
-    """Checkpoints share two files."""
+    """Checkpoints and savepoints share a file."""
     scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), files=((), (1,)))
     return subject_world("shared files", _plan(name)._replace(max_concurrent=2), scope)
+
+
+def shared_states_world(name: str) -> World:
+    """Two tasks, each of which brings a state of its own and may share a file."""
+    plan = _plan(name, tasks=2)._replace(max_concurrent=2)
+    return subject_world("shared files beside states", plan, Scope(ids=2, handles=(2,), files=((), (1,))))
 
 
 def subsumption_world(name: str) -> World:
@@ -243,6 +251,12 @@ def tasks_world(name: str) -> World:
     """Two tasks that finish."""
     plan = _plan(name, tasks=2)
     return subject_world("tasks that finish", plan, Scope(ids=3, more=ends_of_tasks))
+
+
+def sources_world(name: str) -> World:
+    """A source and two tasks behind it, which have to begin when it has finished."""
+    plan = _plan(name, tasks=3)
+    return subject_world("a source that finishes", plan, Scope(ids=1, more=ends_of_tasks))
 
 
 def job_end_world(name: str) -> World:

@@ -17,6 +17,7 @@ from model.properties.offsets import OFFSETS
 from model.properties.registry import Property
 from model.properties.sink import SINK
 from model.properties.store import STORE
+from model.properties.subsumption import SUBSUMPTION
 from model.properties.subtask import SUBTASK
 from model.properties.subtask_generations import SUBTASK_GENERATIONS
 from model.properties.threads import THREADS
@@ -44,6 +45,7 @@ PROPERTIES: tuple[Property, ...] = tuple(
         COORDINATOR_GENERATIONS,
         COORDINATOR_LIFE,
         COORDINATOR_TURNS,
+        SUBSUMPTION,
         STORE,
         SINK,
         OFFSETS,

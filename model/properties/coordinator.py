@@ -1,12 +1,11 @@
-"""COORD-01 to COORD-12 and SUB-02 to SUB-05, stated over the coordinator."""
+"""COORD-01 to COORD-12 and ONCE-04, stated over the coordinator."""
 
 import itertools
 
-from model.coordinator_events import FailJob, MasterAnswer, TellMaster
+from model.coordinator_events import MasterAnswer
 from model.coordinator_state import RUNNING, Coordinator
 from model.events import (
     CHECKPOINT_EXPIRED,
-    CHECKPOINT_SUBSUMED,
     COORDINATOR_SUSPEND,
     DUPLICATE,
     SUCCESS,
@@ -31,9 +30,20 @@ from model.events import (
     TriggerRequest,
     TriggerTask,
 )
-from model.pending import Pending
+from model.properties.coordinator_words import (
+    abort_effects,
+    beginners,
+    essence,
+    find_pending,
+    has_to_wait,
+    is_fit,
+    is_fresh,
+    is_full,
+    is_stored,
+    replacing_checkpoint,
+    started_ids,
+)
 from model.properties.registry import Registry
-from model.store import CHECKPOINT, SAVEPOINT
 
 COORDINATOR = Registry("coordinator")
 
@@ -235,8 +245,17 @@ def coord_10(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR.step("COORD-11")
 def coord_11(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """No request waits that could start."""
-    return not after.queue or has_to_wait(after)
+    """No request waits that could start: not even a periodic one, once the pause was over at a turn."""
+    if not after.queue:
+        return True
+    if not has_to_wait(after):
+        return False
+    if after.master != -1 or is_full(after):
+        return True
+    ended = tuple(pending for pending in before.pending if find_pending(after, pending.checkpoint) is None)
+    if type(event) is Advance:
+        return all(pending.deadline < after.pause_ends for pending in ended)
+    return (not ended and after.queue == before.queue) or after.now < after.pause_ends
 
 
 @COORDINATOR.state("COORD-11")
@@ -269,161 +288,3 @@ def once_04(before: Coordinator, event: Event, effects: Effects, after: Coordina
     newest = before.store.entries[-1].checkpoint if before.store.entries else -1
     told = tuple(effect for effect in effects if type(effect) is Restored)
     return told == (Restored(newest),) and (event.region or (len(effects) == 1 and after == before))
-
-
-@COORDINATOR.step("SUB-02")
-def sub_02(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Completion aborts every older pending checkpoint and deletes what it collected."""
-    done = replacing_checkpoint(before, effects)
-    if done is None:
-        return not any(type(effect) is Abort and effect.reason == CHECKPOINT_SUBSUMED for effect in effects)
-    expected: Effects = ()
-    for pending in before.pending:
-        if pending.checkpoint < done.checkpoint and not is_safe(before, pending):
-            expected = (*expected, *abort_effects(before, pending, CHECKPOINT_SUBSUMED))
-            if find_pending(after, pending.checkpoint) is not None:
-                return False
-    if before.shared.registered or before.shared.completed:  # files go with those who used them last
-        return True
-    said = tuple(effect for effect in effects if type(effect) in {Abort, DiscardState, NotifyAbort})
-    return said == expected
-
-
-@COORDINATOR.step("SUB-03")
-def sub_03(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Completion leaves newer pending checkpoints, and what they collected, as they are."""
-    done = replacing_checkpoint(before, effects)
-    if done is None:
-        return True
-    return all(
-        any(left == pending for left in after.pending)
-        for pending in before.pending
-        if pending.checkpoint > done.checkpoint
-    )
-
-
-@COORDINATOR.step("SUB-04")
-def sub_04(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Completion leaves pending savepoints as they are."""
-    done = replacing_checkpoint(before, effects)
-    if done is None:
-        return True
-    return all(
-        any(left == pending for left in after.pending)
-        for pending in before.pending
-        if is_safe(before, pending) and pending.checkpoint != done.checkpoint
-    )
-
-
-@COORDINATOR.step("SUB-05")
-def sub_05(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A completed savepoint is not stored, ends no pending checkpoint and notifies nobody."""
-    completed = tuple(effect.checkpoint for effect in effects if type(effect) is Complete)
-    if not completed or before.plan.profile.stores_savepoints:
-        return True
-    done = find_pending(before, completed[0])
-    if done is None or done.type != SAVEPOINT:
-        return True
-    quiet = not any(type(effect) in {Abort, NotifyComplete, NotifyAbort} for effect in effects)
-    others = tuple(pending for pending in before.pending if pending.checkpoint != done.checkpoint)
-    return quiet and after.store == before.store and after.pending[: len(others)] == others
-
-
-# ---------------------------------------------------------------- words for the rules
-
-
-def find_pending(coordinator: Coordinator, checkpoint: int) -> Pending | None:
-    """The pending checkpoint with that id."""
-    for pending in coordinator.pending:
-        if pending.checkpoint == checkpoint:
-            return pending
-    return None
-
-
-def is_fit(coordinator: Coordinator) -> bool:
-    """Job and tasks are as a start needs them."""
-    plan = coordinator.plan
-    if coordinator.status != RUNNING:
-        return False
-    for task, source in enumerate(plan.sources):
-        excused = plan.profile.awaits_every_task and not source
-        over = plan.finished_tasks and coordinator.tasks_finished[task]
-        if not (coordinator.tasks_run[task] or excused or over):
-            return False
-    return True
-
-
-def has_to_wait(coordinator: Coordinator) -> bool:
-    """The head of the queue may not start now: others are pending, or it comes too early."""
-    head = coordinator.queue[0]
-    if coordinator.master != -1 or (head.periodic and not head.forced):
-        return True
-    return not head.forced and len(coordinator.pending) >= coordinator.plan.max_concurrent
-
-
-def beginners(coordinator: Coordinator) -> tuple[int, ...]:
-    """The tasks that a start has to trigger: sources, or those behind sources that have all finished."""
-    everybody = tuple(enumerate(coordinator.plan.sources))
-    sources = tuple(task for task, source in everybody if source and coordinator.tasks_run[task])
-    others = tuple(task for task, _ in everybody if coordinator.tasks_run[task])
-    return sources or others
-
-
-def is_fresh(pending: Pending) -> bool:
-    """Nobody who takes part has acknowledged."""
-    return all(done != takes for done, takes in zip(pending.acknowledged, pending.tasks, strict=True))
-
-
-def is_safe(coordinator: Coordinator, pending: Pending) -> bool:
-    """No completion ends it."""
-    return pending.forced if coordinator.plan.profile.forced_are_safe else pending.type != CHECKPOINT
-
-
-def replacing_checkpoint(before: Coordinator, effects: Effects) -> Pending | None:
-    """The checkpoint that completes in this step and takes the place of older ones."""
-    for effect in effects:
-        if type(effect) is Complete:
-            done = find_pending(before, effect.checkpoint)
-            if done is None:
-                continue
-            storing = done.type == CHECKPOINT or before.plan.profile.stores_savepoints
-            if storing and before.fault:
-                return None
-            if done.type != SAVEPOINT or storing:
-                return done
-    return None
-
-
-def is_stored(done: Pending, after: Coordinator) -> bool:
-    """It is the newest in the store, if it belongs there."""
-    if done.type != CHECKPOINT and not after.plan.profile.stores_savepoints:
-        return True
-    return after.store.entries[-1].checkpoint == done.checkpoint
-
-
-def started_ids(before: Coordinator, after: Coordinator) -> tuple[int, ...]:
-    """Ids drawn in the step; at most one more than requests waited, but for those of the scheduler."""
-    drawn = tuple(before.next_id + count for count in range(len(before.queue) + 1))
-    return tuple(checkpoint for checkpoint in drawn if checkpoint < after.next_id)
-
-
-def essence(effects: Effects) -> Effects:
-    """Without what the job and operator coordinators are told."""
-    return tuple(effect for effect in effects if type(effect) not in {FailJob, TellMaster})
-
-
-def abort_effects(before: Coordinator, pending: Pending, reason: str) -> Effects:
-    """What an abort says: the end, what is deleted, and to each task that it is over."""
-    known = tuple(use.handle for use in before.shared.registered)
-    if not before.plan.profile.registers_early:
-        known = tuple(use.handle for use in before.shared.completed)
-    lost: Effects = ()
-    for handle, files in zip(pending.states, pending.shared, strict=True):
-        own: Effects = (DiscardState(handle),) if handle != 0 else ()
-        lost = (*lost, *own, *(DiscardState(file) for file in files if file not in known))
-    told: Effects = ()
-    if before.plan.profile.tells_of_aborts:
-        told = tuple(
-            NotifyAbort(pending.checkpoint, task) for task, takes in enumerate(pending.tasks) if takes
-        )
-    return (Abort(pending.checkpoint, reason), *lost, *told)

@@ -27,7 +27,7 @@ from model.events import (
     TriggerRequest,
 )
 from model.pending import Pending
-from model.properties.coordinator import find_pending, is_safe
+from model.properties.coordinator_words import find_pending, is_safe
 from model.properties.registry import Registry
 from model.requests import Request
 from model.store import CHECKPOINT, SAVEPOINT, STOP
@@ -111,8 +111,10 @@ def coord_15_decline(before: Coordinator, event: Event, effects: Effects, after:
     if failed is None or type(event) is not DeclineMessage:
         return True
     fails = FailJob(event.reason) in effects
-    if event.reason not in before.plan.profile.counted or is_past(before, failed.checkpoint):
+    if event.reason not in before.plan.profile.counted:
         return not fails and after.failures.counted == before.failures.counted
+    if is_past(before, failed.checkpoint):  # COORD-16, COORD-17
+        return True
     return fails or after.failures.counted == (*before.failures.counted, failed.checkpoint)
 
 
@@ -131,8 +133,13 @@ def coord_16_too_many(before: Coordinator, event: Event, effects: Effects, after
     failed = declined_checkpoint(before, event)
     if failed is None or type(event) is not DeclineMessage:
         return True
-    if event.reason not in before.plan.profile.counted or is_past(before, failed.checkpoint):
+    if (
+        event.reason not in before.plan.profile.counted
+        or failed.checkpoint <= before.failures.highest_success
+    ):
         return True
+    if is_past(before, failed.checkpoint):
+        return FailJob(event.reason) not in effects and after.failures == before.failures
     one_too_many = len(before.failures.counted) >= before.plan.tolerable_failures
     fails = FailJob(event.reason) in effects
     return fails == one_too_many and (not fails or not after.failures.counted)
@@ -149,6 +156,20 @@ def coord_17(before: Coordinator, event: Event, effects: Effects, after: Coordin
     if done.checkpoint > before.failures.highest_success:
         return not after.failures.counted and after.failures.highest_success == done.checkpoint
     return after.failures == before.failures
+
+
+@COORDINATOR_GENERATIONS.step("COORD-17")
+def coord_17_old_news(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """The failure of a checkpoint that is not newer than the newest success does not count (FLINK-18336)."""
+    if type(event) is CoordinatorRestart:
+        return True
+    newest = before.failures.highest_success
+    if any(counted <= newest for counted in after.failures.counted):
+        return False
+    failed = declined_checkpoint(before, event)
+    if failed is None or failed.checkpoint > newest:
+        return True
+    return after.failures == before.failures and not any(type(effect) is FailJob for effect in effects)
 
 
 @COORDINATOR_GENERATIONS.step("COORD-18")

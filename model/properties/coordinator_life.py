@@ -23,7 +23,7 @@ from model.events import (
     TriggerTask,
 )
 from model.pending import Pending
-from model.properties.coordinator import abort_effects, beginners, essence, find_pending
+from model.properties.coordinator_words import abort_effects, beginners, essence, find_pending
 from model.properties.registry import Registry
 from model.store import CHECKPOINT, STOP
 
