@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from impl.faults import FaultPlan
-from impl.job import Job, JobResult
+from impl.job import Job, JobResult, start_of
 from impl.spark.errors import JobFailedError
 from impl.spark.results import Start
 
@@ -35,6 +35,7 @@ class Errand:
     start: Start
     faults: tuple[FaultPlan, ...]
     event_log: bool
+    from_savepoint: Path | None = None
 
 
 def supervise(
@@ -45,6 +46,7 @@ def supervise(
     faults: Sequence[FaultPlan] = (),
     event_log: bool = False,
     resume: bool = False,
+    from_savepoint: Path | None = None,
     drivers: int = 4,
 ) -> JobResult:
     """Run `job` as `Job.execute` does, in a driver that is replaced when it is killed.
@@ -58,7 +60,8 @@ def supervise(
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("struck", "result"):
         (folder / name).unlink(missing_ok=True)
-    errand = Errand(job, master, output, Start.RESUMED if resume else Start.ANEW, tuple(faults), event_log)
+    start = start_of(resume=resume, from_savepoint=from_savepoint)
+    errand = Errand(job, master, output, start, tuple(faults), event_log, from_savepoint)
     deaths: list[str] = []
     while len(deaths) < drivers:
         (folder / "job").write_bytes(cloudpickle.dumps(errand))
@@ -115,6 +118,7 @@ def main(folder: Path) -> None:
             errand.faults,
             errand.event_log,
             struck=folder / "struck",
+            from_savepoint=errand.from_savepoint,
         )
     except Exception as failed:  # noqa: BLE001 - whatever it is, the supervisor raises it
         outcome = failed

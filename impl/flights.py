@@ -125,6 +125,7 @@ def run(
     event_log: bool = True,
     resume: bool = False,
     supervised: bool = False,
+    from_savepoint: Path | None = None,
     master: str = MASTER,
     spark: "SparkSession | None" = None,
 ) -> JobResult:
@@ -144,7 +145,15 @@ def run(
     )
     settled = [settle(plan, seed) for plan in plans]
     if supervised:
-        return supervise(job, master, output_dir, faults=settled, event_log=event_log, resume=resume)
+        return supervise(
+            job,
+            master,
+            output_dir,
+            faults=settled,
+            event_log=event_log,
+            resume=resume,
+            from_savepoint=from_savepoint,
+        )
     return job.execute(
         master,
         output_dir,
@@ -152,5 +161,6 @@ def run(
         event_log=event_log,
         on_progress=on_progress,
         resume=resume,
+        from_savepoint=from_savepoint,
         spark=spark,
     )

@@ -11,6 +11,7 @@ thread; only `process_element` has to be there.
     open(state)                      the keyed state, which holds what was restored
     process_element(key, row)        for each row
     snapshot_state(checkpoint)       between two rows: the operator state takes over what it has to hold
+    finish()                         the end of the data: answers the last rows
     close()                          the attempt has ended, well or not
 """
 

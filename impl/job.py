@@ -26,6 +26,8 @@ from impl.connectors.postgres_sink import PostgresOutput
 from impl.connectors.sqlite_sink import SqliteOutput
 from impl.faults import KILL_EXECUTOR, FaultPlan
 from impl.plan import Edge, Plan, Role, Stage
+from impl.running import RunningJob
+from impl.savepoints import REQUESTS, Savepoint, SavepointDesk
 from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, Start
 from impl.spark.runtime import run_job
 from impl.spark.session import spark_session
@@ -47,6 +49,8 @@ __all__ = [
     "PostgresOutput",
     "Progress",
     "RateInput",
+    "RunningJob",
+    "Savepoint",
     "SqliteOutput",
     "Stream",
 ]
@@ -137,27 +141,62 @@ class Job:
         event_log: bool = False,
         on_progress: OnProgress | None = None,
         resume: bool = False,
+        from_savepoint: Path | None = None,
         allow_non_restored_state: bool = False,
         spark: "SparkSession | None" = None,
     ) -> JobResult:
         """Run the job on a Spark master and wait for its end. `impl.driver.supervise` outlives drivers.
 
         Under `output` come `checkpoints`, `spark.log` and, with `event_log`, `events`. `faults` strike as
-        planned; `resume` goes on from the checkpoints that an earlier run has left there, also with other
-        parallelisms, and with `allow_non_restored_state` without the state of stages that are no more; a
-        session given as `spark` is used and left open. Raises `SparkRuntimeError`s: see `impl.spark.errors`.
+        planned; `resume` goes on from the checkpoints that an earlier run has left there, `from_savepoint`
+        from a savepoint, wherever it lies: both also with other parallelisms, and with
+        `allow_non_restored_state` without the state of stages that are no more; a session given as `spark`
+        is used and left open. Raises `ConfigError` if both are asked for, `SparkRuntimeError`s: see
+        `impl.spark.errors`, and `StateError`s for a savepoint that is none.
         """
-        start = Start.RESUMED if resume else Start.ANEW
         return self.drive(
             master,
             output,
-            start,
+            start_of(resume=resume, from_savepoint=from_savepoint),
             faults,
             event_log,
             on_progress,
             spark,
+            from_savepoint=from_savepoint,
             allow_non_restored_state=allow_non_restored_state,
         )
+
+    def start(
+        self,
+        master: str,
+        output: Path,
+        *,
+        event_log: bool = False,
+        on_progress: OnProgress | None = None,
+        resume: bool = False,
+        from_savepoint: Path | None = None,
+        allow_non_restored_state: bool = False,
+        spark: "SparkSession | None" = None,
+    ) -> RunningJob:
+        """As `execute`, but it does not wait: savepoints can be taken of the job while it runs."""
+        start = start_of(resume=resume, from_savepoint=from_savepoint)
+        desk = SavepointDesk(output / REQUESTS)
+
+        def run() -> JobResult:
+            return self.drive(
+                master,
+                output,
+                start,
+                (),
+                event_log,
+                on_progress,
+                spark,
+                from_savepoint=from_savepoint,
+                desk=desk,
+                allow_non_restored_state=allow_non_restored_state,
+            )
+
+        return RunningJob(self.name, run, desk)
 
     def drive(
         self,
@@ -170,6 +209,8 @@ class Job:
         spark: "SparkSession | None" = None,
         struck: Path | None = None,
         *,
+        from_savepoint: Path | None = None,
+        desk: SavepointDesk | None = None,
         allow_non_restored_state: bool = False,
     ) -> JobResult:
         """What `execute` does, with everything that a driver may have to be told."""
@@ -204,12 +245,25 @@ class Job:
                 start,
                 struck,
                 allow_non_restored_state,
+                from_savepoint,
+                desk or SavepointDesk(output / REQUESTS),
             )
 
         if spark is not None:
             return run(spark)
         with spark_session(master, paths.spark_log, self.name) as session:
             return run(session)
+
+
+def start_of(*, resume: bool, from_savepoint: Path | None) -> Start:
+    """What a run begins with. Raises `ConfigError` if two beginnings are asked for."""
+    if resume and from_savepoint is not None:
+        raise ConfigError(
+            "resume goes on from the newest checkpoint and from_savepoint from a savepoint; give one of them"
+        )
+    if from_savepoint is not None:
+        return Start.SAVEPOINT
+    return Start.RESUMED if resume else Start.ANEW
 
 
 def _new(there: Sequence[Any], here: Sequence[Any]) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Final, cast, overload
 
 from impl.config import ConfigError
 from impl.plan import Plan, Role
-from impl.state import CheckpointStorage, CompletedCheckpoint, Sections, StateHandle
+from impl.state import CheckpointStorage, CompletedCheckpoint, SavepointFolder, Sections, StateHandle
 
 IN_FLIGHT: Final = "in-flight"
 """The section of a task's snapshot that holds the records in flight at its ends."""
@@ -39,7 +39,7 @@ def taken_over(index: int, before: int, now: int) -> tuple[int, ...]:
 def require_restorable(
     plan: Plan,
     completed: CompletedCheckpoint,
-    storage: CheckpointStorage,
+    storage: CheckpointStorage | SavepointFolder,
     *,
     allow_non_restored_state: bool = False,
 ) -> None:
@@ -49,7 +49,8 @@ def require_restorable(
     """
     there = by_stage(completed.handles)
     stages = {stage.name: stage for stage in plan.stages}
-    name = f"checkpoint {completed.checkpoint}"
+    kind = "checkpoint" if completed.savepoint is None else "savepoint"
+    name = f"{kind} {completed.checkpoint}"
     missing = sorted(set(there) - set(stages))
     if missing and not allow_non_restored_state:
         raise RestoreRefusedError(

@@ -1,4 +1,4 @@
-"""`barrierspec checkpoints`: what a job has left in its checkpoint folder, verified to the last byte."""
+"""`barrierspec checkpoints`: the checkpoints and savepoints of a job, verified to the last byte."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,19 +19,39 @@ if TYPE_CHECKING:
 @click.option("--tasks", is_flag=True, help="The state of every task too.")
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw an SVG of the run.")
 def command(folder: Path, tasks: bool, plot: Path | None) -> int:
-    """List the completed checkpoints in FOLDER: ids, sizes, offsets, and whether they are as written.
+    """List checkpoints and savepoints: ids, sizes, offsets, and whether they are as written.
 
-    Every file is read and its checksum computed anew. New are the bytes that no older checkpoint of the list
-    has: with state in RocksDB they share the rest. Ends with 1 if a checkpoint was altered.
+    FOLDER is a job's output, its checkpoint folder, a folder of savepoints or a savepoint. Every file is read
+    and its checksum computed anew. New are the bytes that no older checkpoint of the list has: with state in
+    RocksDB they share the rest, which savepoints never do. Ends with 1 if anything was altered.
     """
+    from impl.state import savepoints_in
+
+    console = Console(highlight=False)
+    if (folder / "checkpoints" / "attempts").is_dir():
+        folder = folder / "checkpoints"
+    if (folder / "attempts").is_dir():
+        if plot is not None:
+            _draw(folder, plot)
+        altered = _list_checkpoints(console, folder, tasks) + _list_savepoints(
+            console, folder.parent / "savepoints", tasks
+        )
+        return Exit.DIVERGES if altered else Exit.CONFORMS
+    there = folder if savepoints_in(folder) else folder.parent
+    only = None if savepoints_in(folder) else folder
+    if only is not None and not (only / "_metadata").is_file():
+        raise click.UsageError(
+            f"{folder} is no checkpoint folder: a job's has an entry 'attempts', and a savepoint a file "
+            "'_metadata'"
+        )
+    return Exit.DIVERGES if _list_savepoints(console, there, tasks, only) else Exit.CONFORMS
+
+
+def _list_checkpoints(console: Console, folder: Path, tasks: bool) -> int:
+    """The completed checkpoints; answers how many were altered."""
     from impl.state import FileSystemStorage, StateError
 
-    if not (folder / "attempts").is_dir():
-        raise click.UsageError(f"{folder} is no checkpoint folder: a job's has an entry 'attempts'")
-    if plot is not None:
-        _draw(folder, plot)
     storage = FileSystemStorage(folder)
-    console = Console(highlight=False)
     columns = ("checkpoint", "attempt", "tasks", "bytes", "new", "records before it", "verdict")
     listed = Table(*columns, box=box.SIMPLE)
     altered = 0
@@ -59,12 +79,52 @@ def command(folder: Path, tasks: bool, plot: Path | None) -> int:
         )
     if not listed.row_count:
         click.echo(f"{folder}: no checkpoint is complete")
-        return Exit.CONFORMS
+        return 0
     console.print(listed)
     if tasks and whole:
         _list_tasks(console, whole[-1])
     _tell_restore(storage)
-    return Exit.DIVERGES if altered else Exit.CONFORMS
+    return altered
+
+
+def _list_savepoints(console: Console, folder: Path, tasks: bool, only: Path | None = None) -> int:
+    """The savepoints in a folder, or one of them; answers how many were altered."""
+    from impl.state import SavepointFolder, StateError, savepoints_in
+
+    found = savepoints_in(folder) if only is None else (SavepointFolder(only),)
+    listed = Table("savepoint", "tasks", "bytes", "records before it", "job", "verdict", box=box.SIMPLE)
+    listed.add_column("folder", overflow="fold")
+    altered = 0
+    whole: list[CompletedCheckpoint] = []
+    for one in found:
+        name = one.directory.name
+        if not one.is_complete:
+            listed.add_row("", "", "", "", "", "not complete", name)
+            continue
+        try:
+            completed = one.load()
+        except StateError as refused:
+            altered += 1
+            listed.add_row("", "", "", "", "", str(refused), name)
+            continue
+        whole.append(completed)
+        told = completed.savepoint or {}
+        handles = completed.handles.values()
+        stopped = "drained" if told.get("drained") else "stopped"
+        listed.add_row(
+            str(completed.checkpoint),
+            str(len(completed.handles)),
+            f"{sum(handle.whole_size for handle in handles):,}",
+            f"{sum(handle.offset or 0 for handle in handles):,}",
+            stopped if told.get("kind") == "stop" else "went on",
+            "whole",
+            name,
+        )
+    if listed.row_count:
+        console.print(listed)
+    if tasks and whole:
+        _list_tasks(console, whole[-1])
+    return altered
 
 
 def _draw(folder: Path, target: Path) -> None:
@@ -84,12 +144,15 @@ def _draw(folder: Path, target: Path) -> None:
 
 
 def _list_tasks(console: Console, completed: "CompletedCheckpoint") -> None:
-    """The tasks of the newest whole checkpoint."""
-    listed = Table("task", "bytes", "offset", "file", "checksum", box=box.SIMPLE)
+    """The tasks of the newest whole checkpoint or savepoint."""
+    listed = Table("task", "bytes", "offset", box=box.SIMPLE)
+    listed.add_column("file", overflow="fold")
+    listed.add_column("checksum", overflow="fold")
     for task, handle in sorted(completed.handles.items()):
         offset = "" if handle.offset is None else f"{handle.offset:,}"
         listed.add_row(task, f"{handle.whole_size:,}", offset, handle.file, handle.checksum[:16])
-    click.echo(f"checkpoint {completed.checkpoint}")
+    kind = "checkpoint" if completed.savepoint is None else "savepoint"
+    click.echo(f"{kind} {completed.checkpoint}")
     console.print(listed)
 
 

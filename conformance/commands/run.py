@@ -35,6 +35,11 @@ MARK = ".barrierspec-run"
 @click.option("--rows", type=click.IntRange(1), help="Only so many of the flights.")
 @click.option("--master", default="local[8]", show_default=True, help="The Spark master.")
 @click.option("--supervise", is_flag=True, help="In a process of its own, replaced when it is killed.")
+@click.option(
+    "--from-savepoint",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Go on from this savepoint of an earlier run into the same folder.",
+)
 @click.option("--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Of checkpoints.")
 def command(
     out: Path,
@@ -44,6 +49,7 @@ def command(
     rows: int | None,
     master: str,
     supervise: bool,
+    from_savepoint: Path | None,
     mode: str,
 ) -> int:
     """Count every flight exactly once, on Spark, while workers are being killed.
@@ -64,7 +70,13 @@ def command(
 
     struck = FaultPlan(COMPLETION_STORED, occurrence=5, action=KILL_DRIVER)
     planned = next(one for one in (*RUNS, Run(KILLED_DRIVER, (struck,))) if one.name == scenario)
-    emptied(out)
+    if from_savepoint is None:
+        emptied(out)
+    elif not (out / MARK).exists():
+        raise click.UsageError(
+            f"{out} is of no earlier run, and what the savepoint has not committed yet lies in that one's "
+            "output; name its folder with --out"
+        )
     console = Console(stderr=True)
     with RunDisplay(console) as display:
         try:
@@ -79,9 +91,15 @@ def command(
                 checkpoints=checkpoints_of(mode),
                 master=master,
                 supervised=supervise or scenario == KILLED_DRIVER,
+                from_savepoint=from_savepoint,
             )
         except (SparkRuntimeError, ConfigError, StateError, ConnectorError) as refused:
             raise click.ClickException(str(refused)) from refused
+    stopped = result.stopped_with
+    if stopped is not None:
+        click.echo(f"stopped with savepoint {stopped.checkpoint} in {stopped.folder}")
+        click.echo(f"go on with: barrierspec run --out {out} --from-savepoint {stopped.folder}")
+        return Exit.CONFORMS
     report = check_flights(out / "committed", csv)
     click.echo(report.describe())
     click.echo(

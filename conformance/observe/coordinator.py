@@ -16,6 +16,8 @@ from conformance.observe.run import Attempt, Run, Settings, task_of
 from model.components.coordinator import CoordinatorSession
 from model.store import CHECKPOINT, Entry
 
+CHECKPOINT_TYPE = "checkpoint"
+"""Of what belongs to the job itself; savepoints, whether they stop it or not, are their users'."""
 _PUBLICATION_FAILED = "FINALIZE_CHECKPOINT_FAILURE"
 
 
@@ -193,13 +195,18 @@ class CoordinatorReader:
             see("older one replaced")
         for effect in line.effects:
             match effect:
-                case {"kind": "trigger_task", "task": str(task), "checkpoint": int(checkpoint)}:
+                case {"kind": "trigger_task", "task": str(task), "checkpoint": int(checkpoint), "type": of}:
+                    if of != CHECKPOINT_TYPE:
+                        run.savepoints.add(checkpoint)
                     happened(("trigger", attempt, task, checkpoint))
                 case {"kind": "complete", "checkpoint": int(checkpoint)}:
                     run.completed.add(checkpoint)
-                    run.went_on.add(attempt)
                     happened(("completed", checkpoint))
-                    see("checkpoint completed")
+                    if checkpoint in run.savepoints:
+                        see("savepoint completed")
+                    else:
+                        run.went_on.add(attempt)
+                        see("checkpoint completed")
                 case {"kind": "notify_complete", "task": str(task), "checkpoint": int(checkpoint)}:
                     run.told.append((attempt, task, checkpoint))
                     happened(("complete", attempt, task, checkpoint))
@@ -242,9 +249,9 @@ def _upstream(fields: dict[str, Any]) -> dict[str, frozenset[str]]:
     }
 
 
-def _told_first(file: LogFile) -> tuple[tuple[list[str], dict[str, frozenset[str]]], dict[str, int]]:
+def _told_first(file: LogFile) -> tuple[tuple[list[str], dict[str, frozenset[str]]], dict[str, Any]]:
     """The plan, which stays the same over the attempts, and the settings that the log tells itself."""
-    told: dict[str, int] = {}
+    told: dict[str, Any] = {}
     for line in file.lines():
         if line.component is not None:
             continue

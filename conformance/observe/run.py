@@ -15,6 +15,7 @@ class Settings(NamedTuple):
     max_concurrent: int = 1
     retain: int = 1
     tolerable_failures: int = -1
+    unaligned: bool = False
 
 
 class Attempt(NamedTuple):
@@ -39,6 +40,8 @@ class Run:
     attempts: dict[int, Attempt] = field(default_factory=dict)
     completed: set[int] = field(default_factory=set)
     """Checkpoints that the coordinator has completed, or taken over as complete."""
+    savepoints: set[int] = field(default_factory=set)
+    """Those of them that no attempt restores: they are their users' (SUB-05)."""
     taken_over: set[int] = field(default_factory=set)
     """Completed before this log begins."""
     offsets: dict[tuple[str, int], int] = field(default_factory=dict)

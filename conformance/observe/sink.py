@@ -125,7 +125,7 @@ class SinkReader:
         """What no restore can ask for is not carried along: a long run stays fast."""
         sink: Sink = model.state
         if len(sink.snapshots) > _REMEMBERED:
-            newest = max(self._run.completed, default=-1)
+            newest = max(self._run.completed - self._run.savepoints, default=-1)
             kept = tuple(one for one in sink.snapshots if one.checkpoint >= newest)
             pending = {filed.transaction for one in kept for filed in one.pending}
             committed = tuple(one for one in sink.committed if one in pending)

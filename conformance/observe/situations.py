@@ -32,6 +32,7 @@ RARE: Mapping[str, str] = MappingProxyType(
     {
         "overtaken at the gate": "a barrier of a newer checkpoint ended the alignment of an older one",
         "late barrier": "a barrier of an ended checkpoint came",
+        "savepoint completed": "a savepoint was complete, and the store was as before",
         "overtook": "a barrier overtook and its first arrival triggered the snapshot",
         "output overtaken": "a barrier went past records that waited at their sender",
         "input stored": "records that came before a barrier were stored by their receiver",

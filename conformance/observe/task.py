@@ -130,7 +130,8 @@ class TaskReader:
         if self._channels:
             self._mode = str(fields.get("mode", EXACTLY_ONCE))
             self._run.modes.add(self._mode)
-            config = {"channels": len(self._channels), "mode": self._mode, "level": "handler"}
+            gate = str(fields.get("gate", self._mode))
+            config = {"channels": len(self._channels), "mode": gate, "level": "handler"}
             if fields.get("alignment_timeout_ms"):
                 config["alignment_timeout_ms"] = fields["alignment_timeout_ms"]
             self._gate = Replayed("gate", config)

@@ -14,16 +14,20 @@ then the sources end their partitions, and the job is finished. So every checkpo
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from impl.config import CheckpointConfig
-from impl.core import Coordinator, CoordinatorOptions, PeriodicTrigger, Task
+from impl.core import Coordinator, PeriodicTrigger
 from impl.core.coordinator_effects import FINALIZE_CHECKPOINT_FAILURE
 from impl.eventlog import EventLog, Recorded, Wire
 from impl.faults import COMPLETION_STORED, FaultLedger
 from impl.plan import Plan, Role
+from impl.savepoints import Savepoint, SavepointDesk
 from impl.spark.driver_faults import DriverFaults
 from impl.spark.errors import AttemptFailedError
+from impl.spark.restoring import Restoring, bounds_of, options_of
+from impl.spark.savepoints import Savepoints
 from impl.state import CheckpointStorage, Refused, StateHandle, StorageError
 
 Send = Callable[[str, dict[str, Any]], None]
@@ -58,8 +62,10 @@ class Coordination:
         wall_clock: Callable[[], float] = time.time,
         *,
         takes_over: bool = False,
+        savepoints: Savepoints | None = None,
     ) -> None:
-        self._takes_over = takes_over
+        self._restoring = Restoring(storage, self._line, takes_over=takes_over)
+        self._savepoints = savepoints or Savepoints(SavepointDesk(), Path(), "", plan, storage)
         self._clock = clock
         self._wall_clock = wall_clock
         self._plan = plan
@@ -85,11 +91,10 @@ class Coordination:
         self._triggered: dict[int, float] = {}
         self.completions: list[CheckpointReport] = []
         self.aborted: list[tuple[int, str]] = []
-        self.refused: list[Refused] = []
         first = storage.next_checkpoint_id()
         if first > 1 and not storage.completed_ids():  # an earlier driver has begun some and completed none
             self._line({"kind": "coordinator_started", "first_id": first, "completed": []})
-        self._use(Coordinator(self._options(), first_id=first))
+        self._use(Coordinator(options_of(plan, config), first_id=first))
 
     # ------------------------------------------------------------ attempts
 
@@ -108,11 +113,13 @@ class Coordination:
         self._final_from = None
         self._final_due = False
         self._failure = None
-        states = self._verified_newest()
+        states, published = self._restoring.newest(self._coordinator.completed)
+        if published is not None:
+            self._take_over(published)
         restored = self._apply({"kind": "restore"})[0]["checkpoint"]
         assert restored is None or isinstance(restored, int)
         self._storage.record_restored(attempt, restored)
-        self._line({"kind": "configured", **self._bounds()})
+        self._line({"kind": "configured", **bounds_of(self._config)})
         self._line(
             {
                 "kind": "attempt_started",
@@ -131,17 +138,23 @@ class Coordination:
         self._periodic.stop()
         self._final_from = None
         self._line({"kind": "attempt_failed", "reason": reason})
+        self._savepoints.attempt_failed(reason)
         self._failure = None  # it has been told: too many failed checkpoints fail an attempt once
         self._act({"kind": "fail_tasks", "tasks": list(self._tasks)})
 
-    def finish(self) -> None:
-        """Every task has finished, and writes nothing more: what was begun and not completed goes."""
+    def finish(self) -> tuple[Savepoint, ...]:
+        """Every task has finished, and writes nothing more: what was begun and not completed goes.
+
+        Answers the savepoints that were taken; whoever has asked for a stop hears of it now.
+        """
         self._send = _to_nobody
         for effect in self._apply({"kind": "job_status", "status": "FINISHED"}):
             self._carry_out(effect)
         self._clear([*(checkpoint for checkpoint, _ in self.aborted), self._coordinator.next_id])
         self._storage.sweep(self._attempt + 1)
         self._line({"kind": "finished"})
+        self._savepoints.finished()
+        return tuple(self._savepoints.completed)
 
     # ------------------------------------------------------------ what tasks say
 
@@ -159,6 +172,11 @@ class Coordination:
         return len(self._running) == len(self._tasks)
 
     @property
+    def refused(self) -> list[Refused]:
+        """Checkpoints that were altered or belong to a dead attempt, and so are not gone on from."""
+        return self._restoring.refused
+
+    @property
     def pending(self) -> int | None:
         """The oldest pending checkpoint, for those who watch."""
         return next(iter(self._coordinator.pending), None)
@@ -166,18 +184,22 @@ class Coordination:
     def acknowledge(self, task: str, checkpoint: int, state: dict[str, Any]) -> None:
         """`task` acknowledges; the last one publishes the checkpoint first, or declines it if that fails."""
         if self._coordinator.awaiting(checkpoint) == (task,):
-            self._line({"kind": "publishing", "checkpoint": checkpoint})  # a driver may die just after it
             handles = [*self._coordinator.collected(checkpoint).values(), state]
             try:
                 with self.faults.publication(self._send):
-                    self._storage.publish(
-                        checkpoint, self._attempt, map(_handle, handles), self._plan.max_parallelism
-                    )
+                    self._publish(checkpoint, map(_handle, handles))
             except StorageError as failed:
                 self._line({"kind": "publication_failed", "checkpoint": checkpoint, "reason": str(failed)})
                 self.decline(task, checkpoint, FINALIZE_CHECKPOINT_FAILURE)
                 return
         self._act({"kind": "acknowledge", "task": task, "checkpoint": checkpoint, "state": state})
+
+    def _publish(self, checkpoint: int, handles: Iterable[StateHandle]) -> None:
+        if self._savepoints.has(checkpoint):
+            self._savepoints.publish(checkpoint, self._attempt, handles)
+            return
+        self._line({"kind": "publishing", "checkpoint": checkpoint})  # a driver may die just after it
+        self._storage.publish(checkpoint, self._attempt, handles, self._plan.max_parallelism)
 
     def decline(self, task: str, checkpoint: int, reason: str, why: str | None = None) -> None:
         """`task` declines a checkpoint; `why`: in plain words, where it knows."""
@@ -189,6 +211,8 @@ class Coordination:
         self._ended.add(task)
         if len(self._ended) == len(self._tasks):
             self._periodic.stop()
+            if self._savepoints.stopping:
+                return  # the savepoint that drains the job is the last of all
             self._final_from = self._coordinator.next_id
             self._final_due = True
 
@@ -200,13 +224,25 @@ class Coordination:
         deadline = self._coordinator.next_deadline
         if deadline is not None and now >= deadline:
             self._sync()
+        self._ask_for_savepoints(now)
         decision = self._periodic.poll(now, waiting=bool(self._coordinator.waiting))
-        if decision.trigger or self._final_due:
+        if (decision.trigger or self._final_due) and not self._savepoints.stopping:
             self._final_due = False
             self._sync()
             self._act({"kind": "trigger", "type": "checkpoint"})
         due = [at for at in (decision.look_again, self._coordinator.next_deadline) if at is not None]
         return max(min(due, default=now + 200) - self._now(), 0) / 1_000
+
+    def _ask_for_savepoints(self, now: int) -> None:
+        """What somebody has asked for while all tasks run; one that stops the job ends the schedule."""
+        if not self.all_running:
+            return
+        while (event := self._savepoints.due(now)) is not None:
+            self._sync()
+            if self._savepoints.stopping:
+                self._periodic.stop()
+                self._final_due = False
+            self._act(event)
 
     def _now(self) -> int:
         return int((self._clock() - self._started) * 1_000)
@@ -231,22 +267,20 @@ class Coordination:
 
     def _carry_out(self, effect: Wire) -> None:
         match effect:
-            case {"kind": "trigger_task", "task": str(task), "checkpoint": int(checkpoint)}:
-                if checkpoint not in self._triggered:
-                    self._triggered[checkpoint] = self._clock()
-                    self._storage.reserve(checkpoint + 1)
-                now = int(self._wall_clock() * 1_000)
-                self._send(task, {"do": "trigger", "checkpoint": checkpoint, "timestamp": now})
+            case {"kind": "trigger_task", "task": str(task), "checkpoint": int(checkpoint), "type": kind}:
+                self._trigger(task, checkpoint, str(kind))
+            case {"kind": "rejected", "type": str(kind), "reason": str(reason)}:
+                self._savepoints.rejected(kind, reason)
             case {"kind": "complete", "checkpoint": int(checkpoint)}:
                 self._completed(checkpoint)
             case {"kind": "abort", "checkpoint": int(checkpoint), "reason": str(reason)}:
                 self._aborted(checkpoint, reason)
             case {"kind": "fail_job", "reason": str(reason)}:
-                self._failure = self._too_many_failures(reason)
+                self._failure = self._failure or self._too_many_failures(reason)
             case {"kind": "discard", "checkpoint": int(checkpoint)}:
                 self._storage.discard(checkpoint)
             case {"kind": "discard", "state": state}:
-                self._storage.discard_state(_handle(state))
+                self._discard_state(_handle(state))
             case {"kind": "notify_complete", "task": str(task), "checkpoint": int(checkpoint)}:
                 self._send(task, {"do": "complete", "checkpoint": checkpoint})
                 self._end_if_final(task, checkpoint)
@@ -255,8 +289,29 @@ class Coordination:
                 newest = completed[-1] if completed else -1
                 self._send(task, {"do": "abort", "checkpoint": checkpoint, "completed": newest})
 
+    def _trigger(self, task: str, checkpoint: int, kind: str) -> None:
+        if checkpoint not in self._triggered:
+            self._triggered[checkpoint] = self._clock()
+            self._storage.reserve(checkpoint + 1)
+        message: dict[str, Any] = {"do": "trigger", "checkpoint": checkpoint}
+        message["timestamp"] = int(self._wall_clock() * 1_000)
+        order = self._savepoints.order(checkpoint, kind)
+        if order is not None:
+            message["savepoint"] = order._asdict()
+        self._send(task, message)
+
+    def _discard_state(self, handle: StateHandle) -> None:
+        if self._savepoints.has(handle.checkpoint):
+            self._savepoints.discard_state(handle)
+        else:
+            self._storage.discard_state(handle)
+
     def _completed(self, checkpoint: int) -> None:
         duration = (self._clock() - self._triggered.pop(checkpoint)) * 1_000
+        if self._savepoints.has(checkpoint):
+            self._savepoints.complete(checkpoint)
+            self._periodic.completed(self._now())
+            return
         self.completions.append(CheckpointReport(checkpoint, self._attempt, round(duration, 1)))
         self._periodic.completed(self._now())
         self._clear([one for one, _ in self.aborted[-_CLEARED_AGAIN:] if one < checkpoint])
@@ -266,10 +321,18 @@ class Coordination:
         """Of checkpoints that were aborted nothing stays; a task may have written into one since."""
         for checkpoint in aborted:
             self._storage.discard(checkpoint)
+            if self._savepoints.has(checkpoint):
+                self._savepoints.clear(checkpoint)
 
     def _aborted(self, checkpoint: int, reason: str) -> None:
         self._triggered.pop(checkpoint, None)
         self.aborted.append((checkpoint, reason))
+        if self._savepoints.has(checkpoint):
+            stop = self._savepoints.is_stop(checkpoint)
+            self._savepoints.aborted(checkpoint, reason)
+            if stop:  # its sources have stopped
+                self._failure = f"savepoint {checkpoint} was to stop the job and was aborted with {reason}"
+            return
         if self._final_from is not None and checkpoint >= self._final_from:
             self._final_due = True
 
@@ -283,23 +346,12 @@ class Coordination:
 
     def _end_if_final(self, task: str, checkpoint: int) -> None:
         final = self._final_from is not None and checkpoint >= self._final_from
+        if self._savepoints.is_stop(checkpoint):
+            final = True
         if final and task in self._plan.of_role(Role.SOURCE):
             self._send(task, {"do": "finish"})
 
-    # ------------------------------------------------------------ taking over and restoring
-
-    def _options(self) -> CoordinatorOptions:
-        sources = self._plan.of_role(Role.SOURCE)
-        return CoordinatorOptions([Task(task, task in sources) for task in self._tasks], **self._bounds())
-
-    def _bounds(self) -> dict[str, Any]:
-        """What the coordinator is bound by, as the event log tells it too."""
-        return {
-            "timeout_ms": self._config.checkpoint_timeout_ms,
-            "max_concurrent": self._config.max_concurrent_checkpoints,
-            "retain": self._config.num_retained_checkpoints,
-            "tolerable_failures": self._config.tolerable_checkpoint_failure_number,
-        }
+    # ------------------------------------------------------------ taking over
 
     def _use(self, coordinator: Coordinator) -> None:
         self._coordinator = coordinator
@@ -308,29 +360,12 @@ class Coordination:
     def _take_over(self, completed: tuple[int, ...]) -> None:
         """A new coordinator over `completed`; ids go on from where they were (COORD-02)."""
         first = self._coordinator.next_id
-        self._use(Coordinator(self._options(), first_id=first, completed=completed))
+        self._use(Coordinator(options_of(self._plan, self._config), first_id=first, completed=completed))
         kept = self._coordinator.completed
         self._line({"kind": "coordinator_started", "first_id": first, "completed": list(kept)})
         for checkpoint in completed:
             if checkpoint not in kept:
                 self._storage.discard(checkpoint)  # the coordinator leaves that to who owns the files
-
-    def _verified_newest(self) -> Mapping[str, StateHandle]:
-        """The handles of the newest checkpoint that can be read; those that cannot are taken out."""
-        latest = self._storage.latest_completed()
-        for refused in latest.refused:
-            if refused not in self.refused:
-                self.refused.append(refused)
-            self._line(
-                {"kind": "checkpoint_refused", "checkpoint": refused.checkpoint, "reason": refused.reason}
-            )
-        # one that was refused in an earlier attempt is not looked at again, and must not come back
-        refused_ids = {refused.checkpoint for refused in self.refused}
-        published = tuple(one for one in self._storage.completed_ids() if one not in refused_ids)
-        if self._takes_over or published != self._coordinator.completed:
-            self._takes_over = False
-            self._take_over(published)
-        return latest.completed.handles if latest.completed else {}
 
     def _line(self, fields: Mapping[str, object]) -> None:
         if self._log:

@@ -14,7 +14,7 @@ from impl.core.barriers import Alignment
 from impl.core.link_words import StoreOutput
 from impl.core.sending import Barrier, Payload, SendingEnd
 from impl.spark.errors import ConnectionLostError, FrameError, SparkRuntimeError
-from impl.spark.frames import Connection, Kind, pack_barrier
+from impl.spark.frames import Connection, Kind, OvertakingBarrier, pack_barrier
 
 _CREDITS = struct.Struct(">I")
 
@@ -45,7 +45,7 @@ class CreditedChannel:
         self._credits = credits
         waiting: list[object] = [(Kind.RECORDS, frame) for frame in restored]
         self._end = SendingEnd(waiting, converts=True, express_while_held=True)
-        self._timestamps: dict[int, int] = {}
+        self._sent_with: dict[int, tuple[int, bytes]] = {}
         self._waiting = len(restored)
         self._sending = False
         self._closed = False
@@ -67,18 +67,21 @@ class CreditedChannel:
             self._waiting += kind is Kind.RECORDS
             self._changed.notify_all()
 
-    def barrier(self, checkpoint: int, alignment: Alignment, timestamp: int) -> list[bytes] | None:
+    def barrier(
+        self, checkpoint: int, alignment: Alignment, timestamp: int, order: bytes = b""
+    ) -> list[bytes] | None:
         """Send a barrier; answers the frames of records that it passes, oldest first.
 
-        One with a time-out passes none for now, and what it may pass is not known yet: None.
+        One with a time-out passes none for now, and what it may pass is not known yet: None. One that is
+        aligned passes none. `order`: a savepoint's.
         """
         with self._changed:
             if self._closed:
                 raise ConnectionLostError("could not send a barrier: the channel is closed")
-            self._timestamps[checkpoint] = timestamp
+            self._sent_with[checkpoint] = (timestamp, order)
             said = self._end.barrier(checkpoint, alignment)
             self._changed.notify_all()
-        return _part(said, checkpoint)
+        return [] if alignment is Alignment.ALIGNED else _part(said, checkpoint)
 
     def time_out(self, checkpoint: int) -> list[bytes] | None:
         """The barrier, if it still waits, goes past what is before it; answers that, None if it has left."""
@@ -153,9 +156,8 @@ class CreditedChannel:
         return item
 
     def _packed(self, barrier: Barrier) -> bytes:
-        return pack_barrier(
-            barrier.checkpoint, barrier.alignment.value, self._timestamps.pop(barrier.checkpoint)
-        )
+        told = self._sent_with.pop(barrier.checkpoint)
+        return pack_barrier(OvertakingBarrier(barrier.checkpoint, barrier.alignment.value, *told))
 
     def _may_leave(self) -> bool:
         first = self._end.first

@@ -47,3 +47,7 @@ class AttemptFailedError(SparkRuntimeError):
 
 class JobFailedError(SparkRuntimeError):
     """The job gave up: no restart is left, or it failed where no restart helps."""
+
+
+class SavepointFailedError(SparkRuntimeError):
+    """Somebody asked for a savepoint and gets none, or the job did not stop with it; says why."""

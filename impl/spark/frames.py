@@ -12,7 +12,7 @@ import struct
 import threading
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -143,18 +143,37 @@ def pack_id(checkpoint: int) -> bytes:
 _BARRIER = struct.Struct(">QQ16s")
 
 
-def pack_barrier(checkpoint: int, alignment: str, timestamp: int) -> bytes:
-    """A barrier that may overtake: its id, how it wants to be aligned, and when it was triggered, in ms."""
-    return _BARRIER.pack(checkpoint, timestamp, alignment.encode())
+class OvertakingBarrier(NamedTuple):
+    """A barrier of a job whose barriers may overtake, or the announcement of one."""
+
+    checkpoint: int
+    alignment: str
+    """How it wants to be aligned."""
+    timestamp: int
+    """When it was triggered, in ms since the attempt began."""
+    order: bytes = b""
+    """A savepoint's, which does not overtake."""
 
 
-def unpack_barrier(payload: bytes) -> tuple[int, str, int]:
-    """The id, the alignment and the time of such a barrier, or of its announcement."""
-    checkpoint, timestamp, alignment = _BARRIER.unpack(payload)
-    return checkpoint, alignment.rstrip(b"\0").decode(), timestamp
+def pack_barrier(barrier: OvertakingBarrier) -> bytes:
+    """The payload of its frame."""
+    head = _BARRIER.pack(barrier.checkpoint, barrier.timestamp, barrier.alignment.encode())
+    return head + barrier.order
+
+
+def unpack_barrier(payload: bytes) -> OvertakingBarrier:
+    """The barrier back."""
+    checkpoint, timestamp, alignment = _BARRIER.unpack_from(payload)
+    word = alignment.rstrip(b"\0").decode()
+    return OvertakingBarrier(checkpoint, word, timestamp, payload[_BARRIER.size :])
 
 
 def unpack_id(payload: bytes) -> int:
     """The checkpoint id of a BARRIER or CANCEL frame."""
-    checkpoint: int = _ID.unpack(payload)[0]
+    checkpoint: int = _ID.unpack_from(payload)[0]
     return checkpoint
+
+
+def order_in(payload: bytes) -> bytes:
+    """What a savepoint's BARRIER frame carries behind its id; nothing for a checkpoint's."""
+    return payload[_ID.size :]

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from impl.plan import Row
 from impl.state import AsynchronousPart
+from impl.state.shared import SharedFiles
 
 Process = Callable[[Sequence[Row]], Sequence[Row]]
 
@@ -25,8 +26,11 @@ class Operator(Protocol):
         """The end of the data; answers the last rows to be sent on."""
         ...
 
-    def snapshot(self, checkpoint: int) -> AsynchronousPart:
-        """Take the state as it is now; the asynchronous part answers its sections, encoded, by name."""
+    def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
+        """Take the state as it is now; the asynchronous part answers its sections, encoded, by name.
+
+        `alone`: the files of a savepoint, which shares nothing with any checkpoint.
+        """
         ...
 
     def notify_complete(self, checkpoint: int) -> None:

@@ -123,10 +123,10 @@ class Outputs:
             if buffer:
                 self._ship(channel)
 
-    def broadcast(self, kind: Kind, checkpoint: int | None = None) -> None:
-        """Flush, then send a barrier, a cancellation or an end to every channel."""
+    def broadcast(self, kind: Kind, checkpoint: int | None = None, order: bytes = b"") -> None:
+        """Flush, then send a barrier, a cancellation or an end to every channel; `order`: a savepoint's."""
         self.flush()
-        payload = b"" if checkpoint is None else pack_id(checkpoint)
+        payload = b"" if checkpoint is None else pack_id(checkpoint) + order
         for connection in self._connections:
             connection.send(kind, payload)
 

@@ -13,7 +13,7 @@ from impl.core.receiving import ReceivingEnd
 from impl.core.sending import Barrier, Payload
 from impl.plan import Route
 from impl.spark.credits import CreditedChannel
-from impl.spark.frames import Kind, pack_barrier, unpack_barrier
+from impl.spark.frames import Kind, OvertakingBarrier, pack_barrier, unpack_barrier
 from impl.spark.inbox import Frame, Inbox, InboxClosedError
 from impl.spark.outputs import Outputs
 from impl.state.key_groups import DEFAULT_MAX_PARALLELISM
@@ -29,7 +29,7 @@ class OvertakingInbox(Inbox):
     def __init__(self, channels: int, capacity: int, grant: Grant) -> None:
         super().__init__(channels, capacity)
         self._ends = [ReceivingEnd([], hears_regular=True) for _ in range(channels)]
-        self._timestamps: dict[tuple[int, int], int] = {}
+        self._came: dict[tuple[int, int], OvertakingBarrier] = {}
         self._stored: dict[int, list[list[bytes]]] = {}
         self._taken = [0] * channels
         self._grant = grant
@@ -61,9 +61,9 @@ class OvertakingInbox(Inbox):
         kind, payload = frame
         if kind is not Kind.BARRIER:
             return Payload(frame)
-        checkpoint, alignment, timestamp = unpack_barrier(payload)
-        self._timestamps[channel, checkpoint] = timestamp
-        return Barrier(checkpoint, Alignment(alignment))
+        came = unpack_barrier(payload)
+        self._came[channel, came.checkpoint] = came
+        return Barrier(came.checkpoint, Alignment(came.alignment))
 
     def prioritise(self, channel: int, checkpoint: int) -> None:
         """The barrier that was announced goes past what stands before it."""
@@ -113,11 +113,11 @@ class OvertakingInbox(Inbox):
         restored = end.recovering > 0
         (said,) = end.read()
         if isinstance(said, AnnouncementRead):
-            triggered = self._timestamps[channel, said.checkpoint]
-            return Kind.ANNOUNCEMENT, pack_barrier(said.checkpoint, Alignment.TIMEOUT, triggered)
+            came = self._came[channel, said.checkpoint]
+            return Kind.ANNOUNCEMENT, pack_barrier(came._replace(alignment=Alignment.TIMEOUT))
         if isinstance(said, BarrierRead):
-            triggered = self._timestamps.pop((channel, said.checkpoint))
-            return Kind.BARRIER, pack_barrier(said.checkpoint, said.alignment, triggered)
+            came = self._came.pop((channel, said.checkpoint))
+            return Kind.BARRIER, pack_barrier(came._replace(alignment=said.alignment))
         assert isinstance(said, RecordRead)
         frame: Frame = said.value  # type: ignore[assignment]
         if frame[0] is Kind.RECORDS and not restored:
@@ -153,10 +153,10 @@ class OvertakingOutputs(Outputs):
         """More may be emitted: no channel holds more than its bound."""
         return all(channel.has_room for channel in self._channels)
 
-    def barrier(self, checkpoint: int, alignment: Alignment, timestamp: int) -> Parts:
+    def barrier(self, checkpoint: int, alignment: Alignment, timestamp: int, order: bytes = b"") -> Parts:
         """Send a barrier to every channel; answers what it has passed, by subtask, None: not known yet."""
         self.flush()
-        return self._each(lambda channel: channel.barrier(checkpoint, alignment, timestamp))
+        return self._each(lambda channel: channel.barrier(checkpoint, alignment, timestamp, order))
 
     def time_out(self, checkpoint: int) -> Parts:
         """The barrier goes past what it waits for; None where it has left."""

@@ -7,6 +7,7 @@ from typing import Any
 from impl.plan import KeySelector, Row
 from impl.spark.operators import Process
 from impl.state import AsynchronousPart, KeyedStateBackend, OperatorStateStore
+from impl.state.shared import SharedFiles
 
 
 class ProcessOperator:
@@ -39,14 +40,14 @@ class ProcessOperator:
         )
 
     def finish(self) -> Sequence[Row]:
-        """Nothing is held back."""
-        return ()
+        """The function's last rows."""
+        return tuple(self._call("finish") or ())
 
-    def snapshot(self, checkpoint: int) -> AsynchronousPart:
+    def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
         """All state; that of the subtask is encoded here and now."""
         self._call("snapshot_state", checkpoint)
         mine = self._store.sections()
-        rest = self._state.snapshot(checkpoint)
+        rest = self._state.snapshot(checkpoint, alone)
         return lambda: {**mine, **rest()}
 
     def notify_complete(self, checkpoint: int) -> None:
@@ -64,11 +65,10 @@ class ProcessOperator:
         finally:
             self._state.close()
 
-    def _call(self, hook: str, *given: object) -> None:
+    def _call(self, hook: str, *given: object) -> Any:  # noqa: ANN401 - what the user's function answers
         """Call a hook of the function, if it has it."""
         called = getattr(self._function, hook, None)
-        if called is not None:
-            called(*given)
+        return None if called is None else called(*given)
 
 
 def _whole_batches(function: Any, element: Any, key_of: KeySelector | None) -> Process:  # noqa: ANN401

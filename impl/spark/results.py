@@ -7,6 +7,7 @@ from pathlib import Path
 
 from impl.faults import FaultPlan
 from impl.metrics import FILE, TaskMeasures
+from impl.savepoints import Savepoint
 from impl.spark.attempt import AttemptReport
 from impl.spark.coordination import CheckpointReport
 from impl.state import Refused
@@ -39,6 +40,8 @@ class Start(Enum):
     """The beginning, in fresh folders."""
     RESUMED = "resumed"
     """The newest checkpoint that is left there; there has to be one."""
+    SAVEPOINT = "savepoint"
+    """A savepoint, which was brought into the checkpoint folder."""
     TAKEN_OVER = "taken over"
     """What a driver that died has left: its newest checkpoint, or the beginning if it had none."""
 
@@ -53,6 +56,11 @@ class JobPaths:
     checkpoints: Path
     events: Path | None
     spark_log: Path
+
+    @property
+    def savepoints(self) -> Path:
+        """Where savepoints go if nobody names another place, beside the checkpoints."""
+        return self.checkpoints.parent / "savepoints"
 
     @property
     def metrics(self) -> Path:
@@ -80,6 +88,13 @@ class JobResult:
     seconds: float
     paths: JobPaths
     deaths: tuple[str, ...] = ()
+    savepoints: tuple[Savepoint, ...] = ()
+    """Those that were taken, the one that has stopped the job among them."""
+
+    @property
+    def stopped_with(self) -> Savepoint | None:
+        """The savepoint that has ended the job; None if its input has."""
+        return next((one for one in self.savepoints if one.stopped), None)
 
     @property
     def recoveries(self) -> tuple[float, ...]:

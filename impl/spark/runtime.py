@@ -12,17 +12,20 @@ from impl.faults import FaultLedger, FaultPlan
 from impl.metrics import JobMetrics
 from impl.plan import Plan, Role
 from impl.rescaling import by_stage, require_restorable
+from impl.savepoints import SavepointDesk
 from impl.spark.addresses import own_address
 from impl.spark.attempt import Attempt, AttemptReport
+from impl.spark.beginning import begin_at, require_a_start
 from impl.spark.coordination import Coordination
 from impl.spark.errors import AttemptFailedError, JobFailedError
 from impl.spark.handshake import new_secret
 from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, Start
+from impl.spark.savepoints import Savepoints
 from impl.spark.session import refuse_unsupported, require_slots
 from impl.spark.sinks import state_in
 from impl.spark.worker import Launch
 from impl.spark.workers import Workers
-from impl.state import CompletedCheckpoint, FileSystemStorage
+from impl.state import CompletedCheckpoint, FileSystemStorage, SavepointFolder, origin_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,8 +46,10 @@ def run_job(
     start: Start = Start.ANEW,
     struck: Path | None = None,
     allow_non_restored_state: bool = False,
+    from_savepoint: Path | None = None,
+    desk: SavepointDesk | None = None,
 ) -> JobResult:
-    """Run `plan` on `spark` until it has finished. `struck`: see `FaultLedger`.
+    """Run `plan` on `spark` until it has finished. `struck`: see `FaultLedger`; `desk`: for savepoints.
 
     Raises `TooFewSlotsError` and `UnsupportedSettingError` before anything is started, `ConfigError` for
     folders that do not fit (see `require_a_start`), `ConnectorError` for an output that cannot work, and
@@ -53,6 +58,14 @@ def run_job(
     refuse_unsupported(spark)
     require_slots(spark, len(plan.ids()), execution.startup_timeout_ms)
     storage = FileSystemStorage(paths.checkpoints)
+    if from_savepoint is not None:
+        begin_at(
+            storage,
+            SavepointFolder(from_savepoint),
+            plan,
+            again=start is Start.TAKEN_OVER,
+            allow_non_restored_state=allow_non_restored_state,
+        )
     known = storage.latest_completed().completed is not None
     require_a_start(
         storage,
@@ -65,12 +78,17 @@ def run_job(
         output.prepare()
     log, continued = None, False
     if paths.events is not None:
-        continued = start is not Start.ANEW and tasks_of_last_attempt(paths.events) == [*plan.ids()]
+        goes_on = start in (Start.RESUMED, Start.TAKEN_OVER)
+        continued = goes_on and tasks_of_last_attempt(paths.events) == [*plan.ids()]
         if not continued:
             set_aside(paths.events)
         log = EventLog(paths.events, "coordinator", "coordinator", 0, continued=continued)
     ledger = FaultLedger(faults, struck)
-    coordination = Coordination(plan, checkpoints, storage, ledger, log, takes_over=continued)
+    desk = desk or SavepointDesk()
+    savepoints = Savepoints(desk, paths.savepoints, storage.lineage, plan, storage)
+    coordination = Coordination(
+        plan, checkpoints, storage, ledger, log, takes_over=continued, savepoints=savepoints
+    )
     job = _Job(
         spark,
         master,
@@ -87,49 +105,16 @@ def run_job(
     )
     try:
         return job.run()
+    except Exception as failed:
+        savepoints.given_up(str(failed))
+        raise
     finally:
         if log:
             log.close()
 
 
 def _resumes(start: Start, *, known: bool) -> bool:
-    return start is Start.RESUMED or (start is Start.TAKEN_OVER and known)
-
-
-def require_a_start(
-    storage: FileSystemStorage,
-    folder: Path,
-    plan: Plan,
-    *,
-    resume: bool,
-    allow_non_restored_state: bool = False,
-) -> None:
-    """Raise `ConfigError` unless a run can begin without losing anything of an earlier one.
-
-    A run from the beginning needs a fresh checkpoint folder, one that resumes a checkpoint that can be read;
-    and output that was committed needs the checkpoint that committed it, else it would be taken back.
-    """
-    if storage.completed_ids() and not resume:
-        raise ConfigError(
-            f"{folder} holds the checkpoints of an earlier run: resume that job, or choose another folder"
-        )
-    latest = storage.latest_completed()
-    if latest.completed is not None:
-        require_restorable(plan, latest.completed, storage, allow_non_restored_state=allow_non_restored_state)
-        return
-    unreadable = "".join(f"; checkpoint {one.checkpoint}: {one.reason}" for one in latest.refused)
-    if resume:
-        raise ConfigError(
-            f"{folder} holds no checkpoint to resume from{unreadable}; bring one back, or begin without "
-            "resume"
-        )
-    for output in plan.outputs():
-        if output.holds_output(plan.name):
-            raise ConfigError(
-                f"{output.where} holds committed output and {folder} no checkpoint that it belongs to, so a "
-                "run from the beginning would take it back or double it; choose another place, or resume "
-                "with its checkpoints"
-            )
+    return start in (Start.RESUMED, Start.SAVEPOINT) or (start is Start.TAKEN_OVER and known)
 
 
 class _Job:
@@ -164,6 +149,7 @@ class _Job:
         self._ledger = ledger
         self._coordination = coordination
         self._on_progress = on_progress
+        self._origin = origin_of(storage)
         self._secret = new_secret()
         self._started = time.monotonic()
         self._attempts: list[AttemptReport] = []
@@ -181,7 +167,7 @@ class _Job:
                     f"job {self._plan.name!r} failed after {self._restarts.attempts} restarts: {reasons}. "
                     f"What its workers printed is in {self._paths.spark_log}"
                 )
-        self._coordination.finish()
+        savepoints = self._coordination.finish()
         return JobResult(
             name=self._plan.name,
             attempts=tuple(self._attempts),
@@ -192,6 +178,7 @@ class _Job:
             records=self._attempts[-1].first_offset + self._attempts[-1].records,
             seconds=self._clock(),
             paths=self._paths,
+            savepoints=savepoints,
         )
 
     def _attempt(self) -> bool:
@@ -223,6 +210,8 @@ class _Job:
             self._sweep(number)
             for output in self._plan.outputs():
                 output.retract(self._storage.lineage, restored)
+                if self._origin is not None and self._origin.checkpoint == restored:
+                    output.retract(self._origin.lineage, restored)  # what its run has committed since
         except ServerLostError as lost:
             workers.close()
             report.reason = str(lost)

@@ -15,6 +15,7 @@ from impl.eventlog import EventLog, Wire
 from impl.plan import Row
 from impl.spark.operators import Process
 from impl.state import AsynchronousPart, Sections, StateError, encode
+from impl.state.shared import SharedFiles
 
 _STATE = "sink"
 _TRANSACTIONS_PER_ATTEMPT = 1_000_000
@@ -77,7 +78,7 @@ class SinkOperator:
         self._record({"kind": "finish"}, self._sink.finish())
         return ()
 
-    def snapshot(self, checkpoint: int) -> AsynchronousPart:
+    def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
         """Pre-commit (SINK-02); the state names the open and the pending transactions."""
         effects = self._sink.snapshot(checkpoint)
         state = self._sink.state_of(checkpoint)

@@ -14,6 +14,7 @@ from impl.plan import Row
 from impl.rescaling import SPLITS, splits_in
 from impl.spark.operators import Process
 from impl.state import AsynchronousPart, Sections, StateError, encode
+from impl.state.shared import SharedFiles
 
 ToRows = Callable[[pa.RecordBatch, int, int], list[Row]]
 _PACE_SECONDS = 0.02
@@ -175,7 +176,7 @@ class SourceOperator:
         """Nothing is held back."""
         return ()
 
-    def snapshot(self, checkpoint: int) -> AsynchronousPart:
+    def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
         """The offsets."""
         offsets = {split: source.snapshot() for split, source in self._own.items()}
         encoded = encode((self._splits, offsets))

@@ -33,6 +33,7 @@ from impl.plan import Row
 from impl.spark.errors import InjectedFaultError
 from impl.spark.operators import Operator, Process
 from impl.state import AsynchronousPart
+from impl.state.shared import SharedFiles
 
 Say = Callable[[dict[str, Any]], None]
 
@@ -173,10 +174,10 @@ class StruckSink:
         """As the sink does."""
         return self._sink.finish()
 
-    def snapshot(self, checkpoint: int) -> AsynchronousPart:
+    def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
         """The first phase (SINK-02)."""
         with self._striker.around(PRE_COMMIT_DUE, PRE_COMMITTED):
-            return self._sink.snapshot(checkpoint)
+            return self._sink.snapshot(checkpoint, alone)
 
     def notify_complete(self, checkpoint: int) -> None:
         """The second phase (SINK-03)."""

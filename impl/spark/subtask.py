@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from impl.config import ALTERNATING, UNALIGNED
 from impl.core import COMPONENTS, Component
 from impl.core import Subtask as SnapshotSteps
 from impl.eventlog import EventLog, Recorded, Wire
@@ -25,11 +26,12 @@ from impl.faults import (
 )
 from impl.metrics import Stopwatch
 from impl.spark.errors import ConnectionLostError, FrameError, InjectedFaultError
-from impl.spark.frames import Kind, unpack_id, unpack_rows
+from impl.spark.frames import Kind, order_in, unpack_id, unpack_rows
 from impl.spark.inbox import Frame, Inbox, Mail
 from impl.spark.operators import Operator
 from impl.spark.outputs import Outputs
 from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
+from impl.spark.savepoint_orders import Orders, SavepointOrder
 from impl.spark.sources import SourceOperator
 from impl.spark.striking import Striker
 from impl.spark.unaligned import OvertakingSnapshots
@@ -80,11 +82,14 @@ class RunningSubtask:
         self._steps = SnapshotSteps(max_concurrent)
         self._recorded_steps = Recorded("subtask", self._steps, log)
         self._stopwatch = Stopwatch()
-        self._writer = SnapshotWriter(task, attempt, storage, inbox.post, striker, self._stopwatch)
+        self._orders = Orders()
+        self._writer = SnapshotWriter(
+            task, attempt, storage, inbox.post, striker, self._stopwatch, self._orders
+        )
         self._overtaking: OvertakingSnapshots | None = None
         if isinstance(inbox, OvertakingInbox) and isinstance(outputs, OvertakingOutputs):
             self._overtaking = OvertakingSnapshots(
-                mode, patience_ms, epoch, upstream, inbox, outputs, self._writer.submit, log
+                mode, patience_ms, epoch, upstream, inbox, outputs, self._writer.submit, log, self._orders
             )
         self._received = [0] * len(upstream)
         self._blocked: set[int] = set()
@@ -181,6 +186,7 @@ class RunningSubtask:
     def _barrier_event(self, kind: Kind, channel: int, payload: bytes) -> Wire:
         if self._overtaking is not None:
             return self._overtaking.event(kind, channel, payload)
+        self._orders.hear(unpack_id(payload), SavepointOrder.unpack(order_in(payload)))
         return {"kind": "barrier", "channel": channel, "checkpoint": unpack_id(payload)}
 
     def _time_out(self, overtaking: OvertakingSnapshots) -> None:
@@ -206,6 +212,15 @@ class RunningSubtask:
         self._outputs.broadcast(Kind.END_OF_DATA)
         self._say({"say": "end_of_data"})
 
+    def _stop_if_asked(self, checkpoint: int) -> None:
+        """A source is triggered: behind the savepoint that stops the job it sends no record."""
+        order = self._orders.of(checkpoint)
+        if order is None or not order.stops or self._data_ended:
+            return
+        if order.drains:
+            self._end_of_data()
+        self._data_ended = True
+
     def _end_partition(self) -> None:
         self._outputs.broadcast(Kind.END_OF_PARTITION)
         self._finishing = True
@@ -218,8 +233,10 @@ class RunningSubtask:
                 assert self._overtaking is not None
                 self._overtaking.left(checkpoint, peer)
             case {"do": "trigger", "checkpoint": int(checkpoint), "timestamp": int(timestamp)}:
+                self._orders.hear(checkpoint, SavepointOrder.of(mail.get("savepoint")))
                 if self._overtaking is not None:
                     self._overtaking.injected(checkpoint, timestamp)
+                self._stop_if_asked(checkpoint)
                 self._step({"kind": "checkpoint", "checkpoint": checkpoint})
             case {"do": "complete", "checkpoint": int(checkpoint)}:
                 self._passing(NOTIFICATION_RECEIVED)
@@ -316,7 +333,7 @@ class RunningSubtask:
 
     def _send_barrier(self, checkpoint: int) -> None:
         if self._overtaking is None:
-            self._outputs.broadcast(Kind.BARRIER, checkpoint)
+            self._outputs.broadcast(Kind.BARRIER, checkpoint, self._orders.packed(checkpoint))
         else:
             self._overtaking.send(checkpoint)
 
@@ -334,14 +351,20 @@ class RunningSubtask:
 
     def _snapshot(self, checkpoint: int) -> None:
         """The synchronous part here and now, the rest in the writer's thread."""
-        if self._data_ended and self._first_after_end is None:
-            self._first_after_end = checkpoint
-        state = self._operator.snapshot(checkpoint)
+        order, folder = self._orders.of(checkpoint), self._orders.folder(checkpoint)
+        if order is None or order.stops:
+            self._last_of_all(checkpoint, stops=order is not None)
+        state = self._operator.snapshot(checkpoint, folder.shared if folder else None)
         offset = self._operator.offset if isinstance(self._operator, SourceOperator) else None
         if self._overtaking is None:
             self._writer.submit(checkpoint, state, offset)
         else:
             self._overtaking.hold(checkpoint, state, offset)
+
+    def _last_of_all(self, checkpoint: int, *, stops: bool) -> None:
+        """When this one is complete, nothing is left to commit, if no record follows it."""
+        if stops or (self._data_ended and self._first_after_end is None):
+            self._first_after_end = checkpoint
 
     def _written(self, checkpoint: int, handle: StateHandle) -> None:
         self._passing(SNAPSHOT_WRITTEN)
@@ -352,9 +375,14 @@ class RunningSubtask:
         self._step({"kind": "async_done", "checkpoint": checkpoint})
 
 
+def gate_of(mode: str) -> str:
+    """The mode of the gate itself: also where barriers overtake at once, those of savepoints align."""
+    return ALTERNATING if mode == UNALIGNED else mode
+
+
 def _gate(channels: int, mode: str, patience_ms: int) -> Component:
     """The gate of a task: the handler alone, because the inbox holds blocked channels back."""
-    config: dict[str, object] = {"channels": channels, "mode": mode, "level": "handler"}
+    config: dict[str, object] = {"channels": channels, "mode": gate_of(mode), "level": "handler"}
     if patience_ms:
         config["alignment_timeout_ms"] = patience_ms
     return COMPONENTS["gate"](config)

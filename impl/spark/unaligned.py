@@ -14,6 +14,7 @@ from impl.eventlog import EventLog, Wire
 from impl.spark.frames import Kind, unpack_barrier
 from impl.spark.inflight import Gathering, rows_in
 from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
+from impl.spark.savepoint_orders import Orders, SavepointOrder
 from impl.state import AsynchronousPart
 
 _REMEMBERED = 16
@@ -37,7 +38,9 @@ class OvertakingSnapshots:
         outputs: OvertakingOutputs,
         write: Write,
         log: EventLog | None,
+        orders: Orders,
     ) -> None:
+        self._orders = orders
         self._first = Alignment.TIMEOUT if mode == ALTERNATING else Alignment.UNALIGNED
         self._patience = patience_ms
         self._epoch = epoch
@@ -90,10 +93,12 @@ class OvertakingSnapshots:
 
     def event(self, kind: Kind, channel: int, payload: bytes) -> Wire:
         """A barrier, or the announcement of one, in the words of the gate."""
-        checkpoint, alignment, timestamp = unpack_barrier(payload)
+        checkpoint, alignment, timestamp, order = unpack_barrier(payload)
+        fields: Wire = {"alignment": alignment, "timestamp": timestamp}
+        if self._orders.hear(checkpoint, SavepointOrder.unpack(order)) or self._orders.of(checkpoint):
+            fields["savepoint"] = True
         self._triggered_at(checkpoint, timestamp)
         word = "barrier" if kind is Kind.BARRIER else "announce"
-        fields: Wire = {"alignment": alignment, "timestamp": timestamp}
         return {"kind": word, "channel": channel, "checkpoint": checkpoint, **fields}
 
     def start(self, checkpoint: int) -> None:
@@ -118,7 +123,7 @@ class OvertakingSnapshots:
             if self._log is not None:
                 self._log.line({"kind": "start_declined", "checkpoint": checkpoint, "reason": reason})
             return {"kind": "abort_on_barrier", "checkpoint": checkpoint, "reason": reason}
-        self._alignment = {checkpoint: Alignment.UNALIGNED if overtakes else self._first}
+        self._alignment = {checkpoint: Alignment.UNALIGNED if overtakes else self._first_of(checkpoint)}
         if checkpoint not in self._persisted:  # aligned: nothing is in flight at the inputs
             self._gathering.received(checkpoint, self._inbox.stop(checkpoint))
         return {"kind": "checkpoint", "checkpoint": checkpoint}
@@ -126,13 +131,17 @@ class OvertakingSnapshots:
     def injected(self, checkpoint: int, timestamp: int) -> None:
         """The coordinator triggers a source; `timestamp` is its wall clock."""
         self._triggered_at(checkpoint, max(0, timestamp - self._epoch))
-        self._alignment = {checkpoint: self._first}
+        self._alignment = {checkpoint: self._first_of(checkpoint)}
         self._gathering.received(checkpoint, [])
+
+    def _first_of(self, checkpoint: int) -> Alignment:
+        """How its barrier is sent; a savepoint's waits for its turn."""
+        return self._first if self._orders.of(checkpoint) is None else Alignment.ALIGNED
 
     def _triggered_at(self, checkpoint: int, timestamp: int) -> None:
         if checkpoint in self._timestamp:
             return
-        if self._first is Alignment.TIMEOUT:
+        if self._first_of(checkpoint) is Alignment.TIMEOUT:
             self._due[checkpoint] = timestamp + self._patience
         self._timestamp[checkpoint] = timestamp
         if len(self._timestamp) > _REMEMBERED:
@@ -142,9 +151,8 @@ class OvertakingSnapshots:
 
     def send(self, checkpoint: int) -> None:
         """The barrier goes into the outputs: past what waits there, or behind it for now."""
-        parts = self._outputs.barrier(
-            checkpoint, self._alignment.pop(checkpoint), self._timestamp.get(checkpoint, 0)
-        )
+        alignment, timestamp = self._alignment.pop(checkpoint), self._timestamp.get(checkpoint, 0)
+        parts = self._outputs.barrier(checkpoint, alignment, timestamp, self._orders.packed(checkpoint))
         self._gathering.sent(checkpoint, parts)
         if any(frames is None for frames in parts.values()) and checkpoint not in self._due:
             self._due[checkpoint] = self.now()  # its time was out before it was sent

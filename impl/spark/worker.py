@@ -31,7 +31,7 @@ from impl.spark.outputs import Outputs
 from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
 from impl.spark.sources import SourceOperator
 from impl.spark.striking import Striker
-from impl.spark.subtask import RunningSubtask
+from impl.spark.subtask import RunningSubtask, gate_of
 from impl.state import FileSystemStorage, StateHandle
 
 _CONTROL_BUFFER_BYTES = 262_144
@@ -159,6 +159,7 @@ class Worker:
                     "kind": "deployed",
                     "channels": list(self._upstream),
                     "mode": launch.mode,
+                    "gate": gate_of(launch.mode),
                     "alignment_timeout_ms": launch.alignment_timeout_ms,
                     "restored": deploy["restored"],
                     "states": list(before.tasks),

@@ -6,8 +6,9 @@ from typing import Any
 
 from impl.faults import SNAPSHOT_DUE
 from impl.metrics import Stopwatch
+from impl.spark.savepoint_orders import Orders
 from impl.spark.striking import Striker
-from impl.state import AsynchronousPart, CheckpointStorage, StateHandle, pack
+from impl.state import AsynchronousPart, CheckpointStorage, SavepointFolder, StateHandle, pack
 from impl.state.rocksdb import shared_in
 
 
@@ -25,6 +26,7 @@ class SnapshotWriter:
         post: Callable[[dict[str, Any]], None],
         striker: Striker,
         stopwatch: Stopwatch,
+        orders: Orders,
     ) -> None:
         self._task = task
         self._attempt = attempt
@@ -32,20 +34,30 @@ class SnapshotWriter:
         self._post = post
         self._striker = striker
         self._stopwatch = stopwatch
+        self._orders = orders
         self._handles: dict[int, StateHandle] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
 
     def submit(self, checkpoint: int, rest: AsynchronousPart, offset: int | None) -> None:
         """Write what `rest` answers; `offset`: a source's."""
-        self._thread.submit(self._write, checkpoint, rest, offset)
+        self._thread.submit(self._write, checkpoint, rest, offset, self._storage_of(checkpoint))
 
-    def _write(self, checkpoint: int, rest: AsynchronousPart, offset: int | None) -> None:
+    def _storage_of(self, checkpoint: int) -> CheckpointStorage | SavepointFolder:
+        return self._orders.folder(checkpoint) or self._storage
+
+    def _write(
+        self,
+        checkpoint: int,
+        rest: AsynchronousPart,
+        offset: int | None,
+        storage: CheckpointStorage | SavepointFolder,
+    ) -> None:
         began = self._stopwatch.now()
         try:
             sections = rest()
             packed, shared = pack(sections), shared_in(sections, f"{self._task} at {checkpoint}")
             with self._striker.around(SNAPSHOT_DUE):
-                handle = self._storage.write(
+                handle = storage.write(
                     checkpoint, self._task, self._attempt, packed, offset=offset, shared=shared
                 )
         except Exception as failed:  # noqa: BLE001 - in a thread of its own nobody else would see it
@@ -64,7 +76,7 @@ class SnapshotWriter:
 
     def discard(self, handle: StateHandle) -> None:
         """Delete what nobody will use."""
-        self._storage.discard_state(handle)
+        self._storage_of(handle.checkpoint).discard_state(handle)
 
     def close(self) -> None:
         """Finish what is being written, and begin nothing."""

@@ -3,13 +3,15 @@
 `snapshot` is the checksummed format of a state, `sections` that of a task's several states. `keyed` is the
 contract of state by key, `heap` the backend that keeps it in memory, `key_groups` how keys are spread;
 `operator_state` is the state of a subtask that belongs to no key. `storage` is what a checkpoint storage
-promises, `filesystem` and `memory` the two that keep it. `shared` are files that checkpoints share, `rocksdb`
+promises, `filesystem` and `memory` the two that keep it, `savepoints` what users keep, `snapshot_files` the
+files of both. `shared` are files that checkpoints share, `rocksdb`
 the backend that has them, with `rocksdb_states` and `key_bytes`. `durable` are the few file operations that
 survive a crash, `errors` what can go wrong.
 """
 
 from impl.state.errors import (
     CheckpointConflictError,
+    NoSavepointError,
     SnapshotCorruptError,
     StateError,
     StorageError,
@@ -28,6 +30,14 @@ from impl.state.keyed import (
 )
 from impl.state.memory import MemoryStorage
 from impl.state.operator_state import OperatorListState, OperatorStateStore
+from impl.state.savepoints import (
+    Origin,
+    SavepointFolder,
+    begin_from,
+    origin_of,
+    savepoint_name,
+    savepoints_in,
+)
 from impl.state.sections import Sections, pack, sections_of
 from impl.state.snapshot import decode, encode
 from impl.state.storage import (
@@ -52,9 +62,12 @@ __all__ = [
     "ListState",
     "MapState",
     "MemoryStorage",
+    "NoSavepointError",
     "OperatorListState",
     "OperatorStateStore",
+    "Origin",
     "Refused",
+    "SavepointFolder",
     "Sections",
     "SnapshotCorruptError",
     "StateError",
@@ -62,8 +75,12 @@ __all__ = [
     "StorageError",
     "SupersededError",
     "ValueState",
+    "begin_from",
     "decode",
     "encode",
+    "origin_of",
     "pack",
+    "savepoint_name",
+    "savepoints_in",
     "sections_of",
 ]

@@ -45,5 +45,9 @@ class CheckpointConflictError(StateError):
     """A checkpoint was completed under this id already, with other content."""
 
 
+class NoSavepointError(StateError):
+    """A savepoint was expected in a folder, and none is there."""
+
+
 class SupersededError(StateError):
     """A newer execution attempt exists; what this one still does must harm nothing (ONCE-06)."""

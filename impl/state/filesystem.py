@@ -28,7 +28,6 @@ from impl.state.durable import (
     make_directory,
     publish_file,
     read_file,
-    read_part,
     remove_file,
     sync_directory,
     write_file,
@@ -40,30 +39,22 @@ from impl.state.errors import (
     StorageError,
     SupersededError,
 )
-from impl.state.sections import Sections
-from impl.state.shared import SharedFile, SharedFiles
-from impl.state.snapshot import checksum, decode, verify
+from impl.state.shared import SharedFile
+from impl.state.snapshot_files import SnapshotFiles
 from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, StateHandle, overtaken
 
 METADATA: Final = "_metadata"
 WORKING: Final = "working"
-_TASK: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _CHECKPOINT: Final = re.compile(r"chk-(\d+)")
 _STATE: Final = re.compile(r"\.?[A-Za-z0-9][A-Za-z0-9_-]*\.(\d+)\.state(\.tmp)?")
 
 
-class FileSystemStorage:
+class FileSystemStorage(SnapshotFiles):
     """The checkpoints under `directory`, which is made if it is missing."""
 
     def __init__(self, directory: Path | str) -> None:
-        self._directory = Path(directory)
+        super().__init__(directory)
         make_directory(self._directory / "attempts")
-        self.shared = SharedFiles(self._directory)
-
-    @property
-    def directory(self) -> Path:
-        """The directory of the job."""
-        return self._directory
 
     @property
     def lineage(self) -> str:
@@ -86,6 +77,15 @@ class FileSystemStorage:
         """Note from where an attempt starts: what older ones complete beyond it is refused from now on."""
         note = json.dumps({"restored": checkpoint}).encode()
         write_file(self._directory / "attempts" / f"{attempt}.restored", note)
+
+    def require_newest(self, checkpoint: int, attempt: int) -> None:
+        """Raise `SupersededError` if `attempt` is not the newest: it may complete nothing any more."""
+        newest = self._newest_attempt()
+        if attempt < newest:
+            raise SupersededError(
+                f"checkpoint {checkpoint} was to be completed by attempt {attempt}, but attempt {newest} "
+                "exists; end this attempt"
+            )
 
     def _newest_attempt(self) -> int:
         names = [path.name for path in (self._directory / "attempts").iterdir()]
@@ -125,57 +125,15 @@ class FileSystemStorage:
         shared: tuple[SharedFile, ...] = (),
     ) -> StateHandle:
         """Make one task's encoded snapshot durable, as `chk-<checkpoint>/<task>.<attempt>.state`."""
-        if not _TASK.fullmatch(task):
-            raise StateError(
-                f"a task is named by letters, digits, - and _, came {task!r}; its files bear that name"
-            )
-        path = self._path(checkpoint) / f"{task}.{attempt}.state"
-        make_directory(path.parent)
+        folder = self._path(checkpoint)
+        make_directory(folder)
         try:
-            write_file(path, snapshot)
+            return self._write(folder, checkpoint, task, attempt, snapshot, offset, shared)
         except StorageError:
-            if path.parent.is_dir():
+            if folder.is_dir():
                 raise
-            make_directory(path.parent)  # a sweep has just removed it, empty
-            write_file(path, snapshot)
-        return StateHandle(
-            task=task,
-            checkpoint=checkpoint,
-            attempt=attempt,
-            file=str(path.relative_to(self._directory)),
-            size=len(snapshot),
-            checksum=checksum(snapshot).hex(),
-            offset=offset,
-            shared=shared,
-        )
-
-    def read(self, handle: StateHandle) -> object:
-        """The state behind a handle; `SnapshotCorruptError` if it is not as it was written."""
-        return decode(self._verified(handle), handle.file)
-
-    def open(self, handle: StateHandle) -> Sections:
-        """The sections behind a task's handle, each read and checked when it is asked for."""
-        self._require_file(handle)
-        path = self._directory / handle.file
-        return Sections(handle.file, lambda at, length: read_part(path, at, length))
-
-    def discard_state(self, handle: StateHandle) -> None:
-        """Delete one task's snapshot; one that is not there is fine."""
-        remove_file(self._directory / handle.file)
-
-    def _verified(self, handle: StateHandle) -> bytes:
-        self._require_file(handle)
-        data = read_file(self._directory / handle.file)
-        verify(data, handle.file)
-        if checksum(data).hex() != handle.checksum:
-            raise SnapshotCorruptError(handle.file, f"checksum {handle.checksum}", checksum(data).hex())
-        return data
-
-    def _require_file(self, handle: StateHandle) -> None:
-        path = self._directory / handle.file
-        size = f"{path.stat().st_size} bytes" if path.is_file() else "no file"
-        if size != f"{handle.size} bytes":
-            raise SnapshotCorruptError(handle.file, f"a file of {handle.size} bytes", size)
+            make_directory(folder)  # a sweep has just removed it, empty
+            return self._write(folder, checkpoint, task, attempt, snapshot, offset, shared)
 
     # ------------------------------------------------------------ completed checkpoints
 
@@ -187,18 +145,10 @@ class FileSystemStorage:
         max_parallelism: int | None = None,
     ) -> CompletedCheckpoint:
         """Complete a checkpoint by its `_metadata`, atomically. Publishing the same again is harmless."""
-        newest = self._newest_attempt()
-        if attempt < newest:
-            raise SupersededError(
-                f"checkpoint {checkpoint} was to be completed by attempt {attempt}, but attempt {newest} "
-                "exists; end this attempt"
-            )
+        self.require_newest(checkpoint, attempt)
         told = {one.task: one for one in handles}
         completed = CompletedCheckpoint(checkpoint, attempt, told, max_parallelism)
-        for handle in completed.handles.values():
-            self._require_file(handle)
-            for one in handle.shared:
-                self.shared.require(one)
+        self._require_files(completed)
         make_directory(self._path(checkpoint))
         path = self._path(checkpoint) / METADATA
         if not publish_file(path, completed.encode()) and read_file(path) != completed.encode():
@@ -217,12 +167,7 @@ class FileSystemStorage:
 
     def load(self, checkpoint: int) -> CompletedCheckpoint:
         """A published checkpoint, every file of it verified."""
-        completed = self._manifest(checkpoint)
-        for handle in completed.handles.values():
-            self._verified(handle)
-            for one in handle.shared:
-                self.shared.verify(one)
-        return completed
+        return self._verified_files(self._manifest(checkpoint))
 
     def latest_completed(self) -> LatestCompleted:
         """The newest published checkpoint that is unaltered and of this line of attempts (ONCE-04)."""

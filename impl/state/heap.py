@@ -15,6 +15,7 @@ from impl.state.errors import StateError
 from impl.state.key_groups import key_group
 from impl.state.keyed import LIST, MAP, SECTION, VALUE, AsynchronousPart, KeyedContext
 from impl.state.sections import Sections
+from impl.state.shared import SharedFiles
 
 _REMEMBERED_KEYS: Final = 1_000_000
 
@@ -196,8 +197,8 @@ class HeapKeyedStateBackend:
         state.immutable = immutable
         return state
 
-    def snapshot(self, checkpoint: int) -> AsynchronousPart:
-        """The state as it is now; what was declared immutable is encoded later."""
+    def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
+        """The state as it is now; what was declared immutable is encoded later. Nothing is shared."""
         frozen = {
             name: (state.kind, state.frozen()) for name, state in self._states.items() if state.immutable
         }

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from impl.state.key_groups import DEFAULT_MAX_PARALLELISM, groups_of
 from impl.state.sections import Sections
+from impl.state.shared import SharedFiles
 
 V = TypeVar("V")
 M = TypeVar("M", bound=Hashable)
@@ -125,8 +126,11 @@ class KeyedStateBackend(Protocol):
     def map_state(self, name: str, *, immutable: bool = False) -> MapState[Any, Any]:
         """The map state of that name; `immutable` speaks of the values of its fields."""
 
-    def snapshot(self, checkpoint: int) -> AsynchronousPart:
-        """Take the state as it is now; answers what is left to do. See 2, 3 and 5."""
+    def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
+        """Take the state as it is now; answers what is left to do. See 2, 3 and 5.
+
+        `alone`: the files of a savepoint, which shares nothing with any checkpoint.
+        """
 
     def restore(self, snapshots: Sequence[Sections]) -> None:
         """Begin with what these hold of the own key groups. See 4. Raises `StateError`s."""

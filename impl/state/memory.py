@@ -32,6 +32,14 @@ class MemoryStorage:
         """Note from where an attempt starts: what older ones complete beyond it is refused from now on."""
         self._starts[attempt] = checkpoint
 
+    def require_newest(self, checkpoint: int, attempt: int) -> None:
+        """Raise `SupersededError` if `attempt` is not the newest."""
+        if attempt < self._newest_attempt:
+            raise SupersededError(
+                f"checkpoint {checkpoint} was to be completed by attempt {attempt}, but attempt "
+                f"{self._newest_attempt} exists; end this attempt"
+            )
+
     def next_checkpoint_id(self) -> int:
         """An id above every checkpoint that was ever begun here."""
         return self._highest_id + 1
@@ -79,11 +87,7 @@ class MemoryStorage:
         max_parallelism: int | None = None,
     ) -> CompletedCheckpoint:
         """Complete a checkpoint. Publishing the same again is harmless."""
-        if attempt < self._newest_attempt:
-            raise SupersededError(
-                f"checkpoint {checkpoint} was to be completed by attempt {attempt}, but attempt "
-                f"{self._newest_attempt} exists; end this attempt"
-            )
+        self.require_newest(checkpoint, attempt)
         told = {one.task: one for one in handles}
         completed = CompletedCheckpoint(checkpoint, attempt, told, max_parallelism)
         for handle in completed.handles.values():

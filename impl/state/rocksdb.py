@@ -150,13 +150,14 @@ class RocksDbKeyedStateBackend:
 
     # ------------------------------------------------------------ snapshots
 
-    def snapshot(self, checkpoint: int) -> AsynchronousPart:
-        """Link the files as they are now; what is new of them is copied later."""
+    def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
+        """Link the files as they are now; what is new of them is copied later, for a savepoint everything."""
         folder = self._working / f"chk-{checkpoint}"
         self._table.checkpoint(folder)
         states = {name: (state.kind, number) for name, (state, number) in self._states.items()}
         groups = self._context.groups.start, self._context.groups.stop
-        base = dict(self._known)
+        base = dict(self._known) if alone is None else {}
+        place = self._shared if alone is None else alone
 
         def rest() -> Mapping[str, bytes]:
             small: dict[str, bytes] = {}
@@ -165,12 +166,13 @@ class RocksDbKeyedStateBackend:
                 for path in sorted(folder.iterdir()):
                     if path.suffix == ".sst":
                         known = base.get(path.name)
-                        tables[path.name] = known or self._shared.add(path, self._context.task, self._attempt)
+                        tables[path.name] = known or place.add(path, self._context.task, self._attempt)
                     elif path.suffix != ".log":
                         small[path.name] = path.read_bytes()
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
-            self._uploaded[checkpoint] = tables
+            if alone is None:
+                self._uploaded[checkpoint] = tables
             listed = [tuple(one) for one in tables.values()]
             return {
                 _STATE: snapshot.encode(Held(states, small, tables, groups)),

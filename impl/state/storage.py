@@ -61,6 +61,8 @@ class CompletedCheckpoint:
     """By task."""
     max_parallelism: int | None = None
     """The number of key groups; None if it is not told."""
+    savepoint: Mapping[str, Any] | None = None
+    """What only a savepoint tells: see `savepoints`; None for a checkpoint."""
 
     def encode(self) -> bytes:
         """The manifest: JSON with a checksum over everything else in it."""
@@ -81,11 +83,13 @@ class CompletedCheckpoint:
         if body.get("version") != 1:
             raise SnapshotCorruptError(file, "a manifest of version 1", repr(body.get("version")))
         handles = {task: StateHandle.from_json(one) for task, one in body["tasks"].items()}
-        return cls(body["checkpoint"], body["attempt"], handles, body.get("max_parallelism"))
+        more = body.get("max_parallelism"), body.get("savepoint")
+        return cls(body["checkpoint"], body["attempt"], handles, *more)
 
     def _body(self) -> dict[str, Any]:
         tasks = {task: handle.to_json() for task, handle in self.handles.items()}
-        told = {} if self.max_parallelism is None else {"max_parallelism": self.max_parallelism}
+        more = {"max_parallelism": self.max_parallelism, "savepoint": self.savepoint}
+        told = {name: value for name, value in more.items() if value is not None}
         return {"version": 1, "checkpoint": self.checkpoint, "attempt": self.attempt, "tasks": tasks, **told}
 
 
@@ -113,6 +117,9 @@ class CheckpointStorage(Protocol):
 
     def record_restored(self, attempt: int, checkpoint: int | None) -> None:
         """Note from where an attempt starts: what older ones complete beyond it is refused from now on."""
+
+    def require_newest(self, checkpoint: int, attempt: int) -> None:
+        """Raise `SupersededError` if `attempt` is not the newest: it may complete nothing any more."""
 
     def next_checkpoint_id(self) -> int:
         """An id above every checkpoint that was ever written here and is not discarded."""

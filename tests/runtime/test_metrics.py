@@ -17,7 +17,7 @@ from impl.metrics import (
     TaskMeasures,
     read_metrics,
 )
-from impl.spark.frames import Kind, pack_barrier
+from impl.spark.frames import Kind, OvertakingBarrier, pack_barrier
 from impl.spark.inbox import Inbox
 from impl.spark.overtaking import OvertakingInbox
 
@@ -78,7 +78,7 @@ def test_what_waits_at_the_inputs_is_counted_in_bytes():
         assert inbox.buffered == 8
         inbox.take((), 0)
         assert inbox.buffered == 3
-    overtaking.put(0, (Kind.BARRIER, pack_barrier(1, Alignment.UNALIGNED.value, 0)))
+    overtaking.put(0, (Kind.BARRIER, pack_barrier(OvertakingBarrier(1, Alignment.UNALIGNED.value, 0))))
     assert overtaking.buffered == 3
 
 

@@ -9,7 +9,7 @@ from impl.core.barriers import Alignment
 from impl.plan import Route
 from impl.spark.credits import CreditedChannel, pack_credits
 from impl.spark.errors import ConnectionLostError, FrameError
-from impl.spark.frames import Connection, Kind, pack_barrier, pack_rows, unpack_barrier
+from impl.spark.frames import Connection, Kind, OvertakingBarrier, pack_barrier, pack_rows, unpack_barrier
 from impl.spark.inflight import Gathering, in_flight
 from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
 from impl.state import encode, pack, sections_of
@@ -57,7 +57,7 @@ def test_records_wait_for_credits_and_a_barrier_does_not(wire):  # UNAL-32
 
     assert one.channel.barrier(7, UNALIGNED, 40) == [b"b", b"c"]
     kind, payload = one.below.receive()
-    assert (kind, *unpack_barrier(payload)) == (Kind.BARRIER, 7, "unaligned", 40)
+    assert (kind, *unpack_barrier(payload)) == (Kind.BARRIER, 7, "unaligned", 40, b"")
 
     one.below.send(Kind.CREDIT, pack_credits(2))
     assert one.received(2) == [(Kind.RECORDS, b"b"), (Kind.RECORDS, b"c")]
@@ -169,7 +169,7 @@ def records(value):
 
 
 def barrier(checkpoint, alignment="unaligned"):
-    return Kind.BARRIER, pack_barrier(checkpoint, alignment, 40)
+    return Kind.BARRIER, pack_barrier(OvertakingBarrier(checkpoint, alignment, 40))
 
 
 def test_a_barrier_is_read_first_and_what_came_before_it_is_stored(inbox):  # UNAL-34, UNAL-35
@@ -191,7 +191,7 @@ def test_a_barrier_with_a_time_out_is_announced_and_comes_when_it_is_wanted(inbo
     inbox.put(0, records(b"a"))
     inbox.put(0, barrier(1, "timeout"))
     kind, payload = inbox.take((), 0, urgent_only=True)[1]
-    assert (kind, unpack_barrier(payload)) == (Kind.ANNOUNCEMENT, (1, "timeout", 40))
+    assert (kind, unpack_barrier(payload)) == (Kind.ANNOUNCEMENT, (1, "timeout", 40, b""))
     assert inbox.take((), 0, urgent_only=True) is None
 
     inbox.prioritise(0, 1)

@@ -7,7 +7,7 @@ from impl.config import ConfigError
 from impl.connectors import ParquetFiles, TwoPhaseSink
 from impl.job import ParquetOutput
 from impl.plan import Edge, Plan, Role, Stage
-from impl.spark.runtime import require_a_start
+from impl.spark.beginning import require_a_start
 from impl.state import FileSystemStorage, encode, pack
 
 ROWS = pa.record_batch({"v": [1]})

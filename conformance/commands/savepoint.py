@@ -1,0 +1,37 @@
+"""`barrierspec savepoint`: take a savepoint of a job that runs in another process, or stop it with one."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("output", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--stop", is_flag=True, help="The job ends with it; all before it is committed.")
+@click.option("--drain", is_flag=True, help="With --stop: every function sees the end of its data first.")
+@click.option("--to", type=click.Path(file_okay=False, path_type=Path), help="Make its folder there.")
+@click.option(
+    "--seconds",
+    default=60.0,
+    show_default=True,
+    type=click.FloatRange(0, min_open=True),
+    help="Wait so long.",
+)
+def command(output: Path, stop: bool, drain: bool, to: Path | None, seconds: float) -> int:
+    """Take a savepoint of the job whose output folder is OUTPUT, and print where it is.
+
+    The job may run on another host that sees the same folder. It takes the savepoint when all its tasks run,
+    also after a restart, and goes on, or ends with --stop. Start from it by `barrierspec run
+    --from-savepoint`, or by `from_savepoint` of a job of your own.
+    """
+    from conformance.verdict import Exit
+    from impl.savepoints import SavepointRequest, request_savepoint
+    from impl.spark.errors import SavepointFailedError
+    from impl.state import StateError
+
+    try:
+        taken = request_savepoint(output, SavepointRequest(to, stop, drain), seconds)
+    except (SavepointFailedError, StateError) as refused:
+        raise click.ClickException(str(refused)) from refused
+    click.echo(f"savepoint {taken.checkpoint} in {taken.folder}" + (", the job has ended" if stop else ""))
+    return Exit.CONFORMS
