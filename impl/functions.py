@@ -5,21 +5,25 @@ anything else keeps what a restore forgets. A function must be deterministic in 
 replay after a failure tells another story than the one before it.
 
 Every subtask has a copy of its function, made when an attempt starts. It is called in this order, by one
-thread; only `process_element` has to be there.
+thread; only `process_element` has to be there, or in its place a function of whole batches.
 
     initialize_state(store)          the operator state, which holds what was restored (CheckpointedFunction)
     open(state)                      the keyed state, which holds what was restored
     process_element(key, row)        for each row
-    snapshot_state(checkpoint)       between two rows: the operator state takes over what it has to hold
+    before_barrier()                 between two rows: what was kept back is emitted, before the barrier
+    snapshot_state(checkpoint)       then: the operator state takes over what it has to hold
     finish()                         the end of the data: answers the last rows
     close()                          the attempt has ended, well or not
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
-from impl.plan import KeySelector, Row
+import pyarrow as pa
+
+from impl.columns import Keys, Rows
+from impl.plan import Row
 from impl.state import KeyedStateBackend, OperatorStateStore
 
 
@@ -60,50 +64,18 @@ class CoProcessFunction(Protocol):
         """Handle one row of the second input; answers the rows to emit."""
 
 
-Accumulator = TypeVar("Accumulator")
+class BatchFunction(Protocol):
+    """A function of whole batches of Arrow."""
+
+    def process_batch(self, batch: pa.RecordBatch) -> Rows:
+        """Handle a batch; answers what to emit, a batch or rows."""
 
 
-class AggregateFunction(Protocol[Accumulator]):
-    """An aggregate for each key; every row emits the result that it has led to."""
+class KeyedBatchFunction(Protocol):
+    """A function of whole batches and the state of their keys, which it can ask for all at once."""
 
-    def create_accumulator(self) -> Accumulator:
-        """The accumulator of a key without rows. It must not be changed in place."""
-
-    def add(self, row: Row, accumulator: Accumulator) -> Accumulator:
-        """The accumulator after one more row."""
-
-    def get_result(self, row: Row, accumulator: Accumulator) -> Row:
-        """What to emit after `row`."""
-
-
-class Aggregating:
-    """The process function that keeps an aggregate."""
-
-    def __init__(self, aggregate: AggregateFunction[Any]) -> None:
-        self._aggregate = aggregate
-
-    def open(self, state: KeyedStateBackend) -> None:
-        """Take hold of the accumulators."""
-        accumulators = state.value_state("accumulator", immutable=True)
-        self._get, self._put = accumulators.get, accumulators.put
-
-    def process_element(self, key: Hashable, row: Row) -> Iterable[Row]:
-        """Add the row to its key's accumulator and emit the result."""
-        return self.process_keyed_rows(lambda _: key, (row,))
-
-    def process_keyed_rows(self, key_of: KeySelector, rows: Sequence[Row]) -> Sequence[Row]:
-        """The same for a whole batch, row by row in its order: nothing is looked up twice."""
-        get, put, add, result_of = self._get, self._put, self._aggregate.add, self._aggregate.get_result
-        out: list[Row] = []
-        for row in rows:
-            key = key_of(row)
-            before = get(key)
-            if before is None:
-                before = self._aggregate.create_accumulator()
-            accumulator = add(row, before)
-            put(key, accumulator)
-            out.append(result_of(row, accumulator))
-        return out
+    def process_keyed_batch(self, keys: Keys, batch: pa.RecordBatch) -> Rows:
+        """Handle a batch; row i has the key `keys.distinct[keys.codes[i]]`."""
 
 
 class _Rowwise(ABC):
@@ -143,3 +115,14 @@ class Filtering(_Rowwise):
     def process_rows(self, rows: Sequence[Row]) -> Sequence[Row]:
         """What becomes of a batch."""
         return [row for row in rows if self._function(row)]
+
+
+class BatchMapping:
+    """What becomes of whole batches."""
+
+    def __init__(self, function: Callable[[pa.RecordBatch], pa.RecordBatch]) -> None:
+        self._function = function
+
+    def process_batch(self, batch: pa.RecordBatch) -> Rows:
+        """What becomes of a batch."""
+        return self._function(batch)

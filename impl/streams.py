@@ -4,17 +4,25 @@ A stream is what comes out of one stage, or of several (`union`), with the part 
 A sink ends it and answers the job.
 """
 
+from collections import abc
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import pyarrow as pa
+
+from impl.aggregating import AggregateFunction, Aggregating, Emit
+from impl.aggregating_columns import AggregatingColumns, Of
+from impl.columns import KeyColumns, columns_of
+from impl.config import ConfigError
 from impl.connectors.two_phase import Output
 from impl.functions import (
-    AggregateFunction,
-    Aggregating,
+    BatchFunction,
+    BatchMapping,
     CoProcessFunction,
     Filtering,
     FlatMapping,
+    KeyedBatchFunction,
     Mapping,
     ProcessFunction,
 )
@@ -22,6 +30,9 @@ from impl.plan import Edge, KeySelector, Partitioning, Role, Row, Stage
 
 if TYPE_CHECKING:
     from impl.job import Job
+
+Aggregates = abc.Mapping[str, Of]
+"""By the name of the result's column."""
 
 
 class End(NamedTuple):
@@ -53,18 +64,31 @@ class Stream:
         """Only the rows for which `function` holds."""
         return self.process(name, Filtering(function), parallelism)
 
-    def process(self, name: str, function: ProcessFunction, parallelism: int | None = None) -> "Stream":
-        """Run a function over each row; the key that it is called with is None."""
+    def map_batches(
+        self,
+        name: str,
+        function: Callable[[pa.RecordBatch], pa.RecordBatch],
+        parallelism: int | None = None,
+    ) -> "Stream":
+        """One batch of Arrow for each batch, for a stream that carries batches."""
+        return self.process(name, BatchMapping(function), parallelism)
+
+    def process(
+        self, name: str, function: ProcessFunction | BatchFunction, parallelism: int | None = None
+    ) -> "Stream":
+        """Run a function over each row, or each batch; the key that it is called with is None."""
         if parallelism is None:
             parallelism = max(self.job.stage(end.stage).parallelism for end in self.ends)
         return self._into(Stage(name, Role.PROCESS, function, parallelism))
 
-    def key_by(self, key_selector: KeySelector) -> "KeyedStream":
-        """Send every row to the subtask of its key.
+    def key_by(self, key_selector: KeySelector | str, *columns: str) -> "KeyedStream":
+        """Send every row to the subtask of its key: what a function selects of it, or columns by name.
 
         A key is a number, a string, None, a tuple or a frozenset of keys, or anything else hashable whose
-        `repr` tells its value.
+        `repr` tells its value. `operator.itemgetter` and names select from whole batches at once.
         """
+        if isinstance(key_selector, str):
+            key_selector = KeyColumns((key_selector, *columns))
         return KeyedStream(self.job, self._each(Partitioning.HASH, key_selector))
 
     def forward(self) -> "Stream":
@@ -108,13 +132,37 @@ class KeyedStream:
     job: "Job"
     ends: tuple[End, ...]
 
-    def process(self, name: str, function: ProcessFunction, parallelism: int = 1) -> Stream:
-        """Run a function over each row and the state of its key."""
+    def process(
+        self, name: str, function: ProcessFunction | BatchFunction | KeyedBatchFunction, parallelism: int = 1
+    ) -> Stream:
+        """Run a function over each row, or each batch, and the state of its key."""
         return _lead(self.job, Stage(name, Role.PROCESS, function, parallelism), self.ends)
 
-    def aggregate(self, name: str, function: AggregateFunction[Any], parallelism: int = 1) -> Stream:
-        """Keep an aggregate for each key; every row emits the result that it has led to."""
-        return self.process(name, Aggregating(function), parallelism)
+    def aggregate(
+        self,
+        name: str,
+        function: AggregateFunction[Any],
+        parallelism: int = 1,
+        emit: Emit = Emit.EACH_ROW,
+    ) -> Stream:
+        """Keep an aggregate of its rows for each key; `emit`: when it tells the results."""
+        return self.process(name, Aggregating(function, emit), parallelism)
+
+    def aggregate_columns(self, name: str, aggregates: Aggregates, parallelism: int = 1) -> Stream:
+        """Aggregate columns of a stream of batches; before each barrier the keys that have changed are told.
+
+        `aggregates`: by the name of the result's column, such as {"rows": count(), "sum": sum_of("value")}.
+        Raises `ConfigError` unless the stream is keyed by columns.
+        """
+        selected = [end.key_selector for end in self.ends]
+        keys = {None if one is None else columns_of(one) for one in selected}
+        key = keys.pop()
+        if key is None or keys or not aggregates:
+            raise ConfigError(
+                f"{name!r} aggregates columns: it takes at least one, and a stream keyed by columns, "
+                "key_by('word') say"
+            )
+        return self.process(name, AggregatingColumns(key, aggregates), parallelism)
 
     def connect(self, other: "Stream | KeyedStream") -> "ConnectedStreams":
         """Two streams for a function with two inputs; of two keyed ones equal keys share their state."""

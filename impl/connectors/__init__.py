@@ -1,11 +1,11 @@
 """The ends of a job: sources that can be replayed from an offset, and sinks that commit in two phases.
 
-`file_source` is what sources over one file share: `csv_source`, `parquet_source`, `json_source` (JSON lines);
-`rate_source` makes its rows. `two_phase` commits for every sink, and says what the system behind one has to
-promise: `parquet_sink` writes files that become visible by the manifests of `manifests`, and `frontier` tells
-how far they are whole; `sqlite_sink` writes the rows of an embedded database, `postgres_sink` prepares
-transactions in a server with which `postgres` speaks; `staging` is what the first two keep until then.
-`errors` is what can go wrong.
+`file_source` is what sources over one file share: `csv_source`, `parquet_source`, `json_source` (JSON
+lines); `parquet_folder` reads many of them, `rate_source` makes its rows. `two_phase` commits for every
+sink, and says what the system behind one has to promise: `parquet_sink` writes files that become visible by
+the manifests of `manifests`, and `frontier` tells how far they are whole; `sqlite_sink` writes the rows of
+an embedded database, `postgres_sink` prepares transactions in a server with which `postgres` speaks;
+`staging` is what the first two keep until then. `errors` is what can go wrong.
 """
 
 from impl.connectors.csv_source import CsvSource
@@ -22,6 +22,7 @@ from impl.connectors.errors import (
 from impl.connectors.file_source import FileOffset, FileSource
 from impl.connectors.json_source import JsonLinesSource
 from impl.connectors.manifests import DataFile, Manifest, list_committed, read_committed, sweep
+from impl.connectors.parquet_folder import FolderOffset, ParquetFolder
 from impl.connectors.parquet_sink import ParquetFiles, ParquetOutput
 from impl.connectors.parquet_source import ParquetSource
 from impl.connectors.postgres_sink import PostgresOutput
@@ -35,11 +36,13 @@ __all__ = [
     "DataFile",
     "FileOffset",
     "FileSource",
+    "FolderOffset",
     "JsonLinesSource",
     "Manifest",
     "Output",
     "OutputCorruptError",
     "ParquetFiles",
+    "ParquetFolder",
     "ParquetOutput",
     "ParquetSource",
     "Participant",

@@ -10,13 +10,13 @@ import pickle
 import socket
 import struct
 import threading
-from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
 import orjson
+import pyarrow as pa
 
-from impl.plan import Row
+from impl.columns import Rows
 from impl.spark.errors import ConnectionLostError, FrameError, StaleAttemptError
 
 _HEADER = struct.Struct(">IBQ")
@@ -124,14 +124,29 @@ class Connection:
         self._socket.close()
 
 
-def pack_rows(rows: Sequence[Row]) -> bytes:
-    """Rows as the payload of a RECORDS frame. Only authenticated processes exchange them."""
-    return pickle.dumps(rows, protocol=5)
+_ARROW = 0xFF
+"""The first byte of every stream of Arrow, and of no pickle."""
 
 
-def unpack_rows(payload: bytes) -> list[Row]:
+def pack_rows(rows: Rows) -> bytes:
+    """Rows as the payload of a RECORDS frame: a batch as Arrow, a list pickled.
+
+    Only authenticated processes exchange them.
+    """
+    if not isinstance(rows, pa.RecordBatch):
+        return pickle.dumps(rows, protocol=5)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_batch(rows)
+    packed: bytes = sink.getvalue().to_pybytes()
+    return packed
+
+
+def unpack_rows(payload: bytes) -> Rows:
     """The rows of a RECORDS frame."""
-    rows: list[Row] = pickle.loads(payload)
+    if payload[0] == _ARROW:
+        return pa.ipc.open_stream(payload).read_next_batch()
+    rows: Rows = pickle.loads(payload)
     return rows
 
 

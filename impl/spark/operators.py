@@ -4,14 +4,14 @@ One shape for all: rows in, rows out, a snapshot in two parts, and what a restor
 engine calls them from one thread, but for the asynchronous part of a snapshot.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol
 
-from impl.plan import Row
+from impl.columns import Rows
 from impl.state import AsynchronousPart
 from impl.state.shared import SharedFiles
 
-Process = Callable[[Sequence[Row]], Sequence[Row]]
+Process = Callable[[Rows], Rows]
 
 
 class Operator(Protocol):
@@ -22,7 +22,11 @@ class Operator(Protocol):
         """For each input: takes rows, answers what is to be sent on."""
         ...
 
-    def finish(self) -> Sequence[Row]:
+    def before_barrier(self) -> Rows:
+        """A barrier is about to be sent; answers what has to be sent on before it."""
+        ...
+
+    def finish(self) -> Rows:
         """The end of the data; answers the last rows to be sent on."""
         ...
 

@@ -1,12 +1,14 @@
 """Processing: the operator that runs a user's function over rows and the state of their keys."""
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
+
+from impl.columns import Rows, columns_of, rows_of
 from impl.plan import KeySelector, Row
 from impl.spark.operators import Process
-from impl.state import AsynchronousPart, KeyedStateBackend, OperatorStateStore
+from impl.state import AsynchronousPart, KeyedStateBackend, OperatorStateStore, StateError
 from impl.state.shared import SharedFiles
 
 
@@ -32,14 +34,19 @@ class ProcessOperator:
         elements = (
             (function.process_element1, function.process_element2)
             if hasattr(function, "process_element1")
-            else (function.process_element,)
+            else (getattr(function, "process_element", None),)
         )
         self.inputs = tuple(
             _whole_batches(function, element, key_selectors.get(number))
             for number, element in enumerate(elements)
         )
 
-    def finish(self) -> Sequence[Row]:
+    def before_barrier(self) -> Rows:
+        """What the function has kept back."""
+        kept_back: Rows | None = self._call("before_barrier")
+        return () if kept_back is None else kept_back
+
+    def finish(self) -> Rows:
         """The function's last rows."""
         return tuple(self._call("finish") or ())
 
@@ -72,24 +79,53 @@ class ProcessOperator:
 
 
 def _whole_batches(function: Any, element: Any, key_of: KeySelector | None) -> Process:  # noqa: ANN401
-    """What takes the batches of one input: each row in its order."""
-    if key_of is None and hasattr(function, "process_rows"):
-        rowwise: Process = function.process_rows
-        return rowwise
-    if key_of is not None and hasattr(function, "process_keyed_rows"):
-        return partial(function.process_keyed_rows, key_of)
+    """What takes the batches of one input: whole, if the function takes those, else each row in its order."""
+    columns = None if key_of is None else columns_of(key_of)
+    by_row = _by_row(function, element, key_of)
 
-    def keyed(rows: Sequence[Row]) -> Sequence[Row]:
+    def process(rows: Rows) -> Rows:
+        if isinstance(rows, pa.RecordBatch):
+            if columns is not None and hasattr(function, "process_keyed_batch"):
+                keyed: Rows = function.process_keyed_batch(columns.keys_of(rows), rows)
+                return keyed
+            if hasattr(function, "process_batch"):
+                made: Rows = function.process_batch(rows)
+                return made
+            keys = None if columns is None else columns.keys_of(rows).by_row()
+            return by_row(rows_of(rows), keys)
+        return by_row(rows, None)
+
+    return process
+
+
+def _by_row(
+    function: Any,  # noqa: ANN401
+    element: Any,  # noqa: ANN401
+    key_of: KeySelector | None,
+) -> Callable[[Sequence[Row], Sequence[Hashable] | None], Rows]:
+    """What takes rows one by one, and their keys where these are known already."""
+
+    def refused(rows: Sequence[Row], keys: Sequence[Hashable] | None) -> Rows:
+        raise StateError(
+            f"{type(function).__name__} takes whole batches, keyed by columns if at all, and {len(rows)} "
+            "rows came one by one: let the source hand out its batches (no `to_rows`), select keys by "
+            "column, and keep functions of rows out of the way"
+        )
+
+    def keyed(rows: Sequence[Row], keys: Sequence[Hashable] | None) -> Rows:
         assert key_of is not None
-        out: list[Row] = []
-        for row in rows:
-            out.extend(element(key_of(row), row))
-        return out
+        keys = list(map(key_of, rows)) if keys is None else keys
+        if hasattr(function, "process_keyed_rows"):
+            emitted: Rows = function.process_keyed_rows(keys, rows)
+            return emitted
+        return [made for key, row in zip(keys, rows, strict=True) for made in element(key, row)]
 
-    def unkeyed(rows: Sequence[Row]) -> Sequence[Row]:
-        out: list[Row] = []
-        for row in rows:
-            out.extend(element(None, row))
-        return out
+    def unkeyed(rows: Sequence[Row], keys: Sequence[Hashable] | None) -> Rows:
+        if hasattr(function, "process_rows"):
+            emitted: Rows = function.process_rows(rows)
+            return emitted
+        return [made for row in rows for made in element(None, row)]
 
+    if element is None:
+        return refused
     return unkeyed if key_of is None else keyed

@@ -3,16 +3,16 @@
 Its transactions are the core's; which system they are carried out in is the output's affair.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
 import pyarrow as pa
 
+from impl.columns import Rows
 from impl.connectors.two_phase import Output, SinkPlace, SinkState, TwoPhaseSink
 from impl.core import Effects
 from impl.eventlog import EventLog, Wire
-from impl.plan import Row
 from impl.spark.operators import Process
 from impl.state import AsynchronousPart, Sections, StateError, encode
 from impl.state.shared import SharedFiles
@@ -62,18 +62,26 @@ class SinkOperator:
         """One."""
         return (self.process,)
 
-    def process(self, rows: Sequence[Row]) -> Sequence[Row]:
+    def process(self, rows: Rows) -> Rows:
         """Write rows into the open transaction (SINK-01); the log counts them."""
-        if not rows:
-            return ()
-        columns = [
-            pa.array(column, field.type)
-            for column, field in zip(zip(*rows, strict=True), self._schema, strict=True)
-        ]
-        self._sink.write(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+        if len(rows):
+            self._sink.write(self._batch_of(rows))
         return ()
 
-    def finish(self) -> Sequence[Row]:
+    def _batch_of(self, rows: Rows) -> pa.RecordBatch:
+        """Rows as a batch of the declared schema: values by position, as in rows."""
+        columns = rows.columns if isinstance(rows, pa.RecordBatch) else [*zip(*rows, strict=True)]
+        arrays = [
+            column.cast(field.type) if isinstance(column, pa.Array) else pa.array(column, field.type)
+            for column, field in zip(columns, self._schema, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+    def before_barrier(self) -> Rows:
+        """Nothing follows a sink."""
+        return ()
+
+    def finish(self) -> Rows:
         """The last transaction waits for the next snapshot (SINK-07)."""
         self._record({"kind": "finish"}, self._sink.finish())
         return ()

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from impl.connectors import CsvSource, JsonLinesSource, ParquetSource, RateSource
+from impl.columns import Rows
+from impl.connectors import CsvSource, JsonLinesSource, ParquetFolder, ParquetSource, RateSource
 from impl.plan import Row
 from impl.rescaling import SPLITS, splits_in
 from impl.spark.operators import Process
@@ -45,8 +46,11 @@ class Input(Protocol):
     """What a user declares as the source of a job; each subtask reads one partition of it."""
 
     @property
-    def to_rows(self) -> ToRows:
-        """Makes rows of a batch, given the partition and the offset of the batch's first row in it."""
+    def to_rows(self) -> ToRows | None:
+        """Makes rows of a batch, given the partition and the offset of the batch's first row in it.
+
+        None: the batches are sent as they are, their columns are the rows.
+        """
         ...
 
     @property
@@ -64,7 +68,7 @@ class CsvInput:
     """A CSV file as the source of a job."""
 
     path: Path
-    to_rows: ToRows
+    to_rows: ToRows | None = None
     columns: tuple[str, ...] | None = None
     types: Mapping[str, pa.DataType] | None = None
     rows_per_second: float | None = None
@@ -78,16 +82,23 @@ class CsvInput:
 
 @dataclass(frozen=True, slots=True)
 class ParquetInput:
-    """A Parquet file as the source of a job."""
+    """A Parquet file as the source of a job, or a folder of them, which are read one after the other."""
 
     path: Path
-    to_rows: ToRows
+    to_rows: ToRows | None = None
     columns: tuple[str, ...] | None = None
     rows_per_second: float | None = None
 
     def open(self, partition: int, partitions: int) -> Source:
         """The partition, at its beginning."""
-        return ParquetSource(self.path, partition=partition, partitions=partitions, columns=self.columns)
+        source = ParquetFolder if self.path.is_dir() else ParquetSource
+        return source(
+            self.path,
+            partition=partition,
+            partitions=partitions,
+            columns=self.columns,
+            dictionaries=self.to_rows is None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +107,7 @@ class JsonLinesInput:
 
     path: Path
     schema: pa.Schema
-    to_rows: ToRows
+    to_rows: ToRows | None = None
     rows_per_second: float | None = None
 
     def open(self, partition: int, partitions: int) -> Source:
@@ -109,7 +120,7 @@ class RateInput:
     """The numbers below `rows` as the source of a job."""
 
     rows: int
-    to_rows: ToRows
+    to_rows: ToRows | None = None
     rows_per_second: float | None = None
 
     def open(self, partition: int, partitions: int) -> Source:
@@ -152,7 +163,7 @@ class SourceOperator:
             return 0
         return max(0, (self._read + self._batch_rows) / self._rate - (now - self._begun))
 
-    def read(self) -> list[Row] | None:
+    def read(self) -> Rows | None:
         """The next rows, of the split whose turn it is; None at the end. The pace may allow none yet."""
         if self.pause(time.monotonic()) > 0:
             return []
@@ -163,7 +174,7 @@ class SourceOperator:
             if batch is not None:
                 self._unread.rotate(-1)
                 self._read += batch.num_rows
-                return self._to_rows(batch, split, first)
+                return batch if self._to_rows is None else self._to_rows(batch, split, first)
             self._unread.popleft()
         return None
 
@@ -172,7 +183,11 @@ class SourceOperator:
         """None."""
         return ()
 
-    def finish(self) -> Sequence[Row]:
+    def before_barrier(self) -> Rows:
+        """Nothing is held back."""
+        return ()
+
+    def finish(self) -> Rows:
         """Nothing is held back."""
         return ()
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from impl.columns import Rows
 from impl.eventlog import EventLog
 from impl.faults import (
     ALIGNED,
@@ -29,7 +30,6 @@ from impl.faults import (
     FaultPlan,
     Passages,
 )
-from impl.plan import Row
 from impl.spark.errors import InjectedFaultError
 from impl.spark.operators import Operator, Process
 from impl.state import AsynchronousPart
@@ -170,7 +170,11 @@ class StruckSink:
         """As the sink's."""
         return self._sink.inputs
 
-    def finish(self) -> Sequence[Row]:
+    def before_barrier(self) -> Rows:
+        """As the sink does."""
+        return self._sink.before_barrier()
+
+    def finish(self) -> Rows:
         """As the sink does."""
         return self._sink.finish()
 

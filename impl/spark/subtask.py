@@ -208,6 +208,7 @@ class RunningSubtask:
     def _end_of_data(self) -> None:
         """No record follows: the operator finishes, and the next checkpoint holds all it has done."""
         self._data_ended = True
+        self._outputs.emit(self._operator.before_barrier())
         self._outputs.emit(self._operator.finish())
         self._outputs.broadcast(Kind.END_OF_DATA)
         self._say({"say": "end_of_data"})
@@ -304,6 +305,8 @@ class RunningSubtask:
                 self._overtaking.prioritise(channel, self._component.observe()["current"])
 
     def _step(self, event: Wire) -> None:
+        if event["kind"] == "checkpoint" and not self._data_ended:
+            self._outputs.emit(self._operator.before_barrier())
         for effect in self._recorded_steps.apply(event, self._checkpoint_extras):
             match effect:
                 case {"kind": "broadcast_barrier", "checkpoint": int(checkpoint)}:

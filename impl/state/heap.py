@@ -33,6 +33,14 @@ class HeapValueState:
         self.get: Callable[..., Any] = self.table.get
         self.put: Callable[[Hashable, Any], None] = self.table.__setitem__
 
+    def get_all(self, keys: Sequence[Hashable]) -> list[Any]:
+        """The values of many keys."""
+        return list(map(self.table.get, keys))
+
+    def put_all(self, keys: Sequence[Hashable], values: Sequence[Any]) -> None:
+        """Give many keys their values."""
+        self.table.update(zip(keys, values, strict=True))
+
     def remove(self, key: Hashable) -> None:
         """Forget the value of `key`."""
         self.table.pop(key, None)

@@ -48,6 +48,12 @@ class ValueState(Protocol[V]):
     def put(self, key: Hashable, value: V, /) -> None:
         """Give `key` a value."""
 
+    def get_all(self, keys: Sequence[Hashable]) -> list[Any]:
+        """The values of many keys, None for those without one."""
+
+    def put_all(self, keys: Sequence[Hashable], values: Sequence[V]) -> None:
+        """Give many keys, each of them once, their values."""
+
     def remove(self, key: Hashable) -> None:
         """Forget the value of `key`; a key without one is fine."""
 

@@ -63,9 +63,24 @@ class RocksDbTable:
         unlogged: Any = WriteOptions()
         unlogged.disable_wal = True
         self._database.set_write_options(unlogged)
+        self._unlogged = unlogged
         self.get = self._database.get
         self.put = self._database.put
         self.delete = self._database.delete
+
+    def get_all(self, keys: list[bytes], /) -> list[bytes | None]:
+        """The values of many keys."""
+        values: list[bytes | None] = self._database.get(keys)
+        return values
+
+    def put_all(self, entries: Iterable[tuple[bytes, bytes]], /) -> None:
+        """Set many values."""
+        from rocksdict import WriteBatch
+
+        batch = WriteBatch(raw_mode=True)
+        for key, value in entries:
+            batch.put(key, value)
+        self._database.write(batch, self._unlogged)
 
     def scan(self, prefix: bytes, /) -> Iterator[tuple[bytes, bytes]]:
         """All that begins with `prefix`, in order."""

@@ -6,7 +6,7 @@ so that all of a key group, and within it all of a state and of a key, lies toge
 """
 
 import pickle
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from impl.state.key_bytes import key_bytes, key_of
@@ -23,6 +23,12 @@ class Table(Protocol):
 
     def put(self, key: bytes, value: bytes, /) -> None:
         """Set a value."""
+
+    def get_all(self, keys: list[bytes], /) -> list[bytes | None]:
+        """The values of many keys."""
+
+    def put_all(self, entries: Iterable[tuple[bytes, bytes]], /) -> None:
+        """Set many values."""
 
     def delete(self, key: bytes, /) -> None:
         """Take a key out; one that is not there is fine."""
@@ -68,6 +74,16 @@ class RocksDbValueState(_State):
     def put(self, key: Hashable, value: object, /) -> None:
         """Give `key` a value."""
         self._table.put(self._place(key), pickle.dumps(value, _PROTOCOL))
+
+    def get_all(self, keys: Sequence[Hashable]) -> list[Any]:
+        """The values of many keys."""
+        told = self._table.get_all([*map(self._place, keys)])
+        return [None if one is None else pickle.loads(one) for one in told]
+
+    def put_all(self, keys: Sequence[Hashable], values: Sequence[Any]) -> None:
+        """Give many keys their values."""
+        told = (pickle.dumps(value, _PROTOCOL) for value in values)
+        self._table.put_all(zip(map(self._place, keys), told, strict=True))
 
     def items(self) -> Iterator[tuple[Hashable, Any]]:
         """All keys and values."""

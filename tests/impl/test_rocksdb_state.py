@@ -76,6 +76,7 @@ def act(backend, step, key, value):
     values, lists, maps = backend.value_state("v"), backend.list_state("l"), backend.map_state("m")
     acts = {
         "put": lambda: values.put(key, value),
+        "put all": lambda: values.put_all([key], [(value, *values.get_all([key]))]),
         "remove": lambda: values.remove(key),
         "add": lambda: lists.add(key, value),
         "forget": lambda: lists.remove(key),
@@ -87,7 +88,7 @@ def act(backend, step, key, value):
 
 
 STEPS = st.tuples(
-    st.sampled_from(["put", "remove", "add", "forget", "map", "unmap", "clear", "snapshot"]),
+    st.sampled_from(["put", "put all", "remove", "add", "forget", "map", "unmap", "clear", "snapshot"]),
     st.integers(0, 5),
     st.integers(0, 2),
 )

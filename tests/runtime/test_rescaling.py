@@ -15,7 +15,7 @@ from impl.job import ParquetOutput, RateInput
 from impl.plan import Edge, Partitioning, Plan, Role, Stage
 from impl.rescaling import RestoreRefusedError, StageSnapshots, by_stage, require_restorable, taken_over
 from impl.spark.building import operator_of
-from impl.spark.outputs import channel_of
+from impl.spark.spreading import channel_of
 from impl.state import CompletedCheckpoint, MemoryStorage, encode, pack, sections_of
 
 ROWS = 60

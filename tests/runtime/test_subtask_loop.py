@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from impl.aggregating import Aggregating
 from impl.faults import (
     ACKNOWLEDGEMENT_DUE,
     ACKNOWLEDGEMENT_SENT,
@@ -21,7 +22,6 @@ from impl.faults import (
     SNAPSHOT_WRITTEN,
 )
 from impl.flights import FlightTotals
-from impl.functions import Aggregating
 from impl.plan import Route
 from impl.spark.credits import CreditedChannel
 from impl.spark.errors import ConnectionLostError, FrameError, InjectedFaultError, SparkRuntimeError

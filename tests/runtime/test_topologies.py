@@ -12,7 +12,8 @@ from impl.functions import Filtering, FlatMapping, Mapping
 from impl.job import Job, ParquetOutput, RateInput
 from impl.plan import Edge, Partitioning, Plan, Role, Route, Stage
 from impl.spark.frames import Kind, unpack_rows
-from impl.spark.outputs import Outputs, channel_of
+from impl.spark.outputs import Outputs
+from impl.spark.spreading import channel_of
 from impl.topology import require_runnable
 
 

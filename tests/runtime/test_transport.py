@@ -18,7 +18,8 @@ from impl.spark.errors import (
 from impl.spark.frames import MAX_PAYLOAD, Connection, Kind, pack_rows, unpack_rows
 from impl.spark.handshake import new_secret
 from impl.spark.inbox import Inbox, InboxClosedError
-from impl.spark.outputs import Outputs, channel_of
+from impl.spark.outputs import Outputs
+from impl.spark.spreading import channel_of
 
 SECRET = new_secret()
 BUFFER = 65_536

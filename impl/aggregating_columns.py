@@ -1,0 +1,147 @@
+"""Aggregates by key of whole columns, with the kernels of Arrow: no row becomes a Python object.
+
+Each batch is grouped by itself, and the groups of several batches again. Only then do the distinct keys meet
+the state, once each. The updates are told before each barrier, one for each key that has changed.
+"""
+
+import operator
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+
+from impl.columns import KeyColumns, Rows
+from impl.plan import Row
+from impl.state import KeyedStateBackend
+
+_GROUPS: Final = 65_536
+"""So many groups of single batches wait at most before they meet the state."""
+
+
+class Kernel(NamedTuple):
+    """How an aggregate is computed."""
+
+    name: str
+    """Arrow's name of it."""
+    again: str
+    """Of what merges the results of several groups."""
+    merge: Callable[[Any, Any], Any]
+    """The same for two."""
+
+
+_COUNT: Final = Kernel("count_all", "sum", operator.add)
+_SUM: Final = Kernel("sum", "sum", operator.add)
+_LEAST: Final = Kernel("min", "min", min)
+_GREATEST: Final = Kernel("max", "max", max)
+
+
+class Of(NamedTuple):
+    """An aggregate of one column; None: of the rows themselves."""
+
+    kernel: Kernel
+    column: str | None
+
+
+def count() -> Of:
+    """How many rows."""
+    return Of(_COUNT, None)
+
+
+def sum_of(column: str) -> Of:
+    """The sum of a column; of a key with nothing but nulls it is null."""
+    return Of(_SUM, column)
+
+
+def least(column: str) -> Of:
+    """The least value of a column; nulls do not count."""
+    return Of(_LEAST, column)
+
+
+def greatest(column: str) -> Of:
+    """The greatest value of a column; nulls do not count."""
+    return Of(_GREATEST, column)
+
+
+class AggregatingColumns:
+    """The process function. `aggregates`: by the name of its column in the result.
+
+    What it emits are batches of the key's columns and the aggregates, a row for each key.
+    """
+
+    def __init__(self, key: KeyColumns, aggregates: Mapping[str, Of]) -> None:
+        self._key = key
+        self._names = tuple(aggregates)
+        self._kinds = tuple(aggregates.values())
+        self._waiting: list[pa.Table] = []
+        self._groups = 0
+        self._schema: pa.Schema | None = None
+        self._changed: dict[Hashable, None] = {}
+
+    def open(self, state: KeyedStateBackend) -> None:
+        """Take hold of the accumulators: for each key the tuple of its aggregates."""
+        self._state = state.value_state("accumulators", immutable=True)
+
+    def process_batch(self, batch: pa.RecordBatch) -> Sequence[Row]:
+        """Group a batch; perhaps the state is due."""
+        named = [batch.schema.field(one).name for one in self._key.columns]
+        columns = {f"key {name}": batch.column(name) for name in named}
+        columns |= {f"of {of.column}": batch.column(of.column) for of in self._kinds if of.column}
+        asked = [(f"of {of.column}" if of.column else [], of.kernel.name) for of in self._kinds]
+        grouped = _grouped(pa.table(columns), [f"key {name}" for name in named], asked)
+        table = pa.table([_plain(one) for one in grouped.columns], names=[*named, *self._names])
+        self._schema = table.schema
+        self._waiting.append(table)
+        self._groups += table.num_rows
+        if self._groups >= _GROUPS:
+            self._meet_state()
+        return ()
+
+    def before_barrier(self) -> Rows:
+        """The keys that have changed, and what has become of them."""
+        self._meet_state()
+        changed = list(self._changed)
+        self._changed.clear()
+        if self._schema is None or not changed:
+            return ()
+        columns = [changed] if len(self._key.columns) == 1 else [*zip(*changed, strict=True)]
+        columns += [*zip(*self._state.get_all(changed), strict=True)]
+        arrays = [pa.array(column, kind) for column, kind in zip(columns, self._schema.types, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+    def _meet_state(self) -> None:
+        """What waits is grouped again, and added to the accumulators."""
+        if not self._waiting:
+            return
+        several = pa.concat_tables(self._waiting)
+        self._waiting, self._groups = [], 0
+        keyed = len(self._key.columns)
+        asked = [(name, of.kernel.again) for name, of in zip(self._names, self._kinds, strict=True)]
+        columns = [one.to_pylist() for one in _grouped(several, several.column_names[:keyed], asked).columns]
+        keys = columns[0] if keyed == 1 else [*zip(*columns[:keyed], strict=True)]
+        new: dict[Hashable, tuple[Any, ...]] = {}
+        for key, values in zip(keys, zip(*columns[keyed:], strict=True), strict=True):
+            # equal to Python though not to Arrow: 0.0 and -0.0
+            new[key] = self._merged(new[key], values) if key in new else values
+        distinct = list(new)
+        nothing = (None,) * len(self._kinds)
+        before = [nothing if one is None else one for one in self._state.get_all(distinct)]
+        self._state.put_all(distinct, list(map(self._merged, before, new.values())))
+        self._changed.update(dict.fromkeys(distinct))
+
+    def _merged(self, one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(
+            [
+                b if a is None else a if b is None else of.kernel.merge(a, b)
+                for of, a, b in zip(self._kinds, one, other, strict=True)
+            ]
+        )
+
+
+def _grouped(table: pa.Table, keys: list[str], asked: list[Any]) -> pa.Table:
+    """One row for each combination of the keys, which come first, then what was asked."""
+    return table.group_by(keys, use_threads=False).aggregate(asked)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Without a dictionary: those of several batches differ."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

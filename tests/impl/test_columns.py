@@ -1,0 +1,149 @@
+"""Batches of Arrow in the place of rows: the same keys, the same rows, the same way to a subtask."""
+
+import operator
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from impl.aggregating import Aggregating, Emit
+from impl.aggregating_columns import AggregatingColumns, count, greatest, least, sum_of
+from impl.columns import KeyColumns, columns_of, rows_of
+from impl.config import ConfigError
+from impl.job import Job, RateInput
+from impl.plan import Partitioning, Route
+from impl.spark.frames import pack_rows, unpack_rows
+from impl.spark.processing import ProcessOperator
+from impl.spark.spreading import channel_of, spread_of
+from impl.state import HeapKeyedStateBackend, StateError
+
+WORDS = st.none() | st.sampled_from(["", "a", "b", "the", "\u00e9", "word"])
+NUMBERS = st.none() | st.integers(-(2**40), 2**40) | st.sampled_from([0, 1, 2])
+FLOATS = st.none() | st.sampled_from([0.0, -0.0, 1.0, 2.5])
+ROWS = st.lists(st.tuples(WORDS, NUMBERS, FLOATS), max_size=40)
+SCHEMA = pa.schema({"word": pa.string(), "number": pa.int64(), "size": pa.float64()})
+
+
+def batch_of(rows, *, dictionary=False, around=0):
+    """The rows as a batch, perhaps as a slice of a larger one, whose dictionary has more in it."""
+    filled = [("other", 7, 7.0)] * around + rows + [("another", 8, 8.0)] * around
+    columns = [[row[number] for row in filled] for number in range(3)]
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, SCHEMA.types, strict=True)]
+    if dictionary:
+        arrays[0] = arrays[0].dictionary_encode()
+    return pa.RecordBatch.from_arrays(arrays, names=SCHEMA.names).slice(around, len(rows))
+
+
+@given(ROWS, st.booleans(), st.integers(0, 2), st.sampled_from([(0,), (1,), (2,), (0, 1), (2, 0, 1)]))
+def test_keys_of_columns_are_those_of_the_rows(rows, dictionary, around, positions):
+    batch = batch_of(rows, dictionary=dictionary, around=around)
+    selector = operator.itemgetter(*positions)
+
+    keys = columns_of(selector).keys_of(batch)
+
+    assert rows_of(batch) == rows
+    assert keys.by_row() == [selector(row) for row in rows]
+    assert len(set(keys.distinct)) == len(keys.distinct)
+    assert set(keys.distinct) == {selector(row) for row in rows}
+    in_order = [keys.by_row()[row] for row in keys.in_order()]
+    assert in_order == [
+        key
+        for key, first, beyond in zip(keys.distinct, [0, *keys.ends()], keys.ends(), strict=False)
+        for _ in range(beyond - first)
+    ]
+
+
+def test_columns_have_names_or_positions():
+    batch = batch_of([("a", 1, 1.0), ("b", 1, 2.0)])
+    assert KeyColumns(("number", "word")).keys_of(batch).by_row() == [(1, "a"), (1, "b")]
+    assert columns_of(lambda row: row[0]) is None
+    assert columns_of(operator.itemgetter(-1)) is None
+    with pytest.raises(TypeError, match="names columns, which rows without a schema do not have"):
+        KeyColumns(("word",))(("a", 1))
+
+
+@given(ROWS, st.booleans())
+def test_a_batch_goes_the_way_of_its_rows(rows, dictionary):
+    route = Route(("x-0", "x-1", "x-2"), Partitioning.HASH, operator.itemgetter(0, 1))
+    came = {0: [], 1: [], 2: []}
+    spread = spread_of(route, [0, 1, 2], 16, lambda channel, part: came[channel].append(part))
+
+    spread(batch_of(rows * 3, dictionary=dictionary))
+
+    parts = {
+        channel: [rows_of(unpack_rows(pack_rows(part))) for part in parts] for channel, parts in came.items()
+    }
+    for channel, received in parts.items():
+        expected = [row for row in rows * 3 if channel_of(row[:2], 3, 16) == channel]
+        assert [row for part in received for row in part] == expected
+
+
+def aggregated(rows, cut):
+    """What the aggregate of columns answers for the rows in two batches, with a barrier between."""
+    asked = {"rows": count(), "sum": sum_of("number"), "least": least("number"), "most": greatest("number")}
+    function = AggregatingColumns(KeyColumns(("word", "size")), asked)
+    operators = ProcessOperator(function, {0: KeyColumns(("word", "size"))}, HeapKeyedStateBackend())
+    known = {}
+    for part in (rows[:cut], rows[cut:]):
+        operators.inputs[0](batch_of(part, dictionary=bool(cut % 2)))
+        told = rows_of(operators.before_barrier())
+        assert {row[:2] for row in told} == {(row[0], row[2]) for row in part}
+        known |= {row[:2]: row[2:] for row in told}
+    return known
+
+
+@given(ROWS, st.integers(0, 40))
+def test_aggregates_of_columns_are_those_of_the_rows(rows, cut):
+    exact = {}
+    for word, number, size in rows:
+        before = exact.get((word, size), (0, []))
+        exact[word, size] = before[0] + 1, before[1] + [number] * (number is not None)
+    assert aggregated(rows, cut) == {
+        key: (rows, sum(numbers) if numbers else None, min(numbers, default=None), max(numbers, default=None))
+        for key, (rows, numbers) in exact.items()
+    }
+
+
+class Newest:
+    """The rows of a key so far, in their order."""
+
+    def create_accumulator(self):
+        return ()
+
+    def add(self, row, accumulator):
+        return (*accumulator, row[1])
+
+    def get_result(self, row, accumulator):
+        return (row[0], row[1], accumulator)
+
+
+@given(ROWS, st.booleans())
+def test_updates_that_are_kept_back_are_told_once_after_the_last_row_of_their_key(rows, in_batches):
+    function = ProcessOperator(
+        Aggregating(Newest(), Emit.CHANGED), {0: operator.itemgetter(0)}, HeapKeyedStateBackend()
+    )
+    half = len(rows) // 2
+    for part in (rows[:half], rows[half:]):
+        assert function.inputs[0](batch_of(part) if in_batches else part) == ()
+    told = function.before_barrier()
+    of_key = {word: tuple(row[1] for row in rows if row[0] == word) for word, _, _ in rows}
+    assert sorted(told, key=repr) == sorted(
+        ((word, numbers[-1], numbers) for word, numbers in of_key.items()), key=repr
+    )
+    assert function.before_barrier() == ()
+
+
+def test_functions_of_whole_batches_refuse_rows():
+    key = KeyColumns((0,))
+    function = ProcessOperator(AggregatingColumns(key, {"rows": count()}), {0: key}, HeapKeyedStateBackend())
+    with pytest.raises(StateError, match="takes whole batches, keyed by columns if at all, and 1 rows came"):
+        function.inputs[0]([("a", 1, 1.0)])
+
+
+def test_columns_are_aggregated_by_columns():
+    numbers = Job("numbers").source("numbers", RateInput(10))
+    with pytest.raises(ConfigError, match="'sums' aggregates columns: it takes at least one, and a stream"):
+        numbers.key_by(lambda row: row[0]).aggregate_columns("sums", {"rows": count()})
+    with pytest.raises(ConfigError, match="it takes at least one"):
+        numbers.key_by("value").aggregate_columns("sums", {})
