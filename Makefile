@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format test clusters verify proofs models bench torture mutants flink flink-matrix flink-logs generations pictures doctor clean
+.PHONY: help setup lint format test clusters verify proofs models bench torture mutants million flink flink-matrix flink-logs generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -49,6 +49,11 @@ torture: $(READY)  ## 300 faults at every point of the protocol; nothing may be 
 
 mutants: $(READY)  ## Break every rule once; each mutant must be killed by the rule it names; LAYER=spec: only those
 	$(BIN)/barrierspec mutants $(addprefix --layer ,$(LAYER))
+
+million: $(READY)  ## No false alarm: a million random steps of each; SEED=7 for others; takes minutes
+	$(BIN)/barrierspec conform --adapter impl --steps 1000000 --seed $(or $(SEED),0)
+	$(BIN)/barrierspec conform --adapter model --steps 1000000 --seed $(or $(SEED),0)
+	$(BIN)/barrierspec flink conform 2.2.1 --mode exactly-once --sequences 50000
 
 flink: $(READY)  ## Fetch two released Flinks and drive the real gate beside the model
 	$(BIN)/barrierspec flink fetch 2.2.1 1.13.6

@@ -18,6 +18,8 @@ BATCH = 100
 @click.option("--rule", "rules", multiple=True, metavar="ID",
               help="Only cases that exercise this rule; may be repeated.")  # fmt: skip
 @click.option("--examples", default=100, show_default=True, type=click.IntRange(1), help="How much is tried.")
+@click.option("--steps", default=0, metavar="N", type=click.IntRange(0),
+              help="Go on until there are so many random steps, shared among the components.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, type=int, help="Decides every case.")
 @click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Budget; left out: none.")
 @click.option(
@@ -38,6 +40,7 @@ def command(
     components: tuple[str, ...],
     rules: tuple[str, ...],
     examples: int,
+    steps: int,
     seed: int,
     seconds: float | None,
     options: tuple[str, ...],
@@ -83,6 +86,7 @@ def command(
         pinned=_pinned(options),
         may_go_on=lambda: ends is None or time.monotonic() < ends,
         asked=asked,
+        steps=steps,
     )
     try:
         verdicts = conform.report(

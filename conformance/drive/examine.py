@@ -35,6 +35,8 @@ class Plan(NamedTuple):
     """Asked before each case; when it says no, the budget has ended."""
     is_known: Callable[[Divergence], bool] = lambda _: False
     """A divergence that is to be passed over; the case ends there."""
+    steps: int = 0
+    """The walks go on until so many steps are done, also when there were examples enough."""
     asked: frozenset[str] = frozenset()
     """Only cases that exercise one of these rules are played; empty: all."""
 
@@ -71,6 +73,7 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
         may_go_on=plan.may_go_on,
         is_known=plan.is_known,
         asked=plan.asked,
+        steps=plan.steps,
     )
     ended_early = not plan.may_go_on()
     if _goes_on(played) and not skipped and not ended_early:

@@ -1,7 +1,6 @@
 """Seeded walks: many short random cases, each with a fresh instance, until one diverges or all are done."""
 
 from collections.abc import Callable, Collection, Mapping
-from itertools import islice
 
 from conformance.adapters.protocol import Adapter, Unsupported, Wire
 from conformance.drive import generate
@@ -42,12 +41,13 @@ def walks(
     may_go_on: Callable[[], bool] = lambda: True,
     is_known: Callable[[Divergence], bool] = lambda _: False,
     asked: Collection[str] = (),
+    steps: int = 0,
 ) -> tuple[Played, list[str]]:
     """So many cases; what came of them, and why cases were skipped (each reason once).
 
     `pinned` keeps the configurations that have these values. `may_go_on` is asked before each case. The
     walks end at the first divergence that is not `is_known`. With `asked`, only those of the cases are played
-    that exercise one of these rules.
+    that exercise one of these rules. `steps`: go on with further cases until so many steps are done.
     """
     oracles = Oracles(component)
     total = Played()
@@ -57,8 +57,8 @@ def walks(
     fitting = (case for case in generate.cases(component, seed) if generate.fits(case[0], wanted))
     if not any(generate.fits(config, wanted) for config in generate.configs(component)):
         return total, [f"no configuration of {component} has {dict(wanted)}"]
-    for config, rng in islice(fitting, cases):
-        if not may_go_on():
+    for number, (config, rng) in enumerate(fitting):
+        if (number >= cases and total.steps >= steps) or not may_go_on():
             break
         oracle, choose = oracles.of(config), generate.chooser(component, config, rng)
         if asked:

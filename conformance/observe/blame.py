@@ -45,7 +45,7 @@ def root(stuck: Sequence[Stuck], causes: Causes) -> tuple[FileReader, Need, str]
     reader, need = min(
         circle, key=lambda waiting: (isinstance(waiting[0], CoordinatorReader), _order(waiting))
     )
-    others = ", ".join(f"{other.file.name}:{_number(other)}" for other, _ in circle if other is not reader)
+    others = ", ".join(f"{other.file.name}:{number(other)}" for other, _ in circle if other is not reader)
     return reader, need, f"{need.why} so far: that comes after {others}, which waits for this file in turn"
 
 
@@ -95,5 +95,6 @@ def _order(waiting: Stuck) -> tuple[int, int, str]:
     return attempt, isinstance(reader, TaskReader), reader.file.name
 
 
-def _number(reader: FileReader) -> int:
+def number(reader: FileReader) -> int:
+    """The line that it stands at, from 1; 0 at its end."""
     return reader.line.number if reader.line is not None else 0

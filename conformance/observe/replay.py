@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from conformance.observe.eventlog import Line
+from conformance.refusals.asked import Asked
 from model.components import COMPONENTS, Wire, WireError
 
 Effects = list[dict[str, Any]]
@@ -59,10 +60,12 @@ _RULE_OF_REFUSAL = {
 class Rejected(Exception):  # noqa: N818 - a finding about the trace, not a fault of ours
     """An event that no rule allows: the rules charged, and the guard that refused it in plain words."""
 
-    def __init__(self, rules: Sequence[str], why: str) -> None:
+    def __init__(self, rules: Sequence[str], why: str, asked: Asked | None = None) -> None:
         super().__init__(why)
         self.rules = tuple(dict.fromkeys(rules))
         self.why = why
+        self.asked = asked
+        """What was asked of the model, where the model itself refused it."""
 
 
 class Replayed:
@@ -87,9 +90,11 @@ class Replayed:
         try:
             after, expected, rules = self._apply(self.state, given)
         except WireError as refused:
-            raise Rejected(self._refusal_rules(given), f"{refused}; {self.describe()}") from refused
+            asked = Asked(self.component, self.state, given, said)
+            raise Rejected(self._refusal_rules(given), f"{refused}; {self.describe()}", asked) from refused
         if expected != said:
-            raise self._difference(expected, said, rules)
+            asked = Asked(self.component, self.state, given, said)
+            raise Rejected(*self._difference(expected, said, rules), asked)
         self.state = after
         return rules
 
@@ -109,7 +114,9 @@ class Replayed:
             return ("SINK-03",)
         return (_RULE_OF_REFUSAL[self.component],)
 
-    def _difference(self, expected: Effects, said: Effects, rules: tuple[str, ...]) -> Rejected:
+    def _difference(
+        self, expected: Effects, said: Effects, rules: tuple[str, ...]
+    ) -> tuple[tuple[str, ...], str]:
         place = next(
             (
                 position
@@ -129,7 +136,7 @@ class Replayed:
             f"effect {place + 1}: expected {_effect(wanted)}, the log has {_effect(got)}; "
             f"before it, {self.describe()}"
         )
-        return Rejected((*charged[:1], *rules, *charged[1:]), why)
+        return (*charged[:1], *rules, *charged[1:]), why
 
 
 def _effect(effect: Wire | None) -> str:

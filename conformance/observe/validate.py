@@ -6,10 +6,10 @@ refused it. A trace in which a required situation never came is UNDETERMINED, no
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from conformance.observe.blame import FileReader, root
+from conformance.observe.blame import FileReader, number, root
 from conformance.observe.causes import Need, Reader
 from conformance.observe.coordinator import CoordinatorReader
 from conformance.observe.eventlog import EventLog, find
@@ -18,6 +18,7 @@ from conformance.observe.run import Run, Settings
 from conformance.observe.sink import orphaned
 from conformance.observe.situations import REQUIRED, possible
 from conformance.observe.task import TaskReader
+from conformance.refusals.asked import Asked
 from conformance.verdict import Verdict
 
 
@@ -34,6 +35,10 @@ class Rejection:
     """The guard that refused it, with its values."""
     event: str
     """The line as it was recorded."""
+    asked: Asked | None = None
+    """What was asked of the model, where the model itself refused it."""
+    waiting: tuple[str, ...] = ()
+    """The next event of every file, where none can go on: its place, and the cause that it waits for."""
 
     def describe(self) -> str:
         """Place, rule and reason in one line."""
@@ -112,10 +117,13 @@ def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
     try:
         stuck = run.causes.run([current.watch(reader) for reader in readers])
     except Rejected as refused:
-        return _rejection(current.reader, refused.rules, refused.why)
+        return replace(_rejection(current.reader, refused.rules, refused.why), asked=refused.asked)
     if stuck:
-        reader, need, why = root([(current.of(waiting), need) for waiting, need in stuck], run.causes)
-        return _rejection(reader, need.rules, why)
+        waiting = [(current.of(reader), need) for reader, need in stuck]
+        named, need, why = root(waiting, run.causes)
+        waiting.sort(key=lambda one: (one[0] is not named, one[0].file.name))
+        told = tuple(f"{reader.file.name}:{number(reader)}: {need.why}" for reader, need in waiting)
+        return replace(_rejection(named, need.rules, why), waiting=told)
     for reader in readers:
         left = reader.left_over() if isinstance(reader, TaskReader) else None
         if left is not None:

@@ -8,9 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import shorten
 
 from conformance.observe import REQUIRED, SITUATIONS, EventLogError, possible, validate
+from conformance.observe.validate import Rejection
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
+from conformance.report import refusal
 
 RUNS = "pipeline/*/events"
 
@@ -71,7 +74,7 @@ def judged(logs: Sequence[Path], say: Callable[[str], None]) -> Watched:
         if result.rejection is not None:
             rejection = result.rejection
             line = f"{log.parent.name}: {rejection.describe()}"
-            findings.append(Finding(rejection.rules[0], line, rejection.event))
+            findings.append(Finding(rejection.rules[0], line, _story(rejection)))
         watched.situations.update(result.situations)
         watched.rules |= set(result.rules)
         watched.modes |= result.modes
@@ -83,3 +86,9 @@ def judged(logs: Sequence[Path], say: Callable[[str], None]) -> Watched:
         findings.append(Finding(None, f"under-covered: no {', no '.join(missing)}"))
     watched.findings = tuple(findings)
     return watched
+
+
+def _story(rejection: Rejection) -> str:
+    """The event, and what else was possible there."""
+    why = refusal.of_rejection(rejection.asked, rejection.waiting)
+    return "\n".join([shorten(rejection.event, 300), *why])

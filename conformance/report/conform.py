@@ -17,7 +17,7 @@ from conformance.drive.examine import Examination, Plan, examine, not_offered, s
 from conformance.drive.listed import Known
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
-from conformance.report import saved, story
+from conformance.report import refusal, saved, story
 from conformance.report.asked import components_of
 from conformance.report.saved import ReplayError, name_of
 from conformance.report.story import Telling
@@ -84,6 +84,7 @@ def report(
             asked = plan._replace(
                 pinned={**generate.offered(offer), **plan.pinned},
                 asked=plan.asked.intersection(rules_that_walks_fire(component)),
+                steps=-(-plan.steps // len(chosen)),
             )
             again = _seen_before(component, adapter, command, out, asked)
             done = again or _examine(component, adapter, asked, known if fix else None)
@@ -91,8 +92,7 @@ def report(
         click.echo(_line(done))
         for doubt in done.doubts:
             click.echo(wrapped(f"               {doubt}", indent=15))
-        if isinstance(done.stopped, Crashed | Hung | Malformed) and done.stopped.stderr.strip():
-            click.echo("".join(f"               | {line}\n" for line in _tail(done.stopped.stderr)), nl=False)
+        _echo_stderr(done)
         if fail_fast and done.verdict is Verdict.DIVERGES:
             break
     for done in examined:
@@ -106,6 +106,9 @@ def report(
     click.echo(_closing(verdicts, chosen, left))
     if fail_fast and len(examined) < len(chosen):
         click.echo(f"  not examined, because of --fail-fast: {', '.join(chosen[len(examined) :])}")
+    total = sum(done.steps for done in examined)
+    if plan.steps:
+        click.echo(f"  steps   {total:,} in all, {plan.steps:,} asked for")
     if together(verdicts) is not Verdict.DIVERGES:  # its story ends with the command already
         click.echo(f"  again   {_command_line(command, components, plan)}")
     return verdicts
@@ -153,7 +156,8 @@ def _command_line(command: str, components: Sequence[str], plan: Plan) -> str:
     words += [word for component in components for word in ("--component", component)]
     words += [word for rule in sorted(plan.asked) for word in ("--rule", rule)]
     words += [word for key, value in plan.pinned.items() for word in ("--config", f"{key}={value}")]
-    return shlex.join([*words, "--seed", str(plan.seed), "--examples", str(plan.examples)])
+    words += ["--seed", str(plan.seed), "--examples", str(plan.examples)]
+    return shlex.join([*words, *(("--steps", str(plan.steps)) if plan.steps else ())])
 
 
 def again(replay_file: Path, command: str | None, limit: float) -> Verdict:
@@ -174,6 +178,7 @@ def again(replay_file: Path, command: str | None, limit: float) -> Verdict:
         adapter.bye()
     if played.divergence is not None:
         click.echo(story.tell(Telling(played.divergence, name_of(hello), command, played.steps)), nl=False)
+        click.echo("\n".join(refusal.of_divergence(played.divergence)))
         return Verdict.DIVERGES
     if played.stopped is not None:
         click.echo(f"UNDETERMINED  {played.stopped.describe()}")
@@ -196,8 +201,10 @@ def wrapped(line: str, indent: int) -> str:
     return textwrap.fill(line, WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False)
 
 
-def _tail(stderr: str) -> list[str]:
-    return stderr.rstrip().splitlines()[-8:]
+def _echo_stderr(done: Examination) -> None:
+    if isinstance(done.stopped, Crashed | Hung | Malformed) and done.stopped.stderr.strip():
+        tail = done.stopped.stderr.rstrip().splitlines()[-8:]
+        click.echo("".join(f"               | {line}\n" for line in tail), nl=False)
 
 
 def _closing(verdicts: Sequence[Verdict], chosen: Sequence[str], others: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from conformance.observe.flink.corruptions import NEVER_OBSERVABLE, Outcome
 from conformance.observe.flink.order import REORDERINGS
 from conformance.observe.flink.situations import RARE, SITUATIONS
 from conformance.observe.flink.validate import FlinkResult
+from conformance.report import refusal
 from conformance.verdict import Verdict
 
 _WIDTH = 110
@@ -20,6 +21,7 @@ def story(log: str, result: FlinkResult) -> str:
         told += [
             f"  rules   {', '.join(rejection.rules)}",
             f"  line    {shorten(rejection.text, 300)}",
+            *refusal.of_rejection(rejection.asked, rejection.waiting),
         ]
     told.append("  situations witnessed")
     meanings = {**SITUATIONS, **RARE}

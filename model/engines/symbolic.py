@@ -23,6 +23,11 @@ Result = TypeVar("Result")
 class SymbolicUseError(TypeError):
     """The code needs the value of a symbol; write it with comparisons instead."""
 
+    def __init__(self, message: str, term: z3.ExprRef | None = None) -> None:
+        super().__init__(message)
+        self.term = term
+        """What was asked for, if it is known."""
+
 
 class UndecidedError(RuntimeError):
     """z3 could not decide a question; nothing may be concluded from it."""
@@ -183,7 +188,7 @@ class SymbolicBool:
         return _asked(operator.ne, self.term, other, bool_term)
 
     def __hash__(self) -> int:
-        raise SymbolicUseError(f"a hash of the symbol {self.term} was asked")
+        raise SymbolicUseError(f"a hash of the symbol {self.term} was asked", self.term)
 
     def __repr__(self) -> str:
         return f"?{self.term}"
@@ -224,13 +229,13 @@ class SymbolicInt:
         return SymbolicInt(self.term - int_term(other))
 
     def __hash__(self) -> int:
-        raise SymbolicUseError(f"a hash of the symbol {self.term} was asked")
+        raise SymbolicUseError(f"a hash of the symbol {self.term} was asked", self.term)
 
     def __index__(self) -> int:
-        raise SymbolicUseError(f"the value of the symbol {self.term} was asked")
+        raise SymbolicUseError(f"the value of the symbol {self.term} was asked", self.term)
 
     def __bool__(self) -> bool:
-        raise SymbolicUseError(f"the truth of the int {self.term} was asked; compare it with 0")
+        raise SymbolicUseError(f"the truth of the int {self.term} was asked; compare it with 0", self.term)
 
     def __repr__(self) -> str:
         return f"?{self.term}"
@@ -262,7 +267,10 @@ def _asked(
     if known is None:
         if len(_questions) >= REMEMBERED:
             _questions.clear()
-        known = _questions[key] = SymbolicBool(compare(left, term(right)))
+        try:
+            known = _questions[key] = SymbolicBool(compare(left, term(right)))
+        except SymbolicUseError as other:
+            raise SymbolicUseError(str(other), left) from other
     return known
 
 

@@ -148,3 +148,13 @@ def test_fail_fast_ends_at_the_first_component_that_diverges(little_adapter, tmp
     assert "  sink " not in said
     assert cli.run([*command, *chosen, "--examples", "1"]) == Exit.DIVERGES
     assert "  sink         UNDETERMINED" in capsys.readouterr().out
+
+
+def test_a_number_of_steps_is_gone_to(capsys):
+    asked = ["--component", "store", "--component", "offsets", "--examples", "1", "--steps", "3000"]
+    assert cli.run(["conform", "--adapter", "impl", *asked]) == 0
+    said = capsys.readouterr().out
+
+    (told,) = [line for line in said.splitlines() if line.startswith("  steps   ")]
+    assert 3000 <= int(told.split()[1].replace(",", "")) < 3600
+    assert said.rstrip().endswith("--examples 1 --steps 3000")

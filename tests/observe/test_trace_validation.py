@@ -9,6 +9,7 @@ import pytest
 from simulated_run import SimulatedRun
 
 from conformance.observe import REQUIRED, SITUATIONS, EventLogError, validate
+from conformance.report import refusal
 from conformance.verdict import Verdict
 
 Lines = list[dict[str, Any]]
@@ -354,3 +355,35 @@ def test_a_folder_without_a_coordinator_is_no_log(tmp_path: Path) -> None:
 def test_an_unknown_situation_is_an_error(recorded: Path) -> None:
     with pytest.raises(ValueError, match="no situation is called"):
         validate(recorded, required=["aligned", "alined"])
+
+
+# ---------------------------------------------------------------- why
+
+
+def test_a_refused_event_is_told_with_every_action(recorded: Path, tmp_path: Path) -> None:
+    log = read(recorded)
+    name = next(name for name in log if name.endswith("count-0"))
+    line = log[name][first(log[name], "gate", "barrier", "block")]
+    line["effects"] = [{"kind": "resume", "channel": line["event"]["channel"]}]
+    rejection = validate(write(log, tmp_path), required=()).rejection
+
+    assert rejection is not None
+    assert rejection.asked is not None
+    told = refusal.of_rejection(rejection.asked, rejection.waiting)
+    assert any(one.startswith("      was said; needs current > ") for one in told)
+    assert len(told) <= 24
+    assert all(len(one) <= 80 for one in told)
+
+
+def test_where_nothing_can_go_on_every_guard_is_told(recorded: Path, tmp_path: Path) -> None:
+    log = read(recorded)
+    name = next(name for name in log if "src-" in name)
+    log[name] = log[name][: first(log[name], "subtask", "checkpoint", "broadcast_barrier")]
+    rejection = validate(write(log, tmp_path), required=()).rejection
+
+    assert rejection is not None
+    assert len(rejection.waiting) > 1
+    told = refusal.of_rejection(rejection.asked, rejection.waiting)
+    assert told[0] == "  What waits for a cause at that point, and the guard that holds it back:"
+    assert told[1].startswith(f"    {rejection.file}:{rejection.line}: ")
+    assert len(told) <= 48

@@ -189,6 +189,13 @@ class Order:
                     waited = None
                 lines.popleft()
 
+    def waiting(self, number: int) -> Iterator[str]:
+        """The first line that waits on each thread, but for the one of that number, and its guard."""
+        heads = sorted((lines[0].number, lane) for lane, lines in self._parked.items())
+        for line, lane in heads:
+            if line != number:
+                yield f"line {line}: {self._waits[lane].why}"
+
     def stuck(self, unread: Sequence[Said]) -> Stuck | None:
         """Of the lines that wait and that nothing to come can release, the first."""
         by_lane: dict[str, set[Key]] = {}

@@ -6,6 +6,7 @@ from conformance.observe.flink.order import Order
 from conformance.observe.flink.situations import Witnessed
 from conformance.observe.flink.survey import Survey
 from conformance.observe.replay import RULE_OF_EFFECT, Rejected
+from conformance.refusals.asked import Asked
 from model.components import COMPONENTS, Wire, WireError
 
 Effects = list[dict[str, Any]]
@@ -67,7 +68,8 @@ class Part:
         try:
             self.state, effects, rules = self._apply(self.state, event)
         except WireError as guard:
-            raise Rejected((refused,), f"{self.name}: {guard}; {self.describe()}") from guard
+            asked = Asked(self.component, self.state, event, [])
+            raise Rejected((refused,), f"{self.name}: {guard}; {self.describe()}", asked) from guard
         self._run.events += 1
         self._run.rules.update(rules)
         return effects

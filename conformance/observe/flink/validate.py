@@ -14,6 +14,7 @@ from conformance.observe.flink.situations import REQUIRED
 from conformance.observe.flink.subtask import SubtaskReplay
 from conformance.observe.flink.survey import Survey, survey
 from conformance.observe.replay import Rejected
+from conformance.refusals.asked import Asked
 from conformance.verdict import Verdict
 
 _REASON = re.compile(r"[\w.$]+(?:Exception|Error): *(.*)")
@@ -31,6 +32,10 @@ class FlinkRejection:
     """What refused it, with the state as it stood."""
     text: str
     """The line itself."""
+    asked: Asked | None = None
+    """What was asked of the model, where the model itself refused it."""
+    waiting: tuple[str, ...] = ()
+    """The other lines that wait for a cause at that point, a thread each: which, and for what."""
 
     def describe(self) -> str:
         """Line, rule and guard in one line."""
@@ -143,6 +148,7 @@ class _Replay:
 
     def rejection(self, said: Sequence[Said], lines: Sequence[str]) -> FlinkRejection | None:
         """Replay everything: the line that was rejected, if one was."""
+        asked = None
         try:
             stuck = self._order.replay(said)
             if stuck is None:
@@ -150,10 +156,12 @@ class _Replay:
         except Rejected as refused:
             assert self._order.line is not None
             stuck = Stuck(self._order.line, refused.rules, refused.why)
+            asked = refused.asked
         if stuck is None:
             return None
         number = stuck.line.number
-        return FlinkRejection(number, tuple(stuck.rules), stuck.why, lines[number - 1])
+        waiting = tuple(self._order.waiting(number))
+        return FlinkRejection(number, tuple(stuck.rules), stuck.why, lines[number - 1], asked, waiting)
 
     def _left_over(self, said: Sequence[Said]) -> Stuck | None:
         """What is owed although the job is over; while it runs, the log may end anywhere."""

@@ -1,0 +1,154 @@
+"""Every way through the model for one event: what it answers there, its guards, and which of them fail.
+
+The component runs as it is on the wire, on a state of the same shape whose ints and booleans are symbols.
+What a configuration fixes keeps its value, and so does what the code needs the value of.
+"""
+
+from collections.abc import Collection, Iterator
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+import z3
+
+from conformance.adapters.protocol import Wire
+from conformance.refusals.asked import Asked
+from conformance.refusals.guards import Values, failing, names_of
+from model.components import COMPONENTS, PARTS, Component, WireError
+from model.engines.symbolic import (
+    SymbolicBool,
+    SymbolicInt,
+    SymbolicUseError,
+    paths,
+    solver_with,
+)
+
+MOST = 150
+"""So many ways are looked at beside what happens; sorting symbols has more ways than anybody can read."""
+
+FIXED = frozenset(
+    {
+        "alternating",
+        "counts_as_aligned",
+        "limit",
+        "plan",
+        "polled",
+        "profile",
+        "remembered_at_most",
+        "retain",
+        "strangers",
+        "timeout",
+        "tracked_at_most",
+    }
+)
+"""Fields of a state that the configuration decides: they are no guards."""
+KEPT = frozenset(
+    {
+        "alignment",
+        "attempts",
+        "failures",
+        "fault",
+        "handles",
+        "next_id",
+        "now",
+        "pause_ends",
+        "queue",
+        "snapshots",
+        "states",
+        "scheduler",
+        "shared",
+        "store",
+        "turns",
+        "type",
+    }
+)
+"""Fields whose values are kept too: loops run over them, they are sorted, or stand for words."""
+
+
+class Candidate(NamedTuple):
+    """One way through the model."""
+
+    rules: tuple[str, ...]
+    effects: list[Wire]
+    """Fields may be symbols."""
+    refused: bool
+    """The protocol does not allow the event there."""
+    condition: tuple[z3.BoolRef, ...]
+    failing: tuple[z3.BoolRef, ...]
+    """Those of the conditions that do not hold; none: it is what happens."""
+    after: Any
+    """The component's state afterwards; fields may be symbols. None where it is refused."""
+
+
+class Candidates(NamedTuple):
+    """All ways for one event in a state of that shape."""
+
+    asked: Asked
+    ways: tuple[Candidate, ...]
+    facts: Values
+    """The values of the state before, by the names of the symbols that stand for them."""
+    is_complete: bool
+    """False if there were more than MOST."""
+
+
+def candidates(asked: Asked) -> Candidates:
+    """Every way for the event, the one that happens first and then by how few guards fail."""
+    component = {**COMPONENTS, **PARTS}[asked.component]
+    kept: set[str] = set()
+    while True:
+        facts: Values = {}
+        state = _symbols(asked.before, "", facts, kept)
+        try:
+            ways = tuple(islice(_ways(component, state, asked.event, facts), MOST + 1))
+        except SymbolicUseError as use:
+            kept |= _still_symbols(use, facts)
+            continue
+        ranked = sorted(ways[:MOST], key=lambda way: len(way.failing))
+        return Candidates(asked, tuple(ranked), facts, len(ways) <= MOST)
+
+
+def _still_symbols(use: SymbolicUseError, facts: Values) -> set[str]:
+    """The fields whose value the code needs; all, if it is not known which. Raises `use` if none is left."""
+    if not facts:
+        raise use
+    return names_of(use.term) & set(facts) if use.term is not None else set(facts)
+
+
+def _ways(component: Component, state: Any, event: Wire, facts: Values) -> Iterator[Candidate]:  # noqa: ANN401
+    def step() -> Any:  # noqa: ANN401 - what `apply` answers, or None
+        try:
+            return component.apply(state, event)
+        except WireError:
+            return None
+
+    taken = paths(step, solver_with(*(equals(name, value) for name, value in facts.items())))
+    others = (path for path in paths(step) if failing(path.condition, facts))
+    for path in chain(taken, others):
+        against = failing(path.condition, facts)
+        if path.result is None:
+            yield Candidate((), [], True, path.condition, against, None)
+        else:
+            after, effects, rules = path.result
+            yield Candidate(rules, effects, False, path.condition, against, after)
+
+
+def _symbols(value: Any, name: str, facts: Values, concrete: Collection[str]) -> Any:  # noqa: ANN401
+    """The state with symbols called after the fields; what they stand for comes into `facts`."""
+    if type(value) in (int, bool) and name not in concrete:
+        facts[name] = value
+        return SymbolicBool(z3.Bool(name)) if type(value) is bool else SymbolicInt(z3.Int(name))
+    if isinstance(value, tuple):
+        if hasattr(value, "_fields"):
+            parts = [
+                part
+                if field in FIXED or field in KEPT
+                else _symbols(part, f"{name}.{field}".lstrip("."), facts, concrete)
+                for field, part in zip(value._fields, value, strict=True)
+            ]
+            return type(value)(*parts)
+        return tuple(_symbols(part, f"{name}.{place}", facts, concrete) for place, part in enumerate(value))
+    return value
+
+
+def equals(name: str, value: int | bool) -> z3.BoolRef:
+    """The fact that a field has a value."""
+    return z3.Bool(name) == value if type(value) is bool else z3.Int(name) == value

@@ -1,0 +1,99 @@
+"""The fewest values that exclude an answer: a minimal unsatisfiable core of z3.
+
+The answer is possible where some way through the model gives it. Together with the values of the state that
+has no solution; what is left when no value can be dropped any more is why.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import z3
+
+from conformance.refusals.candidates import Candidate, Candidates, equals
+from conformance.refusals.guards import plain, short
+from model.components import COMPONENTS, PARTS
+from model.engines.symbolic import (
+    SymbolicBool,
+    SymbolicInt,
+    SymbolicUseError,
+    bool_term,
+    int_term,
+    paths,
+    satisfiable,
+    solver_with,
+)
+
+
+class Conflict(NamedTuple):
+    """Why the answer cannot be."""
+
+    facts: tuple[str, ...]
+    """`current = 2`; none of them can be left out."""
+    is_answer: bool
+    """Some state of this shape does lead to the answer."""
+
+
+def conflict(found: Candidates) -> Conflict | None:
+    """What excludes the answer; None if nothing does, or if z3 cannot read what is observed."""
+    try:
+        possible = [term for way in found.ways for term in answers(way, found)]
+    except SymbolicUseError:
+        return None
+    if not possible:
+        return Conflict((), False)
+    solver = solver_with(z3.Or(*possible))
+    if not satisfiable(solver):
+        return Conflict((), False)
+    held = dict(found.facts)
+    if satisfiable(solver, *(equals(*fact) for fact in held.items())):
+        return None
+    for name in list(held):
+        fewer = {other: value for other, value in held.items() if other != name}
+        if not satisfiable(solver, *(equals(*fact) for fact in fewer.items())):
+            held = fewer
+    return Conflict(tuple(f"{short(name)} = {plain(value)}" for name, value in held.items()), True)
+
+
+def answers(way: Candidate, found: Candidates) -> Iterator[z3.BoolRef]:
+    """When this way gives the answer that came: conditions of which one has to hold."""
+    asked = found.asked
+    if way.refused or asked.said is None:
+        if way.refused and asked.said is None:
+            yield z3.And(*way.condition)
+        return
+    same = same_as(list(way.effects), list(asked.said))
+    if same is None:
+        return
+    if asked.seen is None:
+        yield z3.And(*way.condition, same)
+        return
+    observe = {**COMPONENTS, **PARTS}[asked.component].observe
+    for view in paths(lambda: observe(way.after), solver_with(*way.condition, same)):
+        shown = {name: value for name, value in view.result.items() if name in asked.seen}
+        alike = same_as(shown, {name: asked.seen[name] for name in shown})
+        if alike is not None:
+            yield z3.And(*way.condition, same, *view.condition, alike)
+
+
+def same_as(mine: Any, said: Any) -> z3.BoolRef | None:  # noqa: ANN401 - any JSON value, with symbols
+    """When a value with symbols in it is the value that came; None: never."""
+    if isinstance(mine, SymbolicBool):
+        return bool_term(mine) == said if type(said) is bool else None
+    if isinstance(mine, SymbolicInt):
+        return int_term(mine) == said if type(said) is int else None
+    parts: list[tuple[Any, Any]]
+    if isinstance(mine, Mapping) and isinstance(said, Mapping):
+        if any(name.startswith("?") for name in mine):
+            raise SymbolicUseError(f"symbols are spelled as names: {list(mine)}")
+        if set(mine) != set(said):
+            return None
+        parts = [(value, said[name]) for name, value in mine.items()]
+    elif isinstance(mine, list | tuple) and isinstance(said, list | tuple):
+        if len(mine) != len(said):
+            return None
+        parts = list(zip(mine, said, strict=True))
+    else:
+        return z3.BoolVal(True) if type(mine) is type(said) and mine == said else None
+    terms = [same_as(*part) for part in parts]
+    known = [term for term in terms if term is not None]
+    return z3.And(*known) if len(known) == len(terms) else None

@@ -1,0 +1,112 @@
+"""Why an answer was refused: every action with its failing guard, and the fewest values that exclude it."""
+
+from random import Random
+
+import pytest
+
+from conformance import cli
+from conformance.drive import generate
+from conformance.drive.lockstep import drawn
+from conformance.drive.oracle import Oracle, canonical
+from conformance.refusals.asked import Asked
+from conformance.refusals.candidates import candidates
+from conformance.refusals.conflict import conflict
+from conformance.report import refusal
+from conformance.verdict import Exit
+
+GATE = {"channels": 2, "mode": "exactly-once", "level": "handler"}
+FIRST = {"kind": "barrier", "channel": 1, "checkpoint": 2}
+SECOND = {"kind": "barrier", "channel": 0, "checkpoint": 3}
+
+
+def asked(said, seen=None, event=SECOND):
+    oracle = Oracle("gate", GATE)
+    return Asked("gate", oracle.step(oracle.start, FIRST).after.state, event, said, seen)
+
+
+@pytest.mark.parametrize("component", generate.COMPONENTS)
+def test_exactly_one_way_has_no_guard_that_fails_and_the_model_takes_it(component):
+    every = generate.configs(component)
+    for number, config in enumerate(every[:: max(1, len(every) // 2)]):
+        oracle = Oracle(component, config)
+        events, _ = drawn(oracle, generate.chooser(component, config, Random(number)), 5)
+        for length in range(1, len(events) + 1):
+            edges = oracle.transcript(events[:length])
+            before = edges[-2].after if length > 1 else oracle.start
+            found = candidates(Asked(component, before.state, events[length - 1], []))
+            (taken,) = [way for way in found.ways if not way.failing]
+            assert (taken.rules, taken.refused) == (edges[-1].rules, edges[-1].refused is not None)
+            right = Asked(
+                component,
+                before.state,
+                events[length - 1],
+                None if taken.refused else edges[-1].effects,
+                None if taken.refused else edges[-1].after.observed,
+            )
+            assert conflict(found._replace(asked=right)) is None
+
+
+@pytest.mark.rule("ALIGN-03")
+def test_each_action_is_told_with_its_guard_and_its_value():
+    told = "\n".join(refusal.told(asked([{"kind": "block", "channel": 0}])))
+
+    assert "  Before it current=2, pending=true, blocked=[1], closed=[]." in told
+    assert "ALIGN-03, SUB-01: resume 1, abort current (SUBSUMED), block 0\n      is what the" in told
+    assert "ALIGN-01: block 0\n      was said; needs not pending (is true)" in told
+    assert "ALIGN-04: resume 0\n      needs current > 3 (is 2)" in told
+
+
+def test_the_core_is_minimal():
+    found = candidates(asked([{"kind": "block", "channel": 0}]))
+    excluded = conflict(found)
+
+    assert excluded.facts == ("pending = true", "blocked[1] = true")
+    core = {"inbox.gate.pending": True, "inbox.gate.blocked.1": True}
+    assert conflict(found._replace(facts=core)).facts == excluded.facts
+    for name in core:
+        fewer = {known: value for known, value in core.items() if known != name}
+        assert conflict(found._replace(facts=fewer)) is None
+
+
+def test_a_state_that_cannot_follow_is_excluded_by_what_it_was():
+    seen = {"current": 2, "pending": True, "blocked": [], "closed": []}
+    late = {"kind": "barrier", "channel": 1, "checkpoint": 1}
+    excluded = conflict(candidates(asked([{"kind": "resume", "channel": 1}], seen, late)))
+
+    assert excluded.facts == ("blocked[1] = true",)
+
+
+def test_what_nobody_ever_says_is_told_so():
+    told = refusal.told(asked([{"kind": "trigger", "checkpoint": 7}]))
+
+    assert told[-1] == "  No action answers so in any state of this shape."
+
+
+def test_a_replayed_divergence_fits_two_screens(little_adapter, tmp_path, capsys):
+    command = ["conform", "--adapter", little_adapter("gate_forgets_subsumption"), "--examples", "2"]
+    assert cli.run([*command, "--out", str(tmp_path)]) == Exit.DIVERGES
+    (saved,) = tmp_path.glob("*.json")
+    capsys.readouterr()
+    assert cli.run(["conform", "--replay", str(saved)]) == Exit.DIVERGES
+
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 48
+    assert all(len(line) <= 80 for line in lines)
+    assert "  Each action that there is for barrier 2 on 1, nearest first:" in lines
+    assert lines[-1] == "  No action answers so in any state of this shape."
+
+
+def test_an_event_that_is_refused_is_told_with_what_would_allow_it():
+    oracle = Oracle("sink", {})
+    told = "\n".join(
+        refusal.told(Asked("sink", oracle.start.state, {"kind": "restore", "checkpoint": None}, []))
+    )
+
+    assert "no rule: an error\n      is what the protocol does here" in told
+    assert "needs not running (is true)" in told
+
+
+def test_symbols_never_come_out_of_a_story():
+    for event in (FIRST, SECOND, {"kind": "cancel", "channel": 0, "checkpoint": 4}):
+        assert "?" not in "\n".join(refusal.told(asked([], event=event)))
+    assert canonical(asked([]).event) == canonical(SECOND)
