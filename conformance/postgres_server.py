@@ -63,6 +63,12 @@ class PostgresServer:
         """How to connect, as libpq reads it."""
         return f"host={self._folder} user=postgres dbname=postgres"
 
+    @property
+    def process(self) -> int | None:
+        """Its process, dead or alive; None if it is stopped."""
+        pid_file = self._folder / "data" / "postmaster.pid"
+        return int(pid_file.read_text().split()[0]) if pid_file.exists() else None
+
     def start(self) -> None:
         """Start it and wait; after a crash it recovers what was committed and what was prepared."""
         options = f"-k {self._folder} {self._options}"

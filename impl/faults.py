@@ -70,6 +70,7 @@ LOST_CONTROL = "lost-control"
 FULL_DISK = "full-disk"
 KILL_EXECUTOR = "kill-executor"
 KILL_DRIVER = "kill-driver"
+KILL_SERVER = "kill-server"
 TORN_SNAPSHOT = "torn-snapshot"
 BIT_FLIP = "bit-flip"
 
@@ -82,12 +83,23 @@ ACTIONS = {
     FULL_DISK: "no byte can be written to a file where one is about to be",
     KILL_EXECUTOR: "the executor that runs the worker is killed; not in local mode",
     KILL_DRIVER: "the driver's process is killed",
+    KILL_SERVER: "the PostgreSQL server behind the sinks is killed, and somebody starts it again",
     TORN_SNAPSHOT: "a file of the newest checkpoint loses its second half",
     BIT_FLIP: "a bit in a file of the newest checkpoint is turned over",
 }
 DAMAGE = (TORN_SNAPSHOT, BIT_FLIP)
 DISK_POINTS = (SNAPSHOT_DUE, PRE_COMMIT_DUE, COMPLETION_DUE)
 """Where something is about to be written, and a full disk therefore tells."""
+SERVER_POINTS = (
+    *SINK_POINTS,
+    SNAPSHOT_WRITTEN,
+    COMPLETION_DUE,
+    COMPLETION_STORED,
+    NOTIFICATION_RECEIVED,
+    RESTORE_DUE,
+    RESTORED,
+)
+"""Before and after a transaction is prepared, all the way to its commit, and while a restore commits it."""
 
 
 def actions_at(point: str) -> tuple[str, ...]:
@@ -95,7 +107,8 @@ def actions_at(point: str) -> tuple[str, ...]:
     if point == RESTART:
         return (*DAMAGE, KILL_DRIVER)
     disk = (FULL_DISK,) if point in DISK_POINTS else ()
-    return (SIGKILL, ERROR, HANG, LOST_CHANNEL, LOST_CONTROL, *disk, KILL_EXECUTOR, KILL_DRIVER)
+    server = (KILL_SERVER,) if point in SERVER_POINTS else ()
+    return (SIGKILL, ERROR, HANG, LOST_CHANNEL, LOST_CONTROL, *disk, KILL_EXECUTOR, KILL_DRIVER, *server)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartC
 from impl.connectors.parquet_sink import ParquetOutput
 from impl.connectors.postgres_sink import PostgresOutput
 from impl.connectors.sqlite_sink import SqliteOutput
-from impl.faults import KILL_EXECUTOR, FaultPlan
+from impl.faults import KILL_EXECUTOR, KILL_SERVER, FaultPlan
 from impl.plan import Edge, Plan, Role, Stage
 from impl.running import RunningJob
 from impl.savepoints import REQUESTS, Savepoint, SavepointDesk
@@ -225,6 +225,10 @@ class Job:
                 raise ConfigError(
                     f"{KILL_EXECUTOR} needs executors of their own; {master} runs everything in the driver"
                 )
+            if fault.action == KILL_SERVER and not any(
+                isinstance(output, PostgresOutput) for output in plan.outputs()
+            ):
+                raise ConfigError(f"{KILL_SERVER} needs a PostgresOutput; this job writes elsewhere")
         paths = JobPaths(
             checkpoints=output / "checkpoints",
             events=output / "events" if event_log else None,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from impl.connectors.two_phase import Output
 from impl.job import Job, ParquetOutput, RateInput
 from impl.plan import Row
 
@@ -42,12 +43,13 @@ class Totals:
         return (*row, *accumulator)
 
 
-def numbers_job(rows: int, output: Path, rows_per_second: float | None = None) -> Job:
-    """The declaration: 2 sources, 2 counters, 2 sinks; committed output goes to `output`."""
+def numbers_job(rows: int, output: Path | Output, rows_per_second: float | None = None) -> Job:
+    """The declaration: 2 sources, 2 counters, 2 sinks; `output`: a folder for Parquet, or somewhere else."""
+    into = ParquetOutput(output, UPDATES) if isinstance(output, Path) else output
     return (
         Job("numbers")
         .source("numbers", RateInput(rows, to_rows, rows_per_second), SOURCES)
         .key_by(operator.itemgetter(0))
         .aggregate("count", Totals(), COUNTERS)
-        .sink("sink", ParquetOutput(output, UPDATES), SINKS)
+        .sink("sink", into, SINKS)
     )

@@ -6,7 +6,7 @@ in flight towards the counters is counted to its state.
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from conformance.observe.guarantee import Account, Cut, Row, Seen, Sent, Totals
@@ -42,8 +42,13 @@ def committed_rows(folder: Path, manifests: Iterable[Manifest] | None = None) ->
     return [Row(*values) for values in zip(*columns, strict=True)]
 
 
-def account_of(rows: int, folder: Path, seen: Iterable[Seen] = ()) -> Account:
-    """The account of the run that has ended in `folder`. Raises StateError for files that cannot be read."""
+def account_of(
+    rows: int, folder: Path, seen: Iterable[Seen] = (), committed: Sequence[Row] | None = None
+) -> Account:
+    """The account of the run that has ended in `folder`. Raises StateError for files that cannot be read.
+
+    `committed`: what is in its table; None: it wrote Parquet.
+    """
     storage = FileSystemStorage(folder / "checkpoints")
     latest = storage.latest_completed()
     cuts = []
@@ -55,7 +60,7 @@ def account_of(rows: int, folder: Path, seen: Iterable[Seen] = ()) -> Account:
     newest = latest.completed.checkpoint if latest.completed else None
     return Account(
         sent=sent(rows),
-        committed=committed_rows(folder / "committed"),
+        committed=committed_rows(folder / "committed") if committed is None else committed,
         state=next((cut.state for cut in cuts if cut.checkpoint == newest), None),
         cuts=cuts,
         seen=tuple(seen),

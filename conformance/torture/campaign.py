@@ -8,11 +8,13 @@ import itertools
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from conformance.observe.anomalies import Anomaly
+from conformance.postgres_server import ServerNotFoundError, programs
 from conformance.torture.apart import run_apart
 from conformance.torture.judge import Outcome, tally
 from conformance.torture.local import MASTER, run_local
@@ -21,9 +23,11 @@ from conformance.torture.rounds import (
     EXECUTOR,
     KILLS_A_ROUND,
     LOCAL,
+    SERVER,
     UnknownRoundError,
     round_named,
 )
+from conformance.torture.server import KeptServer
 from conformance.torture.streaming import STREAMING, run_streaming, streaming_round
 from conformance.torture.streaming_query import IDEMPOTENT
 from conformance.verdict import Verdict
@@ -33,6 +37,7 @@ FAULTS = 300
 SECONDS = 1_200.0
 _FAULTS_PER_DRIVER_ROUND = 75
 _FAULTS_PER_EXECUTOR_ROUND = 150
+_FAULTS_PER_SERVER_ROUND = 30
 _KEPT = 5
 """Folders of rounds that passed are removed, but for the last ones: a campaign leaves thousands of files."""
 
@@ -48,6 +53,8 @@ class Campaign:
     build: Path
     outcomes: list[Outcome] = field(default_factory=list)
     seconds: float = 0.0
+    skipped: str | None = None
+    """Rounds that cannot run here, and why."""
     implementation: str = "bundled"
     """Who is tortured: `bundled`, or `spark` for Structured Streaming."""
 
@@ -75,7 +82,8 @@ class Campaign:
         """DIVERGES if anything is wrong or not exactly once, UNDETERMINED if too few faults have struck."""
         if self.failed or self.anomalies():
             return Verdict.DIVERGES
-        return Verdict.CONFORMS if self.struck >= self.wanted else Verdict.UNDETERMINED
+        enough = self.struck >= self.wanted and self.skipped is None
+        return Verdict.CONFORMS if enough else Verdict.UNDETERMINED
 
     def again(self, only: str | None = None) -> str:
         """The command that runs it, or one of its rounds, again."""
@@ -112,16 +120,31 @@ OnRound = Callable[[Campaign, str], None]
 def run_campaign(campaign: Campaign, tell: OnRound, only: tuple[str, ...] = ()) -> None:
     """Run all rounds, or those named. Raises UnknownRoundError and what the start of Spark raises."""
     began = time.monotonic()
-    local: Iterable[str] = [name for name in only if name.startswith(LOCAL)] if only else _names()
-    apart = [name for name in only if not name.startswith(LOCAL)] if only else _apart(campaign.wanted)
+    local: Iterable[str] = _of(only, LOCAL) if only else _names()
+    servers = _of(only, SERVER) if only else _servers(campaign.wanted)
+    if servers:
+        try:
+            programs()
+        except ServerNotFoundError as missing:
+            campaign.skipped = f"rounds with a killed server: {missing}"
+            servers = []
+    apart = [one for one in only if one not in (*_of(only, LOCAL), *_of(only, SERVER))] or (
+        [] if only else _apart(campaign.wanted)
+    )
     enough = campaign.wanted - len(apart) * KILLS_A_ROUND
 
     def go_on() -> bool:
         campaign.seconds = time.monotonic() - began
         return campaign.seconds < campaign.budget
 
-    if local:
+    if local or servers:
         with spark_session(MASTER, campaign.build / "spark.log", "torture") as spark:
+            with KeptServer() if servers else nullcontext() as server:
+                for name in servers:
+                    if go_on():
+                        tell(campaign, name)
+                        planned = round_named(name, campaign.seed, campaign.mode)
+                        _keep(campaign, run_local(planned, campaign.build / name, spark, server=server))
             for name in local:
                 if not go_on() or (not only and campaign.struck >= enough):
                     break
@@ -149,6 +172,15 @@ def run_streaming_campaign(campaign: Campaign, tell: OnRound, only: tuple[str, .
         planned = streaming_round(int(number), campaign.seed, campaign.mode or IDEMPOTENT)
         _keep(campaign, run_streaming(planned, campaign.build / name))
         campaign.seconds = time.monotonic() - began
+
+
+def _of(names: Iterable[str], kind: str) -> list[str]:
+    return [name for name in names if name.partition("-")[0] == kind]
+
+
+def _servers(wanted: int) -> list[str]:
+    """Two killed servers for 30 faults."""
+    return [f"{SERVER}-{one}" for one in range(wanted // _FAULTS_PER_SERVER_ROUND)]
 
 
 def _names() -> Iterator[str]:

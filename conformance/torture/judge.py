@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from conformance.observe import EventLogError, validate
 from conformance.observe.anomalies import Guarantee
-from conformance.observe.guarantee import Classification, Seen, classify
+from conformance.observe.guarantee import Classification, Row, Seen, classify
 from conformance.torture.account import account_of
 from conformance.verdict import Verdict
 from impl.connectors.errors import ConnectorError
@@ -116,13 +116,21 @@ class Outcome:
         }
 
 
-def judge(outcome: Outcome, folder: Path, logs: Sequence[Path], seen: Sequence[Seen] = ()) -> None:
+def judge(
+    outcome: Outcome,
+    folder: Path,
+    logs: Sequence[Path],
+    seen: Sequence[Seen] = (),
+    committed: Sequence[Row] | None = None,
+) -> None:
     """Look at what the round has left in `folder`, and write it into `outcome`.
+
+    `committed`: what its sinks have written into a table; None: they wrote files into the folder.
 
     A mode at-least-once may double records, and nothing else; every other mode must be exact.
     """
     try:
-        account = account_of(outcome.round.rows, folder, seen)
+        account = account_of(outcome.round.rows, folder, seen, committed)
     except (StateError, ConnectorError) as unreadable:
         outcome.findings.append(f"its output or state cannot be read: {unreadable}")
         return

@@ -46,7 +46,8 @@ def files(folder: Path, retained: int) -> Iterator[str]:
         yield from (f"{directory.name}/{name}: not of the checkpoint" for name in sorted(strange))
     if kept > retained:
         yield f"{kept} checkpoints, {retained} are to be retained"
-    yield from _output(folder / "committed", taken_back=bool(damaged))
+    if (folder / "committed").is_dir():
+        yield from _output(folder / "committed", taken_back=bool(damaged))
 
 
 def _output(committed: Path, *, taken_back: bool) -> Iterator[str]:

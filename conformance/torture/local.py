@@ -11,6 +11,7 @@ from conformance.torture.account import Reader
 from conformance.torture.judge import Outcome, judge
 from conformance.torture.leftovers import left_behind
 from conformance.torture.rounds import Round
+from conformance.torture.server import KeptServer
 from impl.config import ConfigError, ExecutionConfig, RestartConfig
 from impl.connectors.errors import ConnectorError
 from impl.job import Job, Progress
@@ -31,8 +32,14 @@ class RoundTooLongError(Exception):
     """A round did not end: something waits for what never comes."""
 
 
-def run_local(planned: Round, folder: Path, spark: "SparkSession", master: str = MASTER) -> Outcome:
-    """Run a round under `folder`, which is emptied first, and judge it."""
+def run_local(
+    planned: Round,
+    folder: Path,
+    spark: "SparkSession",
+    master: str = MASTER,
+    server: KeptServer | None = None,
+) -> Outcome:
+    """Run a round under `folder`, which is emptied first, and judge it. `server`: where its sinks write."""
     shutil.rmtree(folder, ignore_errors=True)
     began = time.monotonic()
     outcome = Outcome(planned)
@@ -45,7 +52,7 @@ def run_local(planned: Round, folder: Path, spark: "SparkSession", master: str =
             reader.look()
 
     try:
-        result = job_of(planned, folder).execute(
+        result = job_of(planned, folder, server).execute(
             master, folder, faults=planned.faults, event_log=True, on_progress=watch, spark=spark
         )
     except (SparkRuntimeError, StateError, ConnectorError, ConfigError, RoundTooLongError) as failed:
@@ -53,17 +60,24 @@ def run_local(planned: Round, folder: Path, spark: "SparkSession", master: str =
         outcome.seconds = time.monotonic() - began
         return outcome
     outcome.took_from(result)
-    judge(outcome, folder, [folder / "events"], reader.seen())
+    table = None if server is None else server.rows(_table(planned))
+    judge(outcome, folder, [folder / "events"], reader.seen(), table)
     left = left_behind(folder, planned.retained, psutil.Process())
+    left += [] if server is None else server.left()
     outcome.findings += [f"left behind: {one}" for one in left]
     outcome.seconds = time.monotonic() - began
     return outcome
 
 
-def job_of(planned: Round, folder: Path) -> Job:
+def _table(planned: Round) -> str:
+    return planned.name.replace("-", "_")
+
+
+def job_of(planned: Round, folder: Path, server: KeptServer | None = None) -> Job:
     """The round's job."""
+    output = folder / "committed" if server is None else server.output(_table(planned))
     return (
-        numbers_job(planned.rows, folder / "committed", planned.rows_per_second)
+        numbers_job(planned.rows, output, planned.rows_per_second)
         .with_checkpoints(planned.checkpoints())
         .with_execution(EXECUTION)
         .with_restarts(RestartConfig(3 * len(planned.faults) + 10))

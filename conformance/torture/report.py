@@ -67,6 +67,8 @@ def _checked(campaign: Campaign) -> Iterator[str]:
         f"{sum(one.refused for one in outcomes)} damaged checkpoints refused, "
         f"{sum(one.drivers - 1 for one in outcomes)} drivers replaced"
     )
+    if campaign.skipped is not None:
+        yield f"  not run     {campaign.skipped}"
     if recoveries:
         middle = recoveries[len(recoveries) // 2]
         yield f"  recovered   in {middle:.2f} s until all tasks ran again (median of {len(recoveries)})"
@@ -104,6 +106,8 @@ def _bound(campaign: Campaign) -> str:
     if campaign.anomalies():
         weakest = max((one.guarantee for one in campaign.outcomes), key=list(Guarantee).index)
         return f"not exactly-once, {weakest.value} is not refuted; {took}"
+    if campaign.skipped is not None:
+        return f"nothing was lost or doubled, but not every kind of round could run; {took}"
     if campaign.struck < campaign.wanted:
         return f"nothing was lost or doubled, but fewer faults than {campaign.wanted} have struck; {took}"
     return f"nothing was lost, doubled or reordered; {took}"

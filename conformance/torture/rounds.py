@@ -17,6 +17,7 @@ from impl.faults import (
     GATE_POINTS,
     KILL_DRIVER,
     KILL_EXECUTOR,
+    KILL_SERVER,
     POINTS,
     RESTART,
     SINK_POINTS,
@@ -28,10 +29,11 @@ from impl.numbers import COUNTERS, SINKS, SOURCES
 MODES = ("exactly-once", "unaligned", "alternating")
 """What a campaign goes through in turn, if it is not given one."""
 ALL_MODES = (*MODES, "at-least-once")
-LOCAL, DRIVER, EXECUTOR = "round", "driver", "executor"
-FAULTS_A_ROUND = {LOCAL: 4, DRIVER: 3, EXECUTOR: 3}
+LOCAL, DRIVER, EXECUTOR, SERVER = "round", "driver", "executor", "server"
+FAULTS_A_ROUND = {LOCAL: 4, DRIVER: 3, EXECUTOR: 3, SERVER: 4}
+_KILLS = {DRIVER: KILL_DRIVER, EXECUTOR: KILL_EXECUTOR, SERVER: KILL_SERVER}
 KILLS_A_ROUND = 2
-"""Of drivers, or of executors, in a round of theirs."""
+"""Of drivers, of executors, or of the server behind the sinks, in a round of theirs."""
 _ROWS, _RATE = 4_000, 4_000.0
 _EXECUTOR_RATE = 250.0
 """Spark takes seconds to notice that an executor is gone, and the job must still run then."""
@@ -40,7 +42,7 @@ _TASKS = {"numbers": SOURCES, "count": COUNTERS, "sink": SINKS}
 
 
 class UnknownRoundError(ValueError):
-    """A round is named by its kind and number: `round-12`, `driver-0`, `executor-1`."""
+    """A round is named by its kind and number: `round-12`, `driver-0`, `executor-1`, `server-2`."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Round:
 
     @property
     def kind(self) -> str:
-        """`round`, `driver` or `executor`."""
+        """`round`, `driver`, `executor` or `server`."""
         return self.name.partition("-")[0]
 
     @property
@@ -93,14 +95,11 @@ def round_named(name: str, seed: int, mode: str | None = None) -> Round:
     """The round of that name in the campaign of `seed`. Raises UnknownRoundError."""
     kind, _, number = name.partition("-")
     if kind not in FAULTS_A_ROUND or not number.isdigit():
-        raise UnknownRoundError(f"expected round-N, driver-N or executor-N, came {name!r}")
+        raise UnknownRoundError(f"expected round-N, driver-N, executor-N or server-N, came {name!r}")
     draw = random.Random(f"{seed} {name}")
     index = int(number)
     chosen = mode or MODES[(index + seed) % len(MODES)]
-    if kind == LOCAL:
-        pairs = _dealt(seed, index)
-    else:
-        pairs = _with_kills(draw, KILL_DRIVER if kind == DRIVER else KILL_EXECUTOR)
+    pairs = _dealt(seed, index) if kind == LOCAL else _with_kills(draw, kind)
     return Round(
         name=name,
         mode=chosen,
@@ -116,10 +115,7 @@ def round_named(name: str, seed: int, mode: str | None = None) -> Round:
 def pairs_in_process() -> list[tuple[str, str]]:
     """Every point with everything that can happen there while driver and executors live."""
     return [
-        (point, action)
-        for point in POINTS
-        for action in actions_at(point)
-        if action not in (KILL_DRIVER, KILL_EXECUTOR)
+        (point, action) for point in POINTS for action in actions_at(point) if action not in _KILLS.values()
     ]
 
 
@@ -135,11 +131,13 @@ def _card(seed: int, place: int) -> tuple[str, str]:
     return pack[within]
 
 
-def _with_kills(draw: random.Random, kill: str) -> list[tuple[str, str]]:
+def _with_kills(draw: random.Random, kind: str) -> list[tuple[str, str]]:
+    kill = _KILLS[kind]
     # not at a restore: none of them may come, if nothing else has struck before
-    where = [one for one in POINTS if kill in actions_at(one) and not one.startswith("rest")]
+    early = [] if kind == SERVER else [one for one in POINTS if one.startswith("rest")]
+    where = [one for one in POINTS if kill in actions_at(one) and one not in early]
     kills = [(point, kill) for point in draw.sample(where, KILLS_A_ROUND)]
-    others = FAULTS_A_ROUND[DRIVER if kill == KILL_DRIVER else EXECUTOR] - KILLS_A_ROUND
+    others = FAULTS_A_ROUND[kind] - KILLS_A_ROUND
     return [*kills, *draw.sample(pairs_in_process(), others)]
 
 
@@ -148,7 +146,8 @@ def _placed(draw: random.Random, point: str, action: str) -> FaultPlan:
     if point in (COMPLETION_DUE, COMPLETION_STORED):
         task = draw.choice((None, *_ids("count"), *_ids("numbers")))
         return FaultPlan(point, task, draw.randint(1, 5), action)
-    stages = ("sink",) if point in SINK_POINTS else ("count", "sink") if point in GATE_POINTS else _TASKS
+    sinks = point in SINK_POINTS or action == KILL_SERVER
+    stages = ("sink",) if sinks else ("count", "sink") if point in GATE_POINTS else _TASKS
     task = draw.choice([one for stage in stages for one in _ids(stage)])
     if point == RESTART:
         return FaultPlan(point, task, draw.randint(1, 2), action)

@@ -11,7 +11,8 @@ well) or has been rolled back by somebody (then rows are lost, and that is said)
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from impl.connectors.errors import (
@@ -104,6 +105,14 @@ def patiently(act: Callable[[], Answer], seconds: float) -> Answer:
         threading.Event().wait(pause)
         waited += pause
         pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def pid_file(conninfo: str) -> Path:
+    """Where a server that runs on this host tells its process; for those who kill it on purpose."""
+    with closing(connect(conninfo)) as session, speaking("asking for its folder"):
+        row = session.execute("SHOW data_directory").fetchone()
+    assert row is not None
+    return Path(str(row[0])) / "postmaster.pid"
 
 
 def disabled() -> PreparedTransactionsDisabledError:

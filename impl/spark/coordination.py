@@ -72,7 +72,7 @@ class Coordination:
         self._tasks = plan.ids()
         self._config = config
         self._storage = storage
-        self.faults = DriverFaults(ledger, self._tasks, plan.of_role(Role.SINK), self._line)
+        self.faults = DriverFaults(ledger, self._tasks, plan.of_role(Role.SINK), self._line, plan.outputs())
         self._log = log
         self._periodic = PeriodicTrigger(
             config.checkpointing_interval_ms,
@@ -184,6 +184,8 @@ class Coordination:
     def acknowledge(self, task: str, checkpoint: int, state: dict[str, Any]) -> None:
         """`task` acknowledges; the last one publishes the checkpoint first, or declines it if that fails."""
         if self._coordinator.awaiting(checkpoint) == (task,):
+            if not self._savepoints.has(checkpoint):  # a driver may die just after it
+                self._line({"kind": "publishing", "checkpoint": checkpoint})
             handles = [*self._coordinator.collected(checkpoint).values(), state]
             try:
                 with self.faults.publication(self._send):
@@ -198,7 +200,6 @@ class Coordination:
         if self._savepoints.has(checkpoint):
             self._savepoints.publish(checkpoint, self._attempt, handles)
             return
-        self._line({"kind": "publishing", "checkpoint": checkpoint})  # a driver may die just after it
         self._storage.publish(checkpoint, self._attempt, handles, self._plan.max_parallelism)
 
     def decline(self, task: str, checkpoint: int, reason: str, why: str | None = None) -> None:

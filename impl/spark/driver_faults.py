@@ -7,14 +7,17 @@ have told them next. Between two attempts it can damage the newest checkpoint, a
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from impl.connectors.postgres import pid_file
+from impl.connectors.postgres_sink import PostgresOutput
 from impl.faults import (
     COMPLETION_DUE,
     FULL_DISK,
     KILL_DRIVER,
+    KILL_SERVER,
     RESTART,
     TORN_SNAPSHOT,
     FaultLedger,
@@ -30,11 +33,23 @@ Line = Callable[[Mapping[str, object]], None]
 class DriverFaults:
     """The faults of one job as its driver sees them.
 
-    `sinks` are struck where a plan names nobody; `line` writes into the coordinator's log.
+    `sinks` are struck where a plan names nobody; `line` writes into the coordinator's log; `outputs` are
+    what the sinks write into.
     """
 
-    def __init__(self, ledger: FaultLedger, tasks: Sequence[str], sinks: Sequence[str], line: Line) -> None:
+    def __init__(
+        self,
+        ledger: FaultLedger,
+        tasks: Sequence[str],
+        sinks: Sequence[str],
+        line: Line,
+        outputs: Sequence[object] = (),
+    ) -> None:
         self._ledger = ledger
+        servers = [one for one in outputs if isinstance(one, PostgresOutput)]
+        if not any(plan.action == KILL_SERVER for plan in ledger.plans):
+            servers = []
+        self._pid_files = [pid_file(one.conninfo) for one in servers]
         self._tasks = tuple(tasks)
         self._sinks = tuple(sinks)
         self._line = line
@@ -55,6 +70,9 @@ class DriverFaults:
         if plan.action == FULL_DISK:
             self._strikes(plan, "the driver")
             return True
+        if plan.action == KILL_SERVER:
+            self._strikes(plan, "the server")
+            return False
         named = [task for task in self._tasks if plan.task is not None and plan.concerns(task)]
         struck = named or self._sinks
         self._strikes(plan, ", ".join(struck))
@@ -92,6 +110,15 @@ class DriverFaults:
         self._line({"kind": "fault", "point": plan.point, "struck": struck, "action": plan.action})
         if plan.action == KILL_DRIVER:
             os.kill(os.getpid(), signal.SIGKILL)
+        if plan.action == KILL_SERVER:
+            for file in self._pid_files:
+                _kill_server(file)
+
+
+def _kill_server(pid_file: Path) -> None:
+    """End a server by force, as a machine that goes down does; one that is down already stays so."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        os.kill(int(pid_file.read_text().split()[0]), signal.SIGKILL)
 
 
 def damage(file: Path, action: str) -> None:

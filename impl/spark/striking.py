@@ -23,6 +23,7 @@ from impl.faults import (
     FULL_DISK,
     HANG,
     KILL_EXECUTOR,
+    KILL_SERVER,
     LAST_BARRIER_CAME,
     PRE_COMMIT_DUE,
     PRE_COMMITTED,
@@ -151,6 +152,8 @@ class Striker:
             os.kill(os.getpid(), signal.SIGKILL if action == SIGKILL else signal.SIGSTOP)
         elif action == KILL_EXECUTOR:
             os.kill(executor_above(os.getpid()), signal.SIGKILL)
+        elif action == KILL_SERVER:
+            return True  # the driver has done it, before it gave leave
         elif action in self._cuts:
             self._cuts[action]()
         else:

@@ -19,7 +19,7 @@ from conformance.torture.rounds import (
     round_named,
 )
 from conformance.verdict import Verdict
-from impl.faults import KILL_DRIVER, KILL_EXECUTOR, POINTS
+from impl.faults import KILL_DRIVER, KILL_EXECUTOR, KILL_SERVER, POINTS
 
 
 def test_a_round_is_the_same_whenever_it_is_drawn():
@@ -30,7 +30,7 @@ def test_a_round_is_the_same_whenever_it_is_drawn():
 
 @pytest.mark.parametrize("name", ["7", "round-", "round-x", "disk-1"])
 def test_a_round_that_is_none_is_told(name):
-    with pytest.raises(UnknownRoundError, match="round-N, driver-N or executor-N"):
+    with pytest.raises(UnknownRoundError, match="round-N, driver-N, executor-N or server-N"):
         round_named(name, 1)
 
 
@@ -52,7 +52,9 @@ def test_modes_come_in_turn_unless_one_is_asked_for():
         assert round_named("round-1", 1, mode).checkpoints().gate_mode == mode
 
 
-@pytest.mark.parametrize(("kind", "kill"), [("driver", KILL_DRIVER), ("executor", KILL_EXECUTOR)])
+@pytest.mark.parametrize(
+    ("kind", "kill"), [("driver", KILL_DRIVER), ("executor", KILL_EXECUTOR), ("server", KILL_SERVER)]
+)
 def test_rounds_apart_kill_what_they_are_named_for(kind, kill):
     for k in range(5):
         assert [one.action for one in round_named(f"{kind}-{k}", 1).faults].count(kill) == KILLS_A_ROUND
@@ -84,6 +86,13 @@ def test_too_few_faults_are_no_pass(tmp_path):
     few = campaign(tmp_path, 5, outcome())
     assert few.verdict is Verdict.UNDETERMINED
     assert "fewer faults than 5" in report(few)
+
+
+def test_rounds_that_cannot_run_are_told_and_are_no_pass(tmp_path):
+    skipped = campaign(tmp_path, 4, outcome())
+    skipped.skipped = "rounds with a killed server: no PostgreSQL to start"
+    assert skipped.verdict is Verdict.UNDETERMINED
+    assert "not run     rounds with a killed server: no PostgreSQL to start" in report(skipped)
 
 
 def test_a_record_that_is_doubled_is_named_with_its_place_and_its_round(tmp_path):

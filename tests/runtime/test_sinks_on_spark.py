@@ -10,9 +10,10 @@ import pytest
 from pyspark import cloudpickle
 
 from conformance.observe.validate import validate
+from conformance.torture.server import KeptServer
 from conformance.verdict import Verdict
-from impl.config import CheckpointConfig
-from impl.faults import COMPLETION_STORED, SIGKILL, FaultPlan
+from impl.config import CheckpointConfig, ConfigError
+from impl.faults import COMPLETION_STORED, KILL_SERVER, PRE_COMMITTED, RESTORE_DUE, SIGKILL, FaultPlan
 from impl.job import Job, PostgresOutput, RateInput, SqliteOutput
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test
@@ -61,29 +62,28 @@ def test_sinks_that_are_killed_before_they_commit_to_sqlite(spark, tmp_path):
     assert list((output.staging / "data").iterdir()) == []
 
 
+def test_a_server_that_no_sink_writes_into_cannot_be_killed(tmp_path):
+    output = SqliteOutput(tmp_path / "out.db", "counts", SCHEMA)
+    with pytest.raises(ConfigError, match="kill-server needs a PostgresOutput"):
+        run(output, tmp_path, None, faults=[FaultPlan(PRE_COMMITTED, action=KILL_SERVER)])
+
+
 @pytest.mark.rule("ONCE-03")
-def test_sinks_that_are_killed_before_they_commit_to_a_server_that_crashes_too(spark, postgres, tmp_path):
+def test_sinks_and_their_server_are_killed_between_prepare_and_commit(spark, postgres, tmp_path):
     output = PostgresOutput(postgres.conninfo, "updates", SCHEMA)
-    crashed = []
-
-    def crash_once(progress):
-        if not crashed and progress.records > ROWS // 2:
-            crashed.append(progress)
-            postgres.crash()
-            postgres.start()
-
-    result = run(
-        output,
-        tmp_path,
-        spark,
-        faults=[FaultPlan(COMPLETION_STORED, occurrence=3, action=SIGKILL)],
-        on_progress=crash_once,
-    )
+    faults = [
+        FaultPlan(PRE_COMMITTED, "out-0", occurrence=2, action=KILL_SERVER),
+        FaultPlan(COMPLETION_STORED, occurrence=3, action=SIGKILL),
+        FaultPlan(RESTORE_DUE, "out-1", occurrence=1, action=KILL_SERVER),
+    ]
+    with KeptServer(postgres) as server:
+        result = run(output, tmp_path, spark, faults=faults)
     trace = validate(tmp_path / "events")
 
     with psycopg.connect(postgres.conninfo) as session:
         assert session.execute("SELECT key, count FROM updates ORDER BY 1, 2").fetchall() == EVERY_UPDATE
         assert session.execute("SELECT gid FROM pg_prepared_xacts WHERE gid LIKE '%:out-%'").fetchall() == []
-    assert crashed
+    assert server.deaths >= 1
+    assert set(result.faults) == set(faults)
     assert len(result.attempts) >= 2
     assert trace.verdict is Verdict.CONFORMS, trace.describe()

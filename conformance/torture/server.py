@@ -1,0 +1,75 @@
+"""The PostgreSQL server of a campaign: killed by its faults, started again by us, looked into at the end."""
+
+import threading
+from types import TracebackType
+from typing import Self
+
+import psutil
+
+from conformance.observe.guarantee import Row
+from conformance.postgres_server import PostgresServer, ServerFailedError
+from impl.connectors.postgres import connect
+from impl.connectors.postgres_sink import PostgresOutput
+from impl.numbers import UPDATES
+
+_LOOK_SECONDS = 0.05
+
+
+class KeptServer:
+    """A server that is started again whenever it is found dead, until the context ends.
+
+    `server`: one that somebody else stops; None: one of its own.
+    """
+
+    def __init__(self, server: PostgresServer | None = None) -> None:
+        self._own = server is None
+        self._server = server or PostgresServer()
+        self._over = threading.Event()
+        self._keeper = threading.Thread(target=self._keep, name="server keeper", daemon=True)
+        self.deaths = 0
+
+    def output(self, table: str) -> PostgresOutput:
+        """The output of a round."""
+        return PostgresOutput(self._server.conninfo, table, UPDATES)
+
+    def rows(self, table: str) -> list[Row]:
+        """All that is committed in a table."""
+        with connect(self._server.conninfo) as session:
+            found = session.execute(f"SELECT key, number, count, total FROM {table}")
+            return [Row(*row) for row in found.fetchall()]
+
+    def left(self) -> list[str]:
+        """Transactions that are prepared and that nobody will commit: no job runs."""
+        with connect(self._server.conninfo) as session:
+            found = session.execute("SELECT gid FROM pg_prepared_xacts").fetchall()
+            return [f"{gid}: still prepared" for (gid,) in found]
+
+    def _keep(self) -> None:
+        while not self._over.wait(_LOOK_SECONDS):
+            if not _lives(self._server.process):
+                try:
+                    self._server.start()
+                except ServerFailedError:
+                    continue  # a process of the dead one has not ended yet
+                self.deaths += 1
+
+    def __enter__(self) -> Self:
+        self._keeper.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._keeper.join()
+        if self._own:
+            self._server.stop()
+
+
+def _lives(process: int | None) -> bool:
+    if process is None:
+        return False
+    try:
+        return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
