@@ -53,7 +53,7 @@ mutants: $(READY)  ## Break every rule once; each mutant must be killed by the r
 million: $(READY)  ## No false alarm: a million random steps of each; SEED=7 for others; takes minutes
 	$(BIN)/barrierspec conform --adapter impl --steps 1000000 --seed $(or $(SEED),0)
 	$(BIN)/barrierspec conform --adapter model --steps 1000000 --seed $(or $(SEED),0)
-	$(BIN)/barrierspec flink conform 2.2.1 --mode exactly-once --sequences 50000
+	$(BIN)/barrierspec flink conform 2.2.1 --mode exactly-once --sequences 30000
 
 flink: $(READY)  ## Fetch two released Flinks and drive the real gate beside the model
 	$(BIN)/barrierspec flink fetch 2.2.1 1.13.6

@@ -28,7 +28,7 @@ BATCH = 100
 @click.option("--limit", default=10.0, show_default=True, type=click.FloatRange(0, min_open=True),
               help="Seconds that one answer may take.")  # fmt: skip
 @click.option("--replay", "replay_file", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="Play a saved divergence again.")  # fmt: skip
+              help="Play a saved divergence again; TLC replays its .tla.")  # fmt: skip
 @click.option("--out", default=Path("build/divergences"), show_default=True,
               type=click.Path(file_okay=False, path_type=Path), help="Where divergences go.")  # fmt: skip
 @click.option("--known-divergences", "known_file", type=click.Path(dir_okay=False, path_type=Path),

@@ -17,12 +17,13 @@ from conformance.drive.examine import Examination, Plan, examine, not_offered, s
 from conformance.drive.listed import Known
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
-from conformance.report import refusal, saved, story
+from conformance.report import refusal, replays, saved, story
 from conformance.report.asked import components_of
 from conformance.report.saved import ReplayError, name_of
 from conformance.report.story import Telling
 from conformance.verdict import Verdict, together
 from model.components import WireError
+from spec.tool_output import TlcError
 
 WIDTH = 100
 """Columns of a line about one component."""
@@ -162,11 +163,15 @@ def _command_line(command: str, components: Sequence[str], plan: Plan) -> str:
 
 def again(replay_file: Path, command: str | None, limit: float) -> Verdict:
     """Play a saved divergence, by default against the implementation it was found in."""
+    if replay_file.suffix == replays.TLA:
+        return _by_tlc(replay_file)
     try:
         known = saved.load(replay_file)
     except ReplayError as error:
         raise click.UsageError(str(error)) from error
     command = command or known.adapter
+    if not command:
+        raise click.UsageError(f"{replay_file} names no implementation; give --adapter")
     adapter = opened(command, limit)
     try:
         oracle = Oracle(known.component, known.config)
@@ -185,6 +190,20 @@ def again(replay_file: Path, command: str | None, limit: float) -> Verdict:
         return Verdict.UNDETERMINED
     click.echo(f"CONFORMS   in these {played.steps} steps of {known.component}; nothing else was tried")
     return Verdict.CONFORMS
+
+
+def _by_tlc(file: Path) -> Verdict:
+    try:
+        verdict, said = replays.by_tlc(file)
+    except OSError as missing:
+        raise click.UsageError(
+            f"{missing.filename}: {missing.strerror}; give a module with its .cfg"
+        ) from missing
+    except TlcError as failed:
+        click.echo(f"UNDETERMINED  {failed}")
+        return Verdict.UNDETERMINED
+    click.echo(said.rstrip())
+    return verdict
 
 
 def _line(done: Examination) -> str:

@@ -1,4 +1,4 @@
-"""Divergences on disk: a replay file, and a test that fails as long as the divergence is there.
+"""Divergences on disk: a replay file, a test that fails as long as the divergence is there, and `replays`.
 
 Both are named by a hash over what is played, so that the same divergence is written once.
 """
@@ -16,8 +16,9 @@ from conformance.adapters.choose import open_adapter
 from conformance.adapters.protocol import FAILURES, Failure, Hello, Wire
 from conformance.drive.lockstep import Answer, replay
 from conformance.drive.oracle import Oracle, canonical
-from conformance.report import story
+from conformance.report import replays, story
 from conformance.report.story import Telling
+from conformance.vectors.itf import events_of
 
 FORMAT = 1
 FOLDER = Path("build") / "divergences"
@@ -37,7 +38,7 @@ class Saved(NamedTuple):
 
 
 def save(telling: Telling, seed: int | None, folder: Path = FOLDER) -> tuple[Path, Path]:
-    """Write `<hash>.json` and `test_<hash>.py`; their paths."""
+    """Write `<hash>.json` and `test_<hash>.py`, whose paths come back, and the replays in `<hash>/`."""
     divergence = telling.divergence
     played = {
         "component": divergence.component,
@@ -60,15 +61,18 @@ def save(telling: Telling, seed: int | None, folder: Path = FOLDER) -> tuple[Pat
     folder.mkdir(parents=True, exist_ok=True)
     replay_file.write_bytes(orjson.dumps(written, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     test_file.write_text(_test(name, telling), encoding="utf-8")
+    replays.write(divergence, name, telling.implementation, telling.adapter, folder / name)
     return replay_file, test_file
 
 
 def load(path: Path) -> Saved:
-    """Read a replay file; raises ReplayError, or OSError if it cannot be read."""
+    """Read a replay file or a trace; raises ReplayError, or OSError if it cannot be read."""
     try:
         read = orjson.loads(path.read_bytes())
     except orjson.JSONDecodeError as error:
         raise ReplayError(f"{path} is no JSON: {error}; give a file from {FOLDER}") from error
+    if isinstance(read, dict) and path.name.endswith(replays.ITF):
+        read = _of_trace(read, path)
     if not isinstance(read, dict) or read.get("format") != FORMAT:
         raise ReplayError(f"{path}: expected a divergence of format {FORMAT}; give a file from {FOLDER}")
     wrong = [
@@ -79,6 +83,22 @@ def load(path: Path) -> Saved:
     if wrong:
         raise ReplayError(f"{path}: missing or of a wrong type: {', '.join(wrong)}")
     return Saved(read["component"], read["config"], tuple(read["events"]), read["adapter"])
+
+
+def _of_trace(read: dict[str, Any], path: Path) -> dict[str, Any]:
+    try:
+        meta = read["#meta"]
+        known = {name: meta[name] for name in ("component", "config")}
+        return {
+            "format": FORMAT,
+            **known,
+            "events": list(events_of(read)),
+            "adapter": meta.get("adapter", ""),
+        }
+    except (KeyError, TypeError) as wrong:
+        raise ReplayError(
+            f"{path}: expected a trace as `conform` or `vectors` writes it, got {wrong!r}"
+        ) from wrong
 
 
 def of_command(folder: Path, command: str, component: str) -> Iterator[Saved]:
