@@ -55,13 +55,14 @@ def directed_cases(graphs: Sequence[Graph], cases: Iterable[Case], *, proves: bo
     for graph in graphs:
         ways = _ways(graph)
         states.update(state for state, _ in graph.nodes)
+        forms = [_form(state) for state, _ in graph.nodes]
         seen: set[int] = set()
         for transition in graph.transitions:
             if id(transition.step) in seen:
                 continue
             seen.add(id(transition.step))
             state = graph.nodes[transition.source][0]
-            for number in by_shape.get(shape_of(state, transition.event), ()):
+            for number in by_shape.get((*_kind(transition.event), forms[transition.source]), ()):
                 for path in relations[number].enabled(state, transition.event, list(left[number])):
                     left[number].discard(path)
                     run = (*ways[transition.source], transition.event)
@@ -144,8 +145,13 @@ def _ways(graph: Graph) -> list[tuple[Event, ...]]:
 
 def shape_of(state: Any, event: Event) -> Any:  # noqa: ANN401 - any component's state
     """What a case fixes of a state and an event: lengths, words, classes, and the event's position."""
+    return (*_kind(event), _form(state))
+
+
+def _kind(event: Event) -> tuple[object, int | None]:
+    """The word of an event, and its position where a case fixes it."""
     position = event[0] if event and type(event[0]) is int and event[-1] in _POSITIONED else None
-    return (event[-1], position, _form(state))
+    return event[-1], position
 
 
 _POSITIONED = (

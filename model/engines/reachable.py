@@ -16,7 +16,7 @@ from typing import Any
 
 import z3
 
-from model.engines.relation import DifferentCaseError, Relation, bind, evaluate, source
+from model.engines.relation import DifferentCaseError, Relation, binder, evaluate, source
 from model.engines.symbolic import SymbolicBool, SymbolicInt, bool_term, int_term, satisfiable, solver_with
 from model.events import NONE
 
@@ -70,6 +70,7 @@ class _Shape:
 
     def __init__(self, relation: Relation) -> None:
         self.state = relation.case.state
+        self._bind = binder(self.state)
         self.invariants = relation.invariants
         self.relations: list[Relation] = []
         self.known: set[Abstract] = set()
@@ -108,7 +109,7 @@ class _Shape:
         """Remember a state, if it has this shape."""
         values: dict[str, int | bool] = {}
         try:
-            bind(self.state, state, values)
+            self._bind(state, values)
         except DifferentCaseError:
             return
         self.known.add(tuple(bool(evaluate(code, values)) for code in self._codes))

@@ -76,13 +76,20 @@ class Relation:
         self.results: list[Step[Any]] = []
         """Of each path: the step, in terms of the symbols."""
         self._paths: list[CompiledPath] = []
+        self._bind = binder((case.state, case.event))
+        written: dict[int, str] = {}
+        """The decisions as Python, by the id of their term, which `conditions` keeps alive."""
         solver = solver_with(*self.invariants, *case.promise)
         for path in paths(lambda: case.step(case.state, case.event), solver):
-            guard = compile(source(z3.And(*path.condition)), "<guard>", "eval")
+            for decided in path.condition:
+                if decided.get_id() not in written:
+                    written[decided.get_id()] = source(decided)
+            guard = " and ".join(written[decided.get_id()] for decided in path.condition) or "True"
             step = path.result
             self.conditions.append(path.condition)
             self.results.append(step)
-            self._paths.append(CompiledPath(guard, template(step.state), template(step.effects)))
+            code = compile(guard, "<guard>", "eval")
+            self._paths.append(CompiledPath(code, template(step.state), template(step.effects)))
 
     def __len__(self) -> int:
         return len(self._paths)
@@ -99,8 +106,7 @@ class Relation:
         """
         values: Values = {}
         try:
-            bind(self.case.state, state, values)
-            bind(self.case.event, event, values)
+            self._bind((state, event), values)
         except DifferentCaseError:
             return []
         asked = range(len(self._paths)) if among is None else among
@@ -109,8 +115,7 @@ class Relation:
     def step(self, state: Any, event: Event) -> tuple[Any, Effects]:  # noqa: ANN401 - any component's state
         """Where the relation leads from a concrete state with a concrete event."""
         values: Values = {}
-        bind(self.case.state, state, values)
-        bind(self.case.event, event, values)
+        self._bind((state, event), values)
         enabled = [path for path in self._paths if evaluate(path.guard, values)]
         if len(enabled) != 1:
             raise NotDeterministicError(f"{len(enabled)} paths are enabled for {event} in {state}")
@@ -158,17 +163,30 @@ def template(value: Any) -> Callable[[Values], Any]:  # noqa: ANN401 - any recor
     return lambda _values: value
 
 
-def bind(symbolic: Any, concrete: Any, values: Values) -> None:  # noqa: ANN401 - records of one shape
-    """Remember the value of each symbol of one record, as another of the same shape has it.
+def binder(symbolic: Any) -> Callable[[Any, Values], None]:  # noqa: ANN401 - any record of the model
+    """A function that remembers, of a concrete record of the same shape, the value of each symbol.
 
-    Raises DifferentCaseError where the other is of another shape, or differs in a concrete part.
+    It raises DifferentCaseError where the other is of another shape, or differs in a concrete part.
     """
     if isinstance(symbolic, SymbolicBool | SymbolicInt):
-        values[symbolic.term.decl().name()] = concrete
+        name = symbolic.term.decl().name()
+
+        def bind(concrete: Any, values: Values) -> None:  # noqa: ANN401
+            values[name] = concrete
+
     elif isinstance(symbolic, tuple):
-        if len(symbolic) != len(concrete):
-            raise DifferentCaseError(f"the case has {len(symbolic)} parts, the state has {len(concrete)}")
-        for part, value in zip(symbolic, concrete, strict=True):
-            bind(part, value, values)
-    elif symbolic != concrete:
-        raise DifferentCaseError(f"the case fixes {symbolic!r}, the state has {concrete!r}")
+        parts = [binder(part) for part in symbolic]
+
+        def bind(concrete: Any, values: Values) -> None:  # noqa: ANN401
+            if len(parts) != len(concrete):
+                raise DifferentCaseError(f"the case has {len(parts)} parts, the state has {len(concrete)}")
+            for bind_part, part in zip(parts, concrete, strict=True):
+                bind_part(part, values)
+
+    else:
+
+        def bind(concrete: Any, values: Values) -> None:  # noqa: ANN401
+            if symbolic != concrete:
+                raise DifferentCaseError(f"the case fixes {symbolic!r}, the state has {concrete!r}")
+
+    return bind
