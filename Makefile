@@ -41,7 +41,7 @@ proofs: $(READY)  ## The proofs alone, with those that take minutes: unaligned g
 models: $(READY)  ## TLC on every model that must hold, with those that take minutes
 	$(BIN)/barrierspec verify --only specification --thorough
 
-bench: $(READY)  ## Print the measured rates
+bench: $(READY)  ## Measure the suite's rates and the runtime on Spark; half an hour
 	$(BIN)/barrierspec bench
 
 torture: $(READY)  ## 300 faults at every point of the protocol; nothing may be lost, doubled or left behind

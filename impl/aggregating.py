@@ -50,8 +50,8 @@ class Aggregating:
 
     def open(self, state: KeyedStateBackend) -> None:
         """Take hold of the accumulators."""
-        accumulators = state.value_state("accumulator", immutable=True)
-        self._get, self._put = accumulators.get, accumulators.put
+        self._state = state.value_state("accumulator", immutable=True)
+        self._get, self._put = self._state.get, self._state.put
 
     def process_element(self, key: Hashable, row: Row) -> Iterable[Row]:
         """Add the row to its key's accumulator."""
@@ -76,24 +76,25 @@ class Aggregating:
 
     def _by_key(self, keys: Keys, batch: pa.RecordBatch) -> Sequence[Row]:
         """The same for a batch of Arrow whose updates are kept back: key by key, each in its order."""
-        get, put, add = self._get, self._put, self._aggregate.add
-        fresh = self._aggregate.create_accumulator()
+        add, fresh = self._aggregate.add, self._aggregate.create_accumulator()
         rows = rows_of(batch.take(pa.array(keys.in_order())))
-        first = 0
-        for key, beyond in zip(keys.distinct, keys.ends(), strict=True):
-            accumulator = get(key, fresh)
+        after, first = [], 0
+        for before, beyond in zip(self._state.get_all(keys.distinct), keys.ends(), strict=True):
+            accumulator = fresh if before is None else before
             for row in rows[first:beyond]:
                 accumulator = add(row, accumulator)
-            put(key, accumulator)
-            self._changed[key] = rows[beyond - 1]  # type: ignore[index]
+            after.append(accumulator)
             first = beyond
+        self._state.put_all(keys.distinct, after)
+        assert self._changed is not None
+        self._changed.update(zip(keys.distinct, (rows[beyond - 1] for beyond in keys.ends()), strict=True))
         return ()
 
     def before_barrier(self) -> Sequence[Row]:
         """The updates that were kept back."""
         if not self._changed:
             return ()
-        result_of, get = self._aggregate.get_result, self._get
-        kept_back = [result_of(row, get(key)) for key, row in self._changed.items()]
+        result_of, after = self._aggregate.get_result, self._state.get_all([*self._changed])
+        kept_back = list(map(result_of, self._changed.values(), after))
         self._changed.clear()
         return kept_back

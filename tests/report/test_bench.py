@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from conformance import bench, cli
-from conformance.bench import Benchmark, Measured, MeasurementError, Run
+from conformance import cli
+from conformance.bench import rates as bench
+from conformance.bench.rates import Benchmark, Measured, MeasurementError, Run
 from conformance.report import rates
 
 

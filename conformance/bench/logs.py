@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from conformance.bench import Benchmark, MeasurementError, Run
+from conformance.bench.rates import Benchmark, MeasurementError, Run
 
-LOGS = Path(__file__).parent.parent / "tests" / "observe" / "logs"
+LOGS = Path(__file__).parents[2] / "tests" / "observe" / "logs"
 TIMES = 3
 """How often one run reads each of them."""
 

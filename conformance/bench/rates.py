@@ -135,8 +135,8 @@ def benchmarks() -> Iterator[Benchmark]:
         "gate of 3 channels, ids to 12, handler level, every property of the gate checked",
         partial(_exploration, channels=3, ids=12),
     )
-    from conformance.bench_flink import flink_benchmarks
-    from conformance.bench_logs import log_benchmarks
+    from conformance.bench.flink import flink_benchmarks
+    from conformance.bench.logs import log_benchmarks
 
     yield from flink_benchmarks()
     yield from log_benchmarks()

@@ -1,0 +1,8 @@
+"""What is measured: rates of the suite, and what the runtime on Spark is held to.
+
+`rates` has the suite's own rates, with those of real Flinks in `flink` and of their logs in `logs`. The
+runtime's measurements are one room each: `throughput` beside Structured Streaming, `cost` of checkpoints,
+`backpressure`, `recovery`, `incremental` checkpoints of large state, `memory`. Their jobs are in `words` and
+`slow`; `driver` runs them in processes of their own, `native` is what is measured beside them. `figures` are
+what comes of it, `published` makes the pages of the documentation.
+"""

@@ -1,0 +1,21 @@
+"""How large a measurement is: as the bars want it, or small, to see that it works."""
+
+from typing import NamedTuple
+
+
+class Scale(NamedTuple):
+    """The sizes of everything that is measured of the runtime."""
+
+    rows: int = 20_000_000
+    """Of the keyed aggregation."""
+    times: int = 5
+    """Repetitions beside Structured Streaming."""
+    pairs: int = 11
+    """Runs with checkpoints, and as many without."""
+    kills: int = 7
+    state_keys: int = 10_000_000
+    slow_seconds: float = 600.0
+
+
+FULL = Scale()
+QUICK = Scale(400_000, 1, 2, 1, 100_000, 15.0)

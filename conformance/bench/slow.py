@@ -1,0 +1,113 @@
+"""Jobs in which something is slow or is killed: back-pressure, memory, recovery."""
+
+import os
+import random
+import signal
+import threading
+from pathlib import Path
+
+import psutil
+import pyarrow as pa
+
+from impl.config import CheckpointConfig, ExecutionConfig
+from impl.connectors import ParquetFiles
+from impl.connectors.two_phase import SinkPlace
+from impl.job import Job, ParquetOutput, Progress, RateInput
+
+SLOTS = 5
+NUMBERS = pa.schema({"value": pa.int64()})
+BETWEEN_KILLS_SECONDS = 3.0
+
+
+class SlowFiles(ParquetFiles):
+    """Takes its time for every batch."""
+
+    pause = 0.0
+
+    def write(self, transaction: int, rows: pa.RecordBatch) -> None:
+        """Wait, then write."""
+        threading.Event().wait(self.pause)
+        super().write(transaction, rows)
+
+
+class SlowOutput(ParquetOutput):
+    """A sink that takes `pause_seconds` for every batch."""
+
+    pause_seconds = 0.01
+
+    def open(self, place: SinkPlace) -> SlowFiles:
+        """The participant of one subtask."""
+        files = SlowFiles(
+            self.directory, subtask=place.subtask, attempt=place.attempt, parallelism=place.parallelism
+        )
+        files.pause = self.pause_seconds
+        return files
+
+
+def job(
+    output: Path,
+    rows: int,
+    *,
+    batch_rows: int,
+    channel_batches: int,
+    unaligned: bool,
+    interval_ms: int = 500,
+) -> Job:
+    """Two sources as fast as they go, two subtasks in between, and a sink that holds them all back."""
+    checkpoints = CheckpointConfig(
+        checkpointing_interval_ms=interval_ms, unaligned_checkpoints_enabled=unaligned
+    )
+    execution = ExecutionConfig(batch_rows=batch_rows, channel_batches=channel_batches)
+    return (
+        Job("slow")
+        .source("numbers", RateInput(rows), 2)
+        .rebalance()
+        .map_batches("passing", _unchanged, 2)
+        .sink("slowly", SlowOutput(output / "committed", NUMBERS))
+        .with_checkpoints(checkpoints)
+        .with_execution(execution)
+    )
+
+
+def _unchanged(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return batch
+
+
+class Hunter:
+    """Watches a job, and kills a worker now and then, `kills` times; `killed`: when, by the job's clock.
+
+    A worker is killed when the job has run for some seconds since the last kill and has completed a
+    checkpoint in its attempt, so that there is something to go back to.
+    """
+
+    def __init__(self, kills: int) -> None:
+        self._left = kills
+        self._draw = random.Random(kills)
+        self._attempt = (0, 0, 0.0)
+        self.killed: list[float] = []
+        self.runs = threading.Event()
+        """All tasks run."""
+
+    def look(self, progress: Progress) -> None:
+        """Called several times a second."""
+        if progress.running:
+            self.runs.set()
+        attempt, completed, since = self._attempt
+        if progress.attempt != attempt or not progress.running:
+            self._attempt = (progress.attempt, progress.completed, progress.seconds)
+            return
+        ready = progress.completed > completed and progress.seconds - since > BETWEEN_KILLS_SECONDS
+        if not self._left or not ready:
+            return
+        workers = self._workers()
+        if workers:
+            self._left -= 1
+            self.killed.append(progress.seconds)
+            os.kill(self._draw.choice(workers), signal.SIGKILL)
+            self._attempt = (0, 0, 0.0)
+
+    def _workers(self) -> list[int]:
+        """The processes that Spark's Python daemon has forked."""
+        below = psutil.Process().children(recursive=True)
+        daemons = [one.pid for one in below if "impl.spark.daemon" in " ".join(one.cmdline())]
+        return [one.pid for one in below if one.ppid() in daemons]

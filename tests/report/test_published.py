@@ -1,0 +1,100 @@
+"""What was measured of the runtime: figures, their bars, and the pages made of them."""
+
+import json
+from statistics import mean
+
+import pytest
+
+from conformance.bench.figures import Figure, Report, interval
+from conformance.bench.incremental import measure as incremental
+from conformance.bench.published import BEGIN, END, pages, publish, with_table
+from conformance.bench.rates import MeasurementError
+from conformance.bench.scale import QUICK
+from conformance.bench.words import exact, files, newest
+from conformance.report.figures import table
+
+REPORT = Report(
+    "memory",
+    "Memory",
+    "a slow sink",
+    [
+        Figure("growth", "%", [1.0], 5.0, at_most=True, told="of the worst"),
+        Figure("rate", "M rows/s", [2.0, 1.0, 4.0], 3.0),
+        Figure("besides", "MB", [7.0]),
+    ],
+    {"java 1": [(0.0, 1.0), (1.0, 2.0)]},
+)
+README = f"before\n{BEGIN}\nold\n{END}\nafter\n"
+
+
+def test_the_median_is_on_one_side_of_the_bar():
+    assert [one.met for one in REPORT.figures] == [True, False, None]
+    assert Figure("x", "ms", [5.0], 5.0, at_most=True).met
+    assert Figure("x", "ms", [5.0], 5.0).met
+    lines = [line.split() for line in table(REPORT).splitlines()]
+    assert ["rate", "2.00", "M", "rows/s", "1.00", "to", "4.00", "at", "least", "3.00", "MISSED"] in lines
+
+
+def test_the_interval_holds_the_mean():
+    low, high = interval([1.0, 2.0, 3.0])
+    assert (round(low, 2), round(high, 2)) == (-0.48, 4.48)
+    assert mean(interval([1.0, 5.0])) == 3.0
+    assert interval([4.0]) == (4.0, 4.0)
+
+
+def test_pages_are_made_of_what_was_measured_in_full(tmp_path):
+    home = tmp_path / "home"
+    (home / "docs" / "pictures").mkdir(parents=True)
+    (home / "README.md").write_text(README)
+    REPORT.write(tmp_path / "build", "barrierspec bench --only memory --quick")
+    with pytest.raises(MeasurementError, match="nothing was measured in full"):
+        publish(tmp_path / "build", home)
+    REPORT.write(tmp_path / "build", "barrierspec bench --only memory")
+
+    made = publish(tmp_path / "build", home)
+
+    assert [str(one.relative_to(home)) for one in made] == [
+        "docs/performance.json",
+        "README.md",
+        "docs/performance.md",
+        "docs/pictures/memory.svg",
+    ]
+    readme = (home / "README.md").read_text()
+    assert readme.startswith(f"before\n{BEGIN}\n| measured |")
+    assert readme.endswith(f"{END}\nafter\n")
+    assert "| growth | 1.00 % | once | at most 5.00 | met |\n" in readme
+    assert "| rate | 2.00 M rows/s | 1.00 to 4.00 | at least 3.00 | **missed** |\n" in readme
+    assert "besides" not in readme
+    page = (home / "docs" / "performance.md").read_text()
+    assert "## Memory\n\nA slow sink.\n" in page
+    assert "| besides | 7.00 MB | once |  |  |" in page
+    stored = json.loads((home / "docs" / "performance.json").read_text())
+    assert stored["memory"]["machine"]["cores"] >= 1
+    assert pages(stored, readme)["README.md"] == readme
+    with pytest.raises(MeasurementError, match="once each, around the table"):
+        with_table("no marks", [])
+
+
+def test_the_answer_is_known_and_an_update_told_twice_is_seen(tmp_path):
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    source = files(tmp_path, rows=1_000, keys=7)
+    answer = exact(source)
+    assert len(answer) == 7
+    assert sum(count for count, _ in answer.values()) == 1_000
+    assert sum(total for _, total in answer.values()) == sum(
+        ds.dataset(source).to_table()["value"].to_pylist()
+    )
+    updates = {"word": ["a", "b", "a"], "count": [1, 4, 3], "total": [5, 6, 9]}
+    assert newest(pa.table(updates)) == {"a": (3, 9), "b": (4, 6)}
+    with pytest.raises(ValueError, match="1 updates were committed twice"):
+        newest(pa.table({**updates, "count": [3, 4, 3]}))
+
+
+def test_an_incremental_checkpoint_writes_more_when_more_has_changed(tmp_path):
+    report = incremental(tmp_path, QUICK._replace(state_keys=20_000))
+    written = [size for _, size in report.series["written"]]
+    whole = next(one.value for one in report.figures if one.what == "whole state")
+    assert written[0] < written[-1] < whole
+    assert not (tmp_path / "incremental").exists()
