@@ -39,6 +39,7 @@ _ROOMS: Mapping[str, tuple[str, ...]] = {
     "store": ("store.py",),
     "sink": ("transactions.py",),
     "offsets": ("offsets.py",),
+    "source": ("inducing.py",),
 }
 """The model's rooms that a component runs."""
 

@@ -10,6 +10,7 @@ from model import (
     channel,
     coordinator,
     exchange,
+    inducing,
     inflight,
     network,
     offsets,
@@ -71,7 +72,15 @@ from model.events import (
     TriggerRequest,
     WriteRequest,
 )
-from model.operator_events import FailingCompletion, FailingRestore, RestoreOffsets, SnapshotOffsets
+from model.operator_events import (
+    Ended,
+    FailingCompletion,
+    FailingRestore,
+    Induce,
+    RestoreOffsets,
+    SnapshotOffsets,
+    TriggerArrives,
+)
 
 Handler = Callable[..., Step[Any]]
 
@@ -127,6 +136,12 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         SubsumedNotification: subtask.on_subsumed_notification,
         Close: subtask.on_close,
         Status: subtask.on_status,
+    },
+    "source": {
+        TriggerArrives: inducing.on_trigger,
+        Induce: inducing.on_induce,
+        Ended: inducing.on_ended,
+        Status: inducing.on_status,
     },
     "coordinator": {
         TriggerRequest: coordinator.on_trigger,

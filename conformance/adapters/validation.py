@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 from jsonschema import Draft202012Validator
 
-NAMES = ("frames", "gate", "channel", "subtask", "coordinator", "store", "sink", "offsets")
+NAMES = ("frames", "gate", "channel", "subtask", "coordinator", "store", "sink", "offsets", "source")
 
 
 @cache

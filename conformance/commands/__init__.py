@@ -4,5 +4,5 @@ A room is called like its command and hands out `command`, a click command that 
 Rooms import engines (Spark, z3) inside the function, so that the help stays quick.
 """
 
-COMPONENTS = ("gate", "channel", "subtask", "coordinator", "store", "sink", "offsets")
+COMPONENTS = ("gate", "channel", "subtask", "coordinator", "store", "sink", "offsets", "source")
 """What `--component` may name: those of `drive.generate`, which takes long to import."""

@@ -9,7 +9,12 @@ from collections.abc import Callable, Collection, Mapping
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from conformance.compare import projection_channel, projection_coordinator, projection_dataflow
+from conformance.compare import (
+    projection_channel,
+    projection_coordinator,
+    projection_dataflow,
+    projection_source,
+)
 from model.alignment import Gate
 from model.barriers import Announce, Inject, OptionedBarrier, Options
 from model.buffering import UNLIMITED
@@ -69,6 +74,8 @@ def projection_of(model: Model) -> Projection:
         return _channel(constants)
     if model.module == "StoreModel":
         return _store(constants, configuration_of(model).profile)
+    if model.module == "SourceModel":
+        return _source(constants)
     if model.module == "OffsetsModel":
         return _offsets(constants)
     if model.module == "CoordinatorModel":
@@ -357,6 +364,15 @@ def _store(constants: Mapping[str, int | bool], profile: CoordinatorProfile) -> 
         ]
 
     return Projection(store_world(retain, ids, profile), node, said, cases)
+
+
+def _source(constants: Mapping[str, int | bool]) -> Projection:
+    world = projection_source.source_world_of(constants)
+
+    def node(state: State) -> Node:
+        return projection_source.source_of(state, world.state), (), state["out"]
+
+    return Projection(world, node, projection_source.said, None)
 
 
 def _offsets(constants: Mapping[str, int | bool]) -> Projection:

@@ -1,4 +1,4 @@
-"""How Hypothesis draws the events of operators: the transactional sink, the source that commits offsets."""
+"""How Hypothesis draws the events of operators: sinks, and sources that commit offsets or are induced."""
 
 from collections.abc import Callable, Mapping
 
@@ -88,6 +88,39 @@ OFFSETS: Mapping[str, Draw] = {
     "notify_abort": _told("notify_abort", "remembered"),
     "crash": _plain("crash"),
     "restore": _restore_offsets,
+}
+
+# ---------------------------------------------------------------- source
+
+
+def _of_source(kind: str) -> Draw:
+    """An id that is told or ahead, or one near the newest of these."""
+
+    def draw(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+        known = [*seen["told"], *seen["ahead"]]
+        is_known = data.draw(st.booleans(), "known")
+        if known and is_known:
+            return {"kind": kind, "checkpoint": known[data.draw(st.integers(0, len(known) - 1), "position")]}
+        near = max(known, default=0) + data.draw(st.integers(-2, 3), "distance")
+        return {"kind": kind, "checkpoint": max(0, near)}
+
+    return draw
+
+
+def _elsewhere(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    return {**_of_source("trigger")(data, config, seen), "to": "elsewhere"}
+
+
+def _status(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    return {"kind": "status", "running": data.draw(st.booleans(), "running")}
+
+
+SOURCE: Mapping[str, Draw] = {
+    "trigger": _of_source("trigger"),
+    "elsewhere": _elsewhere,
+    "induce": _of_source("induce"),
+    "ended": _of_source("ended"),
+    "status": _status,
 }
 
 RESTORES = frozenset({"restore", "failing_restore"})

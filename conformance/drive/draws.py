@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.adapters.protocol import Wire
-from conformance.drive.draw_operators import OFFSETS, RESTORES, SINK
+from conformance.drive.draw_operators import OFFSETS, RESTORES, SINK, SOURCE
 from conformance.drive.generate_channel import CHANNEL_DRAWS
 from conformance.drive.generate_unaligned import MODES as UNALIGNED_MODES
 from conformance.drive.generate_unaligned import drawn_advance, drawn_barrier
@@ -213,6 +213,7 @@ DRAWS: Mapping[str, Mapping[str, Draw]] = {
     "store": {"add": _add, "latest": _latest, "shutdown": _shutdown},
     "sink": SINK,
     "offsets": OFFSETS,
+    "source": SOURCE,
 }
 """For each component its machine's rules: how the event of a rule is drawn."""
 
@@ -235,6 +236,7 @@ POSSIBLE: Mapping[str, Callable[[Wire, Wire], bool]] = {
         f"gate.{name}": lambda config, seen: config["mode"] in UNALIGNED_MODES
         for name in ("optioned_barrier", "announce", "advance")
     },
+    "source.induce": lambda config, seen: config["external"] != "no",
     "gate.inject": lambda config, seen: (
         config["mode"] in UNALIGNED_MODES and config["profile"] == "flink-1.14"
     ),

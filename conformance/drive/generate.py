@@ -181,6 +181,40 @@ def offsets_chooser(config: Wire, rng: Random) -> Chooser:
     return choose
 
 
+# ---------------------------------------------------------------- source
+
+
+def source_chooser(config: Wire, rng: Random) -> Chooser:
+    """Triggers and calls of the hook, mostly of one id after the other, and the ends of checkpoints."""
+    draw = rng.random
+    newest = 1
+
+    def choose(observed: Wire) -> Wire:
+        nonlocal newest
+        luck = draw()
+        if luck < STRAY:
+            return {"kind": "induce" if draw() < 0.5 else "trigger", "checkpoint": -1}
+        if not observed["running"] and luck < 0.3:
+            return {"kind": "status", "running": True}
+        if draw() < 0.3:
+            newest += 1
+        waiting = [*observed["told"], *observed["ahead"]]
+        meant = max(0, newest - int(draw() * 3))
+        if waiting and draw() < 0.5:
+            meant = waiting[int(draw() * len(waiting))]
+        luck = draw()
+        if luck < 0.45:
+            elsewhere = {"to": "elsewhere"} if draw() < 0.1 else {}
+            return {"kind": "trigger", "checkpoint": meant, **elsewhere}
+        if luck < 0.8 and config.get("external", "no") != "no":
+            return {"kind": "induce", "checkpoint": meant}
+        if luck < 0.95:
+            return {"kind": "ended", "checkpoint": meant}
+        return {"kind": "status", "running": draw() < 0.5}
+
+    return choose
+
+
 # ---------------------------------------------------------------- tables
 
 _CHOOSERS: Mapping[str, Callable[[Wire, Random], Chooser]] = {
@@ -191,6 +225,7 @@ _CHOOSERS: Mapping[str, Callable[[Wire, Random], Chooser]] = {
     "store": store_chooser,
     "sink": sink_chooser,
     "offsets": offsets_chooser,
+    "source": source_chooser,
 }
 
 _CONFIGS: Mapping[str, list[Wire]] = {
@@ -203,6 +238,11 @@ _CONFIGS: Mapping[str, list[Wire]] = {
     ],
     "sink": [{"profile": "1.14"}, {"profile": "1.9"}],
     "offsets": [{}, *({"remembered": remembered} for remembered in (1, 2, 4))],
+    "source": [
+        {"external": external, "profile": profile}
+        for profile in ("1.15", "1.9")
+        for external in ("reader", "function", "no")
+    ],
 }
 
 COMPONENTS = tuple(_CHOOSERS)

@@ -9,10 +9,12 @@ from conformance.adapters.protocol import Wire
 PROFILES = ("1.9", "1.11", "1.12", "1.13", "1.14", "1.15", "1.17", "1.18", "1.19", "1.20", "2.3")
 """The generations of the coordinator and of its store, oldest first."""
 
+_INDUCED: Wire = {"id": "src-1", "source": True, "external": True}
+
 _TASKS: tuple[list[Wire], ...] = (
     [{"id": "src-0", "source": True}, {"id": "map-0", "source": False}],
     [{"id": "src-0", "source": True}],
-    [{"id": "src-0", "source": True}, {"id": "src-1", "source": True}, {"id": "sink-0", "source": False}],
+    [{"id": "src-0", "source": True}, _INDUCED, {"id": "sink-0", "source": False}],
 )
 
 _PLAIN: list[Wire] = [
@@ -231,4 +233,6 @@ class _Coordinator:
             return {"kind": "restore"}  # refused while the job runs
         if luck < 0.6:
             return {"kind": "task_status", "task": "stranger-0", "status": "RUNNING"}
+        if luck < 0.75:
+            return {"kind": "trigger_fails", "task": "stranger-0", "checkpoint": 1}
         return {"kind": "no_such_event"}

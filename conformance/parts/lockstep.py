@@ -38,6 +38,7 @@ WALKS = {
     "store": 500,
     "sink": 500,
     "offsets": 300,
+    "source": 300,
 }
 EXAMPLES = 30
 PATHS_HIT = {"gate": 794, "channel": 269, "subtask": 190, "coordinator": 214, "store": 17, "offsets": 26}
@@ -92,7 +93,7 @@ def drive(component: str, context: Context) -> Driven:
     return Driven(numbers, frozenset(played.fired), findings)
 
 
-_LONGEST_FIRST = ("coordinator", "gate", "channel", "subtask", "sink", "store", "offsets")
+_LONGEST_FIRST = ("coordinator", "gate", "channel", "subtask", "sink", "store", "offsets", "source")
 
 
 def _nobody(what: str) -> None:

@@ -8,7 +8,7 @@ import networkx as nx
 
 from conformance.adapters.protocol import Wire
 from model.closed.worlds import World
-from model.components import COMPONENTS, WireError
+from model.components import COMPONENTS, PARTS, WireError
 from model.events import Event
 
 MOST = 40
@@ -76,7 +76,7 @@ class Drawn(NamedTuple):
 
 def walk(subject: Subject) -> Drawn:
     """Every state that the events lead to; what changes nothing is left out. Raises TooLargeError."""
-    component = COMPONENTS[subject.component]
+    component = {**COMPONENTS, **PARTS}[subject.component]
     start = component.new(subject.config)
     for event in subject.opening:
         start, _, _ = component.apply(start, event)
@@ -170,6 +170,10 @@ TOLD = {
 """Effects that an arrow tells behind a stroke; the others would only fill the picture."""
 
 
+ALONE = {"fail_job": "the job fails", "stop_reading": "stop", "go_on_reading": "go on"}
+"""Those that need no number."""
+
+
 def _label(subject: Subject, event: Wire, effects: Sequence[Wire]) -> str:
     told: list[str] = []
     for effect in effects:
@@ -177,5 +181,7 @@ def _label(subject: Subject, event: Wire, effects: Sequence[Wire]) -> str:
         number = effect.get("transaction", effect.get("checkpoint"))
         if short is not None and number is not None:
             told.append(f"{short}{number}")
+        elif effect["kind"] in ALONE:
+            told.append(ALONE[effect["kind"]])
     said = subject.say(event)
     return f"{said} / {' '.join(told)}" if told else said

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from conformance.pictures.coordinating import PARTS_OF_COORDINATOR
 from conformance.pictures.draw import svg
 from conformance.pictures.graph import walk, walk_closed
 from conformance.pictures.joined import JOINED
@@ -21,7 +22,10 @@ def files() -> Iterator[tuple[str, str]]:
         "back. Boxes that look alike differ in what cannot be observed.",
     ]
     drawn = [(part.name, part.title, part.reads, walk(part)) for part in SUBJECTS]
-    drawn += [(whole.name, whole.title, whole.reads, walk_closed(whole)) for whole in JOINED]
+    drawn += [
+        (whole.name, whole.title, whole.reads, walk_closed(whole))
+        for whole in (*PARTS_OF_COORDINATOR, *JOINED)
+    ]
     for called, title, reads, graph in drawn:
         name = f"{called}.svg"
         told += ["", f"## {title}", "", reads, "", f"![{title}]({name})"]

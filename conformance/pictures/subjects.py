@@ -4,6 +4,8 @@ from typing import Any
 
 from conformance.adapters.protocol import Wire
 from conformance.pictures.graph import Subject
+from conformance.pictures.labels import named, say_id, two_lines
+from conformance.pictures.operators import OPERATORS
 
 LETTERS = {"barrier": "B", "cancel": "X", "end_of_partition": "E", "announce": "N"}
 UNALIGNED = {"unaligned": "U", "timeout": "t"}
@@ -23,25 +25,13 @@ def _say_gate(event: Wire) -> str:
     return f"{letter}{event['channel']}"
 
 
-def _set(name: str, members: list[Any]) -> str:
-    return f"{name} {','.join(map(str, members))}" if members else ""
-
-
-def _lines(*words: str) -> tuple[str, ...]:
-    """At most two lines, of the words that say something."""
-    said = [word for word in words if word]
-    half = (len(said) + 1) // 2
-    lines = (" · ".join(said[:half]), " · ".join(said[half:])) if len(said) > 1 else tuple(said)
-    return tuple(line for line in lines if line)
-
-
 def _show_gate(seen: dict[str, Any]) -> tuple[str, ...]:
     began = "nothing yet" if seen["current"] < 0 else "1 pending" if seen["pending"] else "1 over"
-    return _lines(
+    return two_lines(
         began,
-        _set("blocked", seen["blocked"]),
-        _set("counts", seen.get("arrived", [])),
-        _set("ended", seen["closed"]),
+        named("blocked", seen["blocked"]),
+        named("counts", seen.get("arrived", [])),
+        named("ended", seen["closed"]),
     )
 
 
@@ -49,28 +39,14 @@ def _show_tracked(seen: dict[str, Any]) -> tuple[str, ...]:
     began = "nothing yet" if seen["current"] < 0 else "none tracked"
     for _, counted, aborted in seen["tracked"]:
         began = f"1 tracked: {','.join(map(str, counted))}" + (" (aborted)" if aborted else "")
-    return _lines(began, _set("ended", seen["closed"]))
-
-
-def _say_id(event: Wire) -> str:
-    names = {
-        "complete_notification": "complete",
-        "abort_notification": "abort",
-        "abort_on_barrier": "gate aborts",
-        "async_done": "done",
-        "async_failed": "failed",
-        "notify_complete": "complete",
-        "notify_abort": "abort",
-    }
-    number = event.get("checkpoint", "")
-    return f"{names.get(event['kind'], event['kind'])} {'' if number is None else number}".strip()
+    return two_lines(began, named("ended", seen["closed"]))
 
 
 def _show_subtask(seen: dict[str, Any]) -> tuple[str, ...]:
-    return _lines(
+    return two_lines(
         f"last {seen['last']}" if seen["last"] >= 0 else "nothing yet",
-        _set("runs", seen["running"]),
-        _set("aborted", seen["aborted"]),
+        named("runs", seen["running"]),
+        named("aborted", seen["aborted"]),
         f"complete {seen['completed']}" if seen["completed"] >= 0 else "",
     )
 
@@ -90,7 +66,7 @@ def _say_coordinator(event: Wire) -> str:
 def _show_coordinator(seen: dict[str, Any]) -> tuple[str, ...]:
     pending = seen["pending"].items()
     waiting = [f"{number} awaits {','.join(task[0] for task in tasks)}" for number, tasks in pending]
-    return _lines(*(waiting or [f"next id {seen['next_id']}"]), _set("kept", seen["completed"]))
+    return two_lines(*(waiting or [f"next id {seen['next_id']}"]), named("kept", seen["completed"]))
 
 
 def _say_store(event: Wire) -> str:
@@ -99,25 +75,6 @@ def _say_store(event: Wire) -> str:
 
 def _show_store(seen: dict[str, Any]) -> tuple[str, ...]:
     return (",".join(map(str, seen["completed"])) or "empty",)
-
-
-def _show_sink(seen: dict[str, Any]) -> tuple[str, ...]:
-    if not seen["running"]:
-        return _lines("not running", _set("visible", seen["committed"]))
-    return _lines(
-        f"open {seen['open']}" if seen["open"] else "none open",
-        _set("filed", [transaction for _, transaction in seen["pending"]]),
-        _set("visible", seen["committed"]),
-    )
-
-
-def _show_offsets(seen: dict[str, Any]) -> tuple[str, ...]:
-    if not seen["running"]:
-        return _lines("not running", f"committed {seen['committed'][0]}" if seen["committed"] else "")
-    return _lines(
-        _set("remembered", [checkpoint for checkpoint, _ in seen["remembered"]]) or "none remembered",
-        f"committed {seen['committed'][0]}" if seen["committed"] else "",
-    )
 
 
 _TASKS = [{"id": "source-0", "source": True}, {"id": "map-0", "source": False}]
@@ -209,7 +166,7 @@ SUBJECTS = (
             {"kind": "complete_notification", "checkpoint": 1},
         ],
         _show_subtask,
-        _say_id,
+        say_id,
     ),
     Subject(
         "coordinator",
@@ -246,34 +203,6 @@ SUBJECTS = (
         _say_store,
         lambda seen, event: event["checkpoint"] > max(seen["completed"], default=0),
     ),
-    Subject(
-        "sink",
-        "A transactional sink: one checkpoint and the end of its input",
-        "Filed is pre-committed; C1 makes transaction 1 visible. After the end the next snapshot opens none.",
-        "sink",
-        {},
-        (),
-        [
-            {"kind": "snapshot", "checkpoint": 1},
-            {"kind": "notify_complete", "checkpoint": 1},
-            {"kind": "finish"},
-        ],
-        _show_sink,
-        _say_id,
-    ),
-    Subject(
-        "offsets",
-        "The offsets that a source commits: two checkpoints, one of them remembered",
-        "C2 commits the offsets of checkpoint 2, and only they are told.",
-        "offsets",
-        {"remembered": 1},
-        (),
-        [
-            *({"kind": "snapshot", "checkpoint": number, "offsets": 10 * number} for number in (1, 2)),
-            *({"kind": "notify_complete", "checkpoint": number} for number in (1, 2)),
-        ],
-        _show_offsets,
-        _say_id,
-    ),
+    *OPERATORS,
 )
 """In the order of the page."""

@@ -2,8 +2,8 @@
 
 `gate` aligns the barriers of one task's input and `network` plays the channels behind it, `gates` picks
 the mode and `generations` knows how releases differ; `link` is one channel whose barriers may overtake,
-from its `sending` end to its `receiving` one; `subtask` takes
-the snapshot steps; `transactions` is the two-phase commit of a sink. `coordinator` hears of all that happens
+from its `sending` end to its `receiving` one; `subtask` takes the snapshot steps, and `source` stands before
+those of a source; `transactions` is the two-phase commit of a sink. `coordinator` hears of all that happens
 to a job's checkpoints: `starting` and `ending` are its steps, `books` what it remembers of the `job`, of
 `requests` that wait, of `pending` checkpoints and of `retained` ones (`store`, `shared_state`); `failures`
 counts, `scheduler` asks by itself. `schedule` is what a runtime with a clock asks on top. `events`,
@@ -33,6 +33,7 @@ from impl.core.network import PolledGate
 from impl.core.offset_commits import OffsetCommits, offset_commits_from_config
 from impl.core.pending import PendingCheckpoint
 from impl.core.schedule import Decision, PeriodicTrigger
+from impl.core.source import SourceTask, source_from_config
 from impl.core.store import CompletedCheckpointStore, store_from_config
 from impl.core.subtask import Subtask, subtask_from_config
 from impl.core.transactions import Filed, SinkSnapshot, TransactionalSink, sink_from_config
@@ -47,6 +48,7 @@ COMPONENTS: Final[Mapping[str, Callable[[Mapping[str, object]], Component]]] = M
         "store": store_from_config,
         "sink": sink_from_config,
         "offsets": offset_commits_from_config,
+        "source": source_from_config,
     }
 )
 """By wire name: from a configuration to a fresh component."""
@@ -73,6 +75,7 @@ __all__ = [
     "PolledGate",
     "ProtocolError",
     "SinkSnapshot",
+    "SourceTask",
     "Subtask",
     "Task",
     "TransactionalSink",

@@ -123,6 +123,7 @@ class Coordinator(InspectedCoordinator):
 
     def trigger_fails(self, task: str, checkpoint: int) -> Effects:
         """The message that triggers `task` was lost: no barrier of `checkpoint` will come from it."""
+        self._books.job.require(task)
         pending = self._pending(checkpoint)
         if pending is None or pending.in_master_phase or task not in pending.plan.triggered:
             return ()

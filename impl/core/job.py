@@ -20,7 +20,7 @@ SUSPENDED: Final = "SUSPENDED"
 
 
 class Task(NamedTuple):
-    """One task of the job. A source begins checkpoints; an `external` one is told to, and takes no heed."""
+    """One task of the job. A source begins checkpoints; an `external` one is told to, and only answers."""
 
     id: str
     source: bool

@@ -203,6 +203,7 @@ def small_worlds() -> tuple[World, ...]:
     from model.closed.modes import mode_worlds
     from model.closed.offsets import offsets_worlds
     from model.closed.sink import sink_worlds
+    from model.closed.source import source_worlds
     from model.closed.subtask import subtask_worlds
 
     gates = tuple(
@@ -233,4 +234,5 @@ def small_worlds() -> tuple[World, ...]:
         *(store_world(2, 3, COORDINATOR_PROFILES[name]) for name in ("1.11", "1.14")),
         *sink_worlds(),
         *offsets_worlds(),
+        *source_worlds(),
     )

@@ -26,6 +26,7 @@ from model.components.failures import new_counting, observe_counting, step_count
 from model.components.gate import key_of_gate, new_gate, observe_gate, step_gate
 from model.components.offsets import new_reader, observe_reader, step_reader
 from model.components.sink import new_sink, observe_sink, step_sink
+from model.components.source import new_source, observe_source, step_source
 from model.components.store import effect_of_store, new_store, observe_store, step_store
 from model.components.subtask import effect_of_subtask, new_subtask, observe_subtask, step_subtask
 from model.components.words import Wire, WireError
@@ -77,6 +78,7 @@ COMPONENTS: Mapping[str, Component] = {
         Component("store", new_store, step_store, observe_store, effect_of_store),
         Component("sink", new_sink, step_sink, observe_sink),
         Component("offsets", new_reader, step_reader, observe_reader),
+        Component("source", new_source, step_source, observe_source),
     )
 }
 

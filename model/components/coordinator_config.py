@@ -50,7 +50,7 @@ def new_plan(config: Wire) -> Planned:
     if len(set(names)) != len(names):
         raise WireError(f"tasks: expected different ids, got {names}")
     for task in tasks:
-        words.boolean(task, "external", default=False)  # such a source is triggered as any other
+        words.boolean(task, "external", default=False)  # COORD-04: triggered as any other (TASK-21)
     coordinators, hooks = _masters(config, "operator_coordinators"), _masters(config, "hooks")
     if (coordinators or hooks) and not profile.queues:
         raise WireError(

@@ -17,9 +17,10 @@ from model.components.coordinator_script import (
     task_name,
 )
 from model.components.overtaking import ALIGNMENTS as CODES
+from model.components.source import ELSEWHERE, EXTERNAL
 from model.components.store import TYPES
 from model.events import NONE, Add, Event, Restore, TaskStatus
-from model.operator_events import FailingRestore
+from model.operator_events import FailingRestore, TriggerArrives
 from model.unaligned import UnalignedGate
 
 ALIGNMENTS = {code: name for name, code in CODES.items()}
@@ -111,6 +112,8 @@ def _opening(world: World) -> tuple[tuple[WireObject, ...], WireObject]:
         return (), {"retain": state.retain, "profile": state.profile.name}
     if world.component == "sink":
         return (), {"profile": state.profile.name}
+    if world.component == "source":
+        return (), {"profile": state.profile.name, "external": EXTERNAL[state.external]}
     if world.component == "offsets":
         return (), {"remembered": state.remembered_at_most}
     return coordinator_opening(state), coordinator_config(state)
@@ -149,6 +152,9 @@ def wire_event(component: str, event: Event, handle: str, tasks: int = 1) -> Wir
         return {"kind": kind, "checkpoint": event.checkpoint, "alignment": ALIGNMENTS[event.alignment]}
     if type(event) is RestoreChannel:
         return {"kind": kind, "input": list(event.input), "output": list(event.output)}
+    if type(event) is TriggerArrives:
+        own_task = {} if event.here else {"to": ELSEWHERE}
+        return {"kind": "trigger", "checkpoint": event.checkpoint, **own_task}
     if type(event) is Add:
         return {"kind": "add", "checkpoint": event.checkpoint, "type": TYPES[event.type]}
     if type(event) is Restore or type(event) is FailingRestore:

@@ -16,6 +16,7 @@ from model.properties.gate import GATE, NETWORK
 from model.properties.offsets import OFFSETS
 from model.properties.registry import Property
 from model.properties.sink import SINK
+from model.properties.source import SOURCE
 from model.properties.store import STORE
 from model.properties.subsumption import SUBSUMPTION
 from model.properties.subtask import SUBTASK
@@ -41,6 +42,7 @@ PROPERTIES: tuple[Property, ...] = tuple(
         EXCHANGE,
         SUBTASK,
         SUBTASK_GENERATIONS,
+        SOURCE,
         COORDINATOR,
         COORDINATOR_GENERATIONS,
         COORDINATOR_LIFE,

@@ -33,6 +33,7 @@ def test_the_example_of_the_protocol_page(name):
         "store",
         "sink",
         "offsets",
+        "source",
     }
     assert made == {"seq": 1, "ok": True}
     assert applied == {

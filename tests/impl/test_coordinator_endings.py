@@ -407,6 +407,8 @@ def test_a_lost_trigger_aborts_from_1_14_on(job, check, profile, aborts):
         it,
         "trigger type=checkpoint\n  trigger_task task=a checkpoint=1 type=checkpoint\n"
         "trigger_fails task=a checkpoint=7\ntrigger_fails task=b checkpoint=1\n"
+        "trigger_fails task=nobody checkpoint=1\n  refused\n"
+        "trigger_fails task=nobody checkpoint=7\n  refused\n"
         "trigger_fails task=a checkpoint=1\n" + (aborted if aborts else ""),
     )
 

@@ -12,6 +12,14 @@ REFUSED = [
     ("gate", {"channels": 10**9}, "32768"),
     ("subtask", {"x": 1}, "x"),
     ("sink", {"x": 1}, "x"),
+    *(
+        (
+            "gate",
+            {"channels": 2, "level": "polled", "profile": "flink-1.9", "alignment_limit_bytes": limit},
+            "-1",
+        )
+        for limit in (0, -2, -32_768)
+    ),
 ]
 
 

@@ -6,11 +6,12 @@ from xml.etree import ElementTree
 import pytest
 
 from conformance import cli
+from conformance.pictures.coordinating import PARTS_OF_COORDINATOR
 from conformance.pictures.graph import MOST, TooLargeError, walk, walk_closed
 from conformance.pictures.joined import JOINED
 from conformance.pictures.pages import files
 from conformance.pictures.subjects import SUBJECTS
-from model.components import COMPONENTS
+from model.components import COMPONENTS, PARTS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 
@@ -25,8 +26,11 @@ def test_the_committed_pictures_are_those_of_the_model():
 def test_every_component_is_drawn_and_small():
     drawn = {subject.component for subject in SUBJECTS}
     assert set(COMPONENTS) - drawn == {"channel"}
+    assert drawn - set(COMPONENTS) == set(PARTS)
+    parts = {part.name for part in PARTS_OF_COORDINATOR}
+    assert parts == {"requests", "scheduler", "masters", "shared-files"}
     assert {whole.name for whole in JOINED} == {"channel", "dataflow", "dataflow-fails"}
-    for graph in (*map(walk, SUBJECTS), *map(walk_closed, JOINED)):
+    for graph in (*map(walk, SUBJECTS), *map(walk_closed, (*PARTS_OF_COORDINATOR, *JOINED))):
         assert 5 < len(graph.states) <= MOST
         assert {arrow.source for arrow in graph.arrows} | {arrow.target for arrow in graph.arrows} == set(
             range(len(graph.states))

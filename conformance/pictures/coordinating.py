@@ -1,0 +1,165 @@
+"""What is drawn of the coordinator's own parts: requests, the scheduler, masters, shared files.
+
+They are closed models, each about one subject, with what the subject does not need left out.
+"""
+
+from conformance.pictures.graph import Closed
+from model.closed.coordinator import Scope, answers, subject_world
+from model.components.store import TYPES
+from model.coordinator_events import MasterAnswer, TriggerFails
+from model.coordinator_profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
+from model.coordinator_state import Coordinator, Plan
+from model.events import AcknowledgeMessage, DeclineMessage, Event, TriggerRequest
+from model.store import CHECKPOINT, SAVEPOINT
+
+_ONE_SOURCE = Plan((True,), timeout=100, max_concurrent=1, profile=NEWEST_COORDINATOR)
+
+
+def _say(action: str, event: Event) -> str:
+    if type(event) is TriggerRequest:
+        return "periodic" if event.periodic else TYPES[event.type]
+    if type(event) is AcknowledgeMessage:
+        return f"ack {event.checkpoint}{' with f' if event.shared else ''}"
+    if type(event) is DeclineMessage:
+        return f"decline {event.checkpoint}"
+    if type(event) is MasterAnswer:
+        return f"{'hook' if event.is_hook else 'coordinator'} {'fails' if event.fails else 'done'}"
+    return "1 ms" if action == "Advance" else action.lower()
+
+
+# ---------------------------------------------------------------- requests
+
+
+def _show_requests(state: Coordinator) -> tuple[str, ...]:
+    waiting = [TYPES[request.type][0].upper() for request in state.queue]
+    return (
+        f"{state.pending[0].checkpoint} pending" if state.pending else "nothing pending",
+        f"waits: {' '.join(waiting)}" if waiting else "",
+    )
+
+
+def _may_request(action: str, event: Event) -> bool:
+    return type(event) is TriggerRequest or type(event) is AcknowledgeMessage
+
+
+# ---------------------------------------------------------------- the scheduler
+
+
+def _show_scheduler(state: Coordinator) -> tuple[str, ...]:
+    held = f"pause to {state.pause_ends}" if state.pause_ends > state.now else ""
+    return (
+        f"{state.now} ms · asks at {state.scheduler.due}",
+        " · ".join(word for word in (*(f"{one.checkpoint} pending" for one in state.pending), held) if word),
+    )
+
+
+def _may_pass(action: str, event: Event) -> bool:
+    return action == "Advance" or type(event) is AcknowledgeMessage
+
+
+# ---------------------------------------------------------------- masters
+
+
+def _show_masters(state: Coordinator) -> tuple[str, ...]:
+    if not state.pending:
+        return ("1 complete",) if state.store.entries else ("1 aborted" if state.next_id > 1 else "idle",)
+    (pending,) = state.pending
+    awaited = [
+        name
+        for name, done in (
+            ("coord.", all(pending.coordinators)),
+            ("hook", all(pending.hooks)),
+            ("source", all(pending.acknowledged)),
+        )
+        if not done
+    ]
+    return ("1 awaits", ", ".join(awaited))
+
+
+def _may_answer(action: str, event: Event) -> bool:
+    return type(event) is not TriggerFails and type(event) is not DeclineMessage
+
+
+# ---------------------------------------------------------------- shared files
+
+
+def _show_shared(state: Coordinator) -> tuple[str, ...]:
+    kept = ", ".join(
+        f"{entry.checkpoint}{'f' if _uses(state, entry.checkpoint) else ''}" for entry in state.store.entries
+    )
+    known = [f"f since {known.first}, by {known.checkpoint}" for known in state.shared.registered]
+    pending = f"{state.pending[0].checkpoint} pending" if state.pending else ""
+    return (" · ".join(word for word in (f"kept {kept}" if kept else "", pending) if word) or "idle", *known)
+
+
+def _uses(state: Coordinator, checkpoint: int) -> bool:
+    return any(use.checkpoint == checkpoint for use in state.shared.completed)
+
+
+def _may_share(action: str, event: Event) -> bool:
+    return type(event) is not DeclineMessage
+
+
+PARTS_OF_COORDINATOR = (
+    Closed(
+        "requests",
+        "Requests that wait: one checkpoint at a time, savepoints first",
+        "1 is pending at first; S is a savepoint that waits, C a checkpoint. With unaligned checkpoints "
+        "savepoints wait too, but go before checkpoints; each acknowledgement completes what is pending and"
+        " lets the head of the queue start.",
+        subject_world(
+            "requests",
+            _ONE_SOURCE._replace(unaligned=True),
+            Scope(ids=3, types=(CHECKPOINT, SAVEPOINT)),
+        ),
+        (TriggerRequest(CHECKPOINT),),
+        _show_requests,
+        _say,
+        _may_request,
+    ),
+    Closed(
+        "scheduler",
+        "The scheduler: a request every 2 ms, the first after 1, and a pause of 2 behind a completion",
+        "A checkpoint expires after 3 ms. A request that is due while another checkpoint is pending waits; "
+        "one within the pause is moved to its end.",
+        subject_world(
+            "the scheduler",
+            _ONE_SOURCE._replace(
+                interval=2, initial_delay=1, min_pause=2, timeout=3, profile=COORDINATOR_PROFILES["1.20"]
+            ),
+            Scope(ids=1, until=4),
+        ),
+        (),
+        _show_scheduler,
+        _say,
+        _may_pass,
+    ),
+    Closed(
+        "masters",
+        "An operator coordinator and a hook come before the source",
+        "The coordinator is asked first, the hook when it is done, the source when both are. The source may"
+        " acknowledge before its trigger; whoever is last completes the checkpoint.",
+        subject_world(
+            "masters",
+            _ONE_SOURCE._replace(coordinators=1, hooks=1),
+            Scope(ids=1, more=answers),
+        ),
+        (),
+        _show_masters,
+        _say,
+        _may_answer,
+    ),
+    Closed(
+        "shared-files",
+        "A file that checkpoints share: one checkpoint is retained",
+        "'with f' brings the file, and what is kept as '1f' uses it. 'f since 1, by 2' is the checkpoint "
+        "that brought it and the newest that uses it. It goes when a checkpoint newer than that is all that"
+        " is kept.",
+        subject_world("shared files", _ONE_SOURCE, Scope(ids=2, files=((), (1,)))),
+        (),
+        _show_shared,
+        _say,
+        _may_share,
+    ),
+)
+"""In the order of the page, behind the parts."""
