@@ -73,7 +73,7 @@ def ascending(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
     """The same entries by their ids."""
     ordered: tuple[Entry, ...] = ()
     for entry in entries:
-        place = sum(other.checkpoint < entry.checkpoint for other in ordered)
+        place = sum(1 for other in ordered if other.checkpoint < entry.checkpoint)
         ordered = (*ordered[:place], entry, *ordered[place:])
     return ordered
 

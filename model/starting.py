@@ -5,7 +5,7 @@ the sources, and only one checkpoint at a time is in that phase. A turn is taken
 come, a start has failed, or a checkpoint has ended; it goes on until nothing more may start.
 """
 
-from model.completion import STORE_EXCEPTION, abort, complete, fail_start, owe_turns
+from model.completion import abort, complete, fail_start, owe_turns
 from model.coordinator_events import (
     ALREADY_QUEUED,
     COORDINATOR_SHUTDOWN,
@@ -175,7 +175,7 @@ def go_on(coordinator: Coordinator, begun: Pending, effects: Effects, rules: Rul
     )
     if is_fully_acknowledged(begun):  # the tasks were faster than their trigger
         done = complete(coordinator, begun, (*effects, *triggers))
-        if Fail(STORE_EXCEPTION) not in done.effects:
+        if not any(type(effect) is Fail for effect in done.effects):
             return Step(done.state, done.effects, (*rules, *done.rules))
         heard = tuple(effect for effect in done.effects if type(effect) is not Fail)  # nobody called
         failed = fail_start(done.state, begun, FINALIZE_CHECKPOINT_FAILURE)

@@ -28,9 +28,39 @@ from model.steps import step_of
 from model.store import CHECKPOINT, SAVEPOINT, Entry
 
 
-def coordinator_cases(tasks: int, pending: int, queue: int, stored: int, at_once: int) -> Iterator[Case]:
+def coordinator_cases(
+    tasks: int, pending: int, queue: int, stored: int, at_once: int, retain: int = 1
+) -> Iterator[Case]:
     """A coordinator with so many tasks, pending checkpoints, waiting requests and stored ones."""
-    state = symbolic_coordinator(tasks, pending, queue, stored, at_once)
+    state = symbolic_coordinator(tasks, pending, queue, stored, at_once, retain)
+    for before, event in coordinator_events(state):
+        yield _case(before, event)
+
+
+def completion_cases(tasks: int, pending: int, stored: int, retain: int) -> Iterator[Case]:
+    """Subsumption and retention: any task acknowledges; the last of them completes a checkpoint."""
+    state = symbolic_coordinator(tasks, pending, 0, stored, 2, retain)
+    for before, event in coordinator_events(state):
+        if type(event) is AcknowledgeMessage:
+            yield _case(before, event)
+
+
+def _case(state: Coordinator, event: Event) -> Case:
+    return Case(
+        "coordinator",
+        f"{len(state.tasks_run)} tasks, {len(state.pending)} pending, {len(state.queue)} waiting, "
+        f"{len(state.store.entries)} stored of {state.store.retain}, {state.plan.max_concurrent} at once, "
+        f"{event[-1]}",
+        state,
+        event,
+        step_of("coordinator"),
+        is_sound(state, event),
+    )
+
+
+def coordinator_events(state: Coordinator) -> Iterator[tuple[Coordinator, Event]]:
+    """Any event; with nothing under way also those of a job that stands still."""
+    tasks = len(state.tasks_run)
     stopped = state._replace(status="RESTARTING")
     asked = TriggerRequest(symbolic_like(0, "event.type"))
     events: list[tuple[Coordinator, Event]] = [
@@ -47,24 +77,17 @@ def coordinator_cases(tasks: int, pending: int, queue: int, stored: int, at_once
         )
         for task in range(tasks + 1)
     ]
-    if not pending and not queue:
+    if not state.pending and not state.queue:
         events += [(stopped, RestoreRequest()), (stopped, JobStatus(RUNNING)), (stopped, asked)]
-    for before, event in events:
-        yield Case(
-            "coordinator",
-            f"{tasks} tasks, {pending} pending, {queue} waiting, {stored} stored, "
-            f"{at_once} at once, {event[-1]}",
-            before,
-            event,
-            step_of("coordinator"),
-            _is_sound(before, event),
-        )
+    yield from events
 
 
-def symbolic_coordinator(tasks: int, pending: int, queue: int, stored: int, at_once: int) -> Coordinator:
+def symbolic_coordinator(
+    tasks: int, pending: int, queue: int, stored: int, at_once: int, retain: int = 1
+) -> Coordinator:
     """One of a job that runs, with symbols for what an event may meet."""
     plan = Plan((True, *(False,) * (tasks - 1)), timeout=0, max_concurrent=at_once)
-    shape = coordinator_state.new_coordinator(plan, 1)
+    shape = coordinator_state.new_coordinator(plan, retain)
     return shape._replace(
         status=RUNNING,
         tasks_run=(True,) * tasks,
@@ -94,11 +117,11 @@ def _symbolic_pending(place: int, tasks: int) -> Pending:
     return symbols._replace(tasks=shape.tasks)
 
 
-def _is_sound(state: Coordinator, event: Event) -> tuple[z3.BoolRef, ...]:
+def is_sound(state: Coordinator, event: Event, highest: int = SAVEPOINT) -> tuple[z3.BoolRef, ...]:
     """Handles and times are not negative, the time-out is positive, ids begin at 1, types are types.
 
-    Savepoints are forced. A pending stop is what a savepoint is to all but its own completion, so the
-    types of what is pending and waits are two.
+    Savepoints are forced. A pending stop is what a savepoint is to all but its own completion and its own
+    failure, so the types of what is pending and waits are two, where `highest` does not say otherwise.
     """
     amounts = [int_term(handle) for pending in state.pending for handle in pending.states]
     amounts += [int_term(state.now), int_term(state.next_id) - 1, int_term(state.plan.timeout) - 1]
@@ -112,12 +135,12 @@ def _is_sound(state: Coordinator, event: Event) -> tuple[z3.BoolRef, ...]:
         types.append(int_term(event.type))
     return (
         *(amount >= 0 for amount in amounts),
-        *(z3.And(kind >= CHECKPOINT, kind <= SAVEPOINT) for kind in types),
+        *(z3.And(kind >= CHECKPOINT, kind <= highest) for kind in types),
     )
 
 
 def request_cases(waiting: int, pending: int) -> Iterator[Case]:
-    """So many requests of any urgency wait, in their order; one more comes, or a checkpoint is declined.
+    """So many requests of any urgency wait, in their order; one more comes, a checkpoint ends, the job stops.
 
     Savepoints may wait here, the scheduler runs, and there is a pause. Only checkpoints are periodic: behind
     a periodic savepoint that comes too early a forced request would wait for the next turn, as in Flink.
@@ -134,9 +157,11 @@ def request_cases(waiting: int, pending: int) -> Iterator[Case]:
         symbolic_like(False, "event.forced"),
         symbolic_like(False, "event.periodic"),
     )
-    events: list[Event] = [asked]
+    checkpoint = symbolic_like(0, "event.checkpoint")
+    events: list[Event] = [asked, JobStatus("CANCELLING")]
     if pending:
-        events.append(DeclineMessage(0, symbolic_like(0, "event.checkpoint"), "ASYNC_EXCEPTION"))
+        events.append(DeclineMessage(0, checkpoint, "ASYNC_EXCEPTION"))
+        events.append(AcknowledgeMessage(0, checkpoint, symbolic_like(0, "event.handle")))
     for event in events:
         yield Case(
             "coordinator",
@@ -145,7 +170,7 @@ def request_cases(waiting: int, pending: int) -> Iterator[Case]:
             event,
             step_of("coordinator"),
             (
-                *_is_sound(state, event),
+                *is_sound(state, event),
                 *(
                     z3.Implies(bool_term(one.periodic), int_term(one.type) == CHECKPOINT)
                     for one in (*state.queue, Request(*asked[:3], asked=True))
@@ -167,5 +192,19 @@ def all_coordinator_cases() -> Iterator[Case]:
             if queue and pending < at_once:
                 continue  # COORD-03: nothing waits that could start
             yield from coordinator_cases(2, pending, queue, stored, at_once)
+    for tasks, retain in ((1, 1), (1, 2), (1, 3), (2, 2), (3, 1), (4, 1)):
+        yield from completion_cases(tasks, 2 if tasks == 1 else 1, retain, retain)
     for waiting, pending in ((2, 1), (3, 1)):
+        yield from request_cases(waiting, pending)
+
+
+def thorough_coordinator_cases() -> Iterator[Case]:
+    """One to four tasks, with one to three retained checkpoints, two pending ones, and any event."""
+    for tasks, retain in product((1, 2, 3, 4), (1, 2, 3)):
+        for stored in {0, retain - 1, retain}:
+            yield from completion_cases(tasks, 2, stored, retain)
+            if tasks != 2 or retain > 1:
+                for pending in (0, 1):
+                    yield from coordinator_cases(tasks, pending, 0, stored, 2, retain)
+    for waiting, pending in ((2, 2), (3, 2)):
         yield from request_cases(waiting, pending)

@@ -11,11 +11,15 @@ from itertools import product
 import z3
 
 from model import store
-from model.cases.channel import all_channel_cases
-from model.cases.coordinator import all_coordinator_cases
+from model.cases.beginnings import beginning_cases, thorough_beginning_cases
+from model.cases.channel import all_channel_cases, thorough_channel_cases
+from model.cases.coordinator import all_coordinator_cases, thorough_coordinator_cases
+from model.cases.endings import ending_cases, thorough_ending_cases
+from model.cases.files import all_file_cases, thorough_file_cases
 from model.cases.gate import gate_cases, network_cases
 from model.cases.modes import mode_cases
 from model.cases.offsets import all_offsets_cases
+from model.cases.overtaking import thorough_unaligned_cases
 from model.cases.subtask import all_subtask_cases
 from model.coordinator_profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR, CoordinatorProfile
 from model.engines.prove import Case
@@ -77,4 +81,17 @@ def all_cases(*, channels: int = 4) -> Iterator[Case]:
                 yield from store_cases(retain, entries, COORDINATOR_PROFILES[name])
     yield from all_subtask_cases()
     yield from all_coordinator_cases()
+    yield from ending_cases()
+    yield from beginning_cases()
+    yield from all_file_cases()
     yield from all_offsets_cases()
+
+
+def thorough_cases() -> Iterator[Case]:
+    """What a thorough verification proves besides: larger shapes, in every generation."""
+    yield from thorough_unaligned_cases()
+    yield from thorough_channel_cases()
+    yield from thorough_coordinator_cases()
+    yield from thorough_ending_cases()
+    yield from thorough_beginning_cases()
+    yield from thorough_file_cases()

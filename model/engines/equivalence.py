@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import z3
 
 from model.closed.worlds import World
+from model.engines.following import Ground, paths, satisfiable, solver_with
 from model.engines.prove import Case
-from model.engines.symbolic import SymbolicBool, concrete, paths, satisfiable, solver_with
+from model.engines.symbolic import SymbolicBool, concrete
 from model.events import Effects, Event, Step
 
 Outcome = Callable[[Effects], object]
@@ -66,12 +67,14 @@ def alike(pairs: Iterable[Pair], outcome: Outcome, project: Project) -> Verdict:
                 return False
             return project(left.state) == project(right.state)
 
-        for path in paths(same, solver):
+        ground = Ground(solver)
+        for path in paths(same, ground):
             count += 1
             if path.result is True:
                 continue
             denied = z3.Not(path.result.term) if isinstance(path.result, SymbolicBool) else z3.BoolVal(True)
-            if satisfiable(solver, *path.condition, denied):
+            ground.go_to(path.decided)
+            if satisfiable(solver, denied):
                 model = solver.model()
                 left, right = steps[-1]
                 return Verdict(

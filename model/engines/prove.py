@@ -7,22 +7,13 @@ property of the step, a state property of the state after it. No feasible path t
 that the rule holds for every id.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import z3
 
-from model.engines.symbolic import (
-    Answers,
-    Path,
-    SymbolicBool,
-    answers,
-    concrete,
-    formula,
-    paths,
-    satisfiable,
-    solver_with,
-)
+from model.engines.following import Ground, Path, paths, satisfiable, solver_with
+from model.engines.symbolic import concrete, formula
 from model.events import Event, Step
 from model.properties import Property
 
@@ -93,14 +84,12 @@ def prove(
         if not satisfiable(solver):
             continue  # the invariants exclude this shape: it would prove everything
         case_count += 1
-        for path in paths(lambda case=case: case.step(case.state, case.event), solver):  # type: ignore[misc]
+        ground = Ground(solver, solution=solver.model())
+        for path in paths(lambda case=case: case.step(case.state, case.event), ground):  # type: ignore[misc]
             path_count += 1
             fired.update(path.result.rules)
-            solver.push()
-            solver.add(*path.condition)
-            if not satisfiable(solver):
-                raise RuntimeError(f"{case.label}: a followed path has no solution; report this as our fault")
-            here = Here(solver, answers(path.condition), solver.model())
+            ground.go_to(path.decided)
+            here = Ground(solver, path.answers, path.solution)
             for found in known:
                 check_count += 1
                 asked.add(found.rule)
@@ -110,63 +99,45 @@ def prove(
                     if stop_at_first:
                         counts = (case_count, path_count, check_count)
                         return Report(frozenset(), frozenset(fired), tuple(refutations), *counts)
-            solver.pop()
+            here.go_to(())
     failed = {refutation.rule for refutation in refutations}
     proved = frozenset(asked - failed)
     return Report(proved, frozenset(fired), tuple(refutations), case_count, path_count, check_count)
 
 
 def assume_invariants(state: Any, known: tuple[Property, ...]) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401
-    """The state properties of a component as terms over one symbolic state."""
-    return tuple(
-        formula(lambda found=found: found.holds(state))  # type: ignore[misc]
-        for found in known
-        if not found.over_steps
-    )
+    """The state properties of a component as terms over one symbolic state, each upon those before it."""
+    solver = solver_with()
+    terms: list[z3.BoolRef] = []
+    for found in known:
+        if not found.over_steps:
+            ground = Ground(solver)
+            term = formula(lambda found=found: found.holds(state), ground)  # type: ignore[misc]
+            ground.go_to(())
+            solver.add(term)
+            terms.append(term)
+    return tuple(terms)
 
 
-class Here(NamedTuple):
-    """The end of one path: what holds there."""
+def refute(case: Case, path: Path[Step[Any]], found: Property, here: Ground) -> Refutation | None:
+    """A solution of what holds at the end of a path in which the property is false after the step, if any."""
+    step = path.result
 
-    solver: z3.Solver
-    given: Answers
-    solution: z3.ModelRef
-
-
-def refute(case: Case, path: Path[Step[Any]], found: Property, here: Here) -> Refutation | None:
-    """A solution of what holds here in which the property is false after the step, if there is one."""
-    step, solver = path.result, here.solver
-
-    def holds() -> object:
+    def holds() -> bool:
         if found.over_steps:
-            return found.holds(case.state, case.event, step.effects, step.state)
-        return found.holds(step.state)
+            return bool(found.holds(case.state, case.event, step.effects, step.state))
+        return bool(found.holds(step.state))
 
-    for answer in paths(holds, solver, here.given, here.solution):
-        outcome = answer.result
-        if outcome is True:
-            continue
-        denied = z3.Not(outcome.term) if isinstance(outcome, SymbolicBool) else z3.BoolVal(True)
-        if satisfiable(solver, *answer.condition, denied):
-            model = solver.model()
+    for answer in paths(holds, here):
+        if not answer.result:
+            solution = answer.solution
+            assert solution is not None  # of the case at least
             return Refutation(
                 found.rule,
                 found.name,
                 case.label,
-                concrete(case.state, model),
-                concrete(case.event, model),
-                concrete(step.state, model),
+                concrete(case.state, solution),
+                concrete(case.event, solution),
+                concrete(step.state, solution),
             )
     return None
-
-
-def step_paths(case: Case, properties: tuple[Property, ...]) -> Iterator[tuple[Any, Event, Step[Any]]]:
-    """One concrete (state, event, step) for every path of the case: a directed test of each path."""
-    known = tuple(found for found in properties if found.component == case.component)
-    solver = solver_with(*assume_invariants(case.state, known), *case.promise)
-    for path in paths(lambda: case.step(case.state, case.event), solver):
-        if not satisfiable(solver, *path.condition):
-            raise RuntimeError(f"{case.label}: a followed path has no solution; report this as our fault")
-        model = solver.model()
-        state, event = concrete(case.state, model), concrete(case.event, model)
-        yield state, event, concrete(path.result, model)

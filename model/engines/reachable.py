@@ -16,8 +16,9 @@ from typing import Any
 
 import z3
 
+from model.engines.following import satisfiable, solver_with
 from model.engines.relation import DifferentCaseError, Relation, binder, evaluate, source
-from model.engines.symbolic import SymbolicBool, SymbolicInt, bool_term, int_term, satisfiable, solver_with
+from model.engines.symbolic import SymbolicBool, SymbolicInt, bool_term, int_term
 from model.events import NONE
 
 Abstract = tuple[bool, ...]

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import z3
 
+from model.engines.following import paths, solver_with
 from model.engines.prove import Case, assume_invariants
-from model.engines.symbolic import SymbolicBool, SymbolicInt, paths, solver_with
+from model.engines.symbolic import SymbolicBool, SymbolicInt
 from model.events import Effects, Event, Step
 from model.properties import of_component
 
@@ -81,12 +82,13 @@ class Relation:
         """The decisions as Python, by the id of their term, which `conditions` keeps alive."""
         solver = solver_with(*self.invariants, *case.promise)
         for path in paths(lambda: case.step(case.state, case.event), solver):
-            for decided in path.condition:
+            condition = path.condition
+            self.conditions.append(condition)
+            for decided in condition:
                 if decided.get_id() not in written:
                     written[decided.get_id()] = source(decided)
-            guard = " and ".join(written[decided.get_id()] for decided in path.condition) or "True"
+            guard = " and ".join(written[decided.get_id()] for decided in condition) or "True"
             step = path.result
-            self.conditions.append(path.condition)
             self.results.append(step)
             code = compile(guard, "<guard>", "eval")
             self._paths.append(CompiledPath(code, template(step.state), template(step.effects)))

@@ -1,8 +1,8 @@
-"""Reading a step function symbolically: the exact transition relation, path by path.
+"""Symbols for the ints and booleans of a record: the exact transition relation, path by path.
 
 A function of the model is run on symbolic ints and booleans. Whenever ordinary Python asks one of
-them for its truth (`if`, `and`, `any`, ...) the run forks: depth-first, each feasible answer is
-followed once. What comes out is a set of paths, each with the condition under which it is taken and
+them for its truth (`if`, `and`, `any`, ...) the run forks (`model.engines.following`): each feasible answer
+is followed once. What comes out is a set of paths, each with the condition under which it is taken and
 the result, in which ints and booleans may be z3 terms. The conditions of all paths are disjoint and
 cover the assumption, so the paths *are* the transition relation, for all ids at once.
 
@@ -11,13 +11,12 @@ read. Anything that would need the value of a symbol (an index, a hash, a dict k
 """
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 import z3
 
-Result = TypeVar("Result")
+from model.engines.following import Ground, Question, paths, question, running
 
 
 class SymbolicUseError(TypeError):
@@ -29,140 +28,6 @@ class SymbolicUseError(TypeError):
         """What was asked for, if it is known."""
 
 
-class UndecidedError(RuntimeError):
-    """z3 could not decide a question; nothing may be concluded from it."""
-
-
-def satisfiable(solver: z3.Solver, *conditions: z3.BoolRef) -> bool:
-    """Whether what the solver holds and the conditions have a solution. Raises UndecidedError."""
-    answer = solver.check(*conditions)
-    if answer == z3.unknown:
-        raise UndecidedError(f"z3 could not decide {conditions}: {solver.reason_unknown()}")
-    return bool(answer == z3.sat)
-
-
-class Path(NamedTuple, Generic[Result]):
-    """One way through a function."""
-
-    condition: tuple[z3.BoolRef, ...]
-    """What was decided on the way, beside the assumption."""
-    result: Result
-
-
-class _Question(NamedTuple):
-    """A condition whose truth is asked; a term and its negation are one question."""
-
-    condition: z3.BoolRef
-    key: int
-    """The identity of the term without its negation."""
-    truth: bool
-    """Whether it is not negated."""
-
-
-Answers = Mapping[int, bool]
-"""The truth of conditions that were asked before, by their keys."""
-
-
-class _Branch(NamedTuple):
-    """A way that is still to be followed: the decisions that lead to it, and a solution on it."""
-
-    decisions: tuple[bool, ...]
-    solution: z3.ModelRef | None
-
-
-class _Run:
-    """One execution: decisions to repeat, then new ones.
-
-    A solution of all that was decided so far shows one answer feasible; the solver is asked for the other.
-    """
-
-    def __init__(self, solver: z3.Solver, branch: _Branch, given: Answers) -> None:
-        self.solver = solver
-        self.prefix = branch.decisions
-        self.solution = branch.solution
-        self.decisions: list[bool] = []
-        self.conditions: list[z3.BoolRef] = []
-        self.open: list[_Branch] = []
-        self.known = dict(given)
-
-    def decide(self, question: _Question) -> bool:
-        """The answer on this path."""
-        condition, key, truth = question
-        if key in self.known:
-            return self.known[key] is truth
-        step = len(self.decisions)
-        choice = self.prefix[step] if step < len(self.prefix) else self._choose(condition)
-        self.decisions.append(choice)
-        decided = condition if choice else z3.Not(condition)
-        self.conditions.append(decided)
-        self.solver.add(decided)
-        self.known[key] = choice is truth
-        return choice
-
-    def _choose(self, condition: z3.BoolRef) -> bool:
-        """Yes where that is feasible; a no that is feasible too is left for later."""
-        if self.solution is None:
-            if not satisfiable(self.solver):
-                return False
-            self.solution = self.solver.model()
-        if z3.is_true(self.solution.eval(condition, model_completion=True)):
-            if satisfiable(self.solver, z3.Not(condition)):
-                self.open.append(_Branch((*self.decisions, False), self.solver.model()))
-            return True
-        if satisfiable(self.solver, condition):
-            self.open.append(_Branch((*self.decisions, False), self.solution))
-            self.solution = self.solver.model()
-            return True
-        return False
-
-
-def _question(condition: z3.BoolRef) -> _Question:
-    if z3.is_not(condition):
-        return _Question(condition, condition.arg(0).get_id(), truth=False)
-    return _Question(condition, condition.get_id(), truth=True)
-
-
-def answers(conditions: Iterable[z3.BoolRef]) -> Answers:
-    """What need not be asked where these hold."""
-    return {known.key: known.truth for known in map(_question, conditions)}
-
-
-_current: list[_Run] = []
-NOTHING: Answers = MappingProxyType({})
-
-
-def paths(
-    function: Callable[[], Result],
-    solver: z3.Solver | None = None,
-    given: Answers = NOTHING,
-    solution: z3.ModelRef | None = None,
-) -> Iterator[Path[Result]]:
-    """Every feasible path through `function` under what `solver` holds already, depth first.
-
-    `given`: the answers that follow from the solver's terms; `solution`: one of these terms, if known.
-    """
-    solver = solver if solver is not None else z3.Solver()
-    waiting = [_Branch((), solution)]
-    while waiting:
-        run = _Run(solver, waiting.pop(), given)
-        solver.push()
-        _current.append(run)
-        try:
-            result = function()
-        finally:
-            _current.pop()
-            solver.pop()
-        waiting.extend(run.open)
-        yield Path(tuple(run.conditions), result)
-
-
-def solver_with(*terms: z3.BoolRef) -> z3.Solver:
-    """A solver that holds some terms."""
-    solver = z3.Solver()
-    solver.add(*terms)
-    return solver
-
-
 class SymbolicBool:
     """A truth value that is a z3 term; asking for its truth forks the run."""
 
@@ -170,16 +35,16 @@ class SymbolicBool:
 
     def __init__(self, term: z3.BoolRef) -> None:
         self.term = term
-        self._simple: _Question | bool | None = None
+        self._simple: Question | bool | None = None
 
     def __bool__(self) -> bool:
         if self._simple is None:
             self._simple = _simplified(self.term)
         if isinstance(self._simple, bool):
             return self._simple
-        if not _current:
+        if not running:
             raise SymbolicUseError(f"the truth of {self.term} was asked outside of `paths`")
-        return _current[-1].decide(self._simple)
+        return running[-1].decide(self._simple)
 
     def __eq__(self, other: object) -> "SymbolicBool":  # type: ignore[override]
         return _asked(operator.eq, self.term, other, bool_term)
@@ -228,6 +93,13 @@ class SymbolicInt:
     def __sub__(self, other: object) -> "SymbolicInt":
         return SymbolicInt(self.term - int_term(other))
 
+    def __mod__(self, other: object) -> "SymbolicInt":
+        if type(other) is not int or other <= 0:  # elsewhere z3 and Python round apart
+            raise SymbolicUseError(
+                f"a remainder of {self.term} by {other!r} was asked; divide by an int above 0"
+            )
+        return SymbolicInt(self.term % z3.IntVal(other))
+
     def __hash__(self) -> int:
         raise SymbolicUseError(f"a hash of the symbol {self.term} was asked", self.term)
 
@@ -241,11 +113,11 @@ class SymbolicInt:
         return f"?{self.term}"
 
 
-def _simplified(term: z3.BoolRef) -> _Question | bool:
+def _simplified(term: z3.BoolRef) -> Question | bool:
     simple = z3.simplify(term)
     if z3.is_true(simple) or z3.is_false(simple):
         return bool(z3.is_true(simple))
-    return _question(simple)
+    return question(simple)
 
 
 _questions: dict[tuple[object, int, object], SymbolicBool] = {}
@@ -317,11 +189,11 @@ def concrete(value: Any, model: z3.ModelRef) -> Any:  # noqa: ANN401 - any recor
     return value
 
 
-def formula(predicate: Callable[[], object]) -> z3.BoolRef:
-    """A predicate of the model as one z3 term that holds exactly when it returns true."""
+def formula(predicate: Callable[[], object], ground: Ground | None = None) -> z3.BoolRef:
+    """A predicate of the model as one z3 term that, upon the ground, holds exactly when it returns true."""
     accepted = []
-    for path in paths(predicate):
+    for path in paths(predicate, ground):
         outcome = path.result
         term = outcome.term if isinstance(outcome, SymbolicBool) else z3.BoolVal(bool(outcome))
-        accepted.append(z3.And(*path.condition, term))
+        accepted.append(z3.And(*path.decided, term))
     return z3.Or(*accepted)

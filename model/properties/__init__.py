@@ -10,6 +10,7 @@ from model.properties.channel import CHANNEL, EXCHANGE
 from model.properties.coordinator import COORDINATOR
 from model.properties.coordinator_generations import COORDINATOR_GENERATIONS
 from model.properties.coordinator_life import COORDINATOR_LIFE
+from model.properties.coordinator_store import COORDINATOR_STORE
 from model.properties.coordinator_turns import COORDINATOR_TURNS
 from model.properties.dataflow import DATAFLOW
 from model.properties.gate import GATE, NETWORK
@@ -46,6 +47,7 @@ PROPERTIES: tuple[Property, ...] = tuple(
         COORDINATOR,
         COORDINATOR_GENERATIONS,
         COORDINATOR_LIFE,
+        COORDINATOR_STORE,
         COORDINATOR_TURNS,
         SUBSUMPTION,
         STORE,

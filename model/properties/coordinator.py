@@ -41,6 +41,7 @@ from model.properties.coordinator_words import (
     is_full,
     is_stored,
     replacing_checkpoint,
+    says,
     started_ids,
 )
 from model.properties.registry import Registry
@@ -76,12 +77,14 @@ def coord_02(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR.state("COORD-02")
 def coord_02_ids(coordinator: Coordinator) -> bool:
-    """Pending and completed ids were drawn from the counter; pending ones ascend."""
+    """Pending and durable ids were drawn from the counter, each once; pending ones ascend."""
     pending = tuple(pending.checkpoint for pending in coordinator.pending)
     ascending = all(left < right for left, right in itertools.pairwise(pending))
-    stored = tuple(entry.checkpoint for entry in coordinator.store.entries)
-    apart = not any(left == right for left in pending for right in stored)
-    return ascending and apart and all(1 <= drawn < coordinator.next_id for drawn in (*pending, *stored))
+    durable = tuple(entry.checkpoint for entry in (*coordinator.store.entries, *coordinator.unseen))
+    apart = not any(left == right for left in pending for right in durable)
+    once = not any(left == right for left, right in itertools.combinations(durable, 2))
+    drawn = all(1 <= known < coordinator.next_id for known in (*pending, *durable))
+    return ascending and apart and once and drawn
 
 
 @COORDINATOR.state("COORD-03")
@@ -104,7 +107,8 @@ def coord_04(before: Coordinator, event: Event, effects: Effects, after: Coordin
             for effect in effects
             if type(effect) is TriggerTask and effect.checkpoint == checkpoint
         )
-        if told != (() if checkpoint == after.master else beginners(before)):
+        has_masters = before.plan.coordinators + before.plan.hooks > 0  # they are asked first (COORD-23)
+        if told != (() if has_masters else beginners(before)):
             return False
         for pending in after.pending:
             if pending.checkpoint == checkpoint and not is_fresh(pending):
@@ -237,7 +241,7 @@ def coord_10(before: Coordinator, event: Event, effects: Effects, after: Coordin
     if type(event) is not Advance:
         return not any(type(effect) is Abort and effect.reason == CHECKPOINT_EXPIRED for effect in effects)
     for pending in before.pending:
-        expired = any(effect == Abort(pending.checkpoint, CHECKPOINT_EXPIRED) for effect in effects)
+        expired = says(effects, Abort(pending.checkpoint, CHECKPOINT_EXPIRED))
         if expired != (pending.deadline <= before.now + event.ms):
             return False
     return after.now == before.now + event.ms

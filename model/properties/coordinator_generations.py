@@ -27,7 +27,7 @@ from model.events import (
     TriggerRequest,
 )
 from model.pending import Pending
-from model.properties.coordinator_words import find_pending, is_safe
+from model.properties.coordinator_words import find_pending, is_safe, says
 from model.properties.registry import Registry
 from model.requests import Request
 from model.store import CHECKPOINT, SAVEPOINT, STOP
@@ -110,7 +110,7 @@ def coord_15_decline(before: Coordinator, event: Event, effects: Effects, after:
     failed = declined_checkpoint(before, event)
     if failed is None or type(event) is not DeclineMessage:
         return True
-    fails = FailJob(event.reason) in effects
+    fails = says(effects, FailJob(event.reason))
     if event.reason not in before.plan.profile.counted:
         return not fails and after.failures.counted == before.failures.counted
     if is_past(before, failed.checkpoint):  # COORD-16, COORD-17
@@ -139,10 +139,19 @@ def coord_16_too_many(before: Coordinator, event: Event, effects: Effects, after
     ):
         return True
     if is_past(before, failed.checkpoint):
-        return FailJob(event.reason) not in effects and after.failures == before.failures
+        return not says(effects, FailJob(event.reason)) and after.failures == before.failures
     one_too_many = len(before.failures.counted) >= before.plan.tolerable_failures
-    fails = FailJob(event.reason) in effects
+    fails = says(effects, FailJob(event.reason))
     return fails == one_too_many and (not fails or not after.failures.counted)
+
+
+@COORDINATOR_GENERATIONS.state("COORD-17")
+def coord_17_counted(coordinator: Coordinator) -> bool:
+    """Only what is newer than the newest success is counted still; up to 1.11 none is known."""
+    counted = coordinator.failures
+    if not coordinator.plan.profile.counts_in_order and counted.highest_success != -1:
+        return False
+    return all(known > counted.highest_success for known in counted.counted)
 
 
 @COORDINATOR_GENERATIONS.step("COORD-17")
@@ -204,7 +213,7 @@ def coord_20(before: Coordinator, event: Event, effects: Effects, after: Coordin
         return False
     told = any(type(effect) is NotifyComplete for effect in effects)
     subsumed = any(type(effect) is Abort and effect.reason == CHECKPOINT_SUBSUMED for effect in effects)
-    aborted = Abort(lost.checkpoint, FINALIZE_CHECKPOINT_FAILURE) in effects
+    aborted = says(effects, Abort(lost.checkpoint, FINALIZE_CHECKPOINT_FAILURE))
     return not told and not subsumed and aborted != before.plan.profile.completes_first
 
 
@@ -214,7 +223,7 @@ def coord_21(before: Coordinator, event: Event, effects: Effects, after: Coordin
     lost = refused_by_store(before, event, effects, after)
     if lost is None:
         return True
-    deleted = DiscardCheckpoint(lost.checkpoint) in effects
+    deleted = says(effects, DiscardCheckpoint(lost.checkpoint))
     doubtful = before.fault == MAYBE and before.plan.profile.doubts_the_store
     return deleted != doubtful
 
@@ -239,7 +248,7 @@ def sub_11(before: Coordinator, event: Event, effects: Effects, after: Coordinat
     if done is None or done.type != SAVEPOINT or not before.plan.profile.stores_savepoints or before.fault:
         return True
     latest = after.store.entries[-1].checkpoint == done.checkpoint
-    told = any(effect == NotifyComplete(done.checkpoint, 0) for effect in effects)
+    told = says(effects, NotifyComplete(done.checkpoint, 0))
     older = tuple(
         pending
         for pending in before.pending

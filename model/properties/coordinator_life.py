@@ -5,6 +5,7 @@ from model.coordinator_events import (
     PRE_FLIGHT,
     TRIGGER_CHECKPOINT_FAILURE,
     AskMaster,
+    CoordinatorRestart,
     FailJob,
     JobEnd,
     MasterAnswer,
@@ -23,7 +24,7 @@ from model.events import (
     TriggerTask,
 )
 from model.pending import Pending
-from model.properties.coordinator_words import abort_effects, beginners, essence, find_pending
+from model.properties.coordinator_words import abort_effects, beginners, essence, find_pending, says
 from model.properties.registry import Registry
 from model.store import CHECKPOINT, STOP
 
@@ -96,7 +97,7 @@ def coord_25(before: Coordinator, event: Event, effects: Effects, after: Coordin
     deleted = tuple(effect.checkpoint for effect in effects if type(effect) is DiscardCheckpoint)
     if deleted != (() if keeps else owned):
         return False
-    ended = all(Abort(pending.checkpoint, COORDINATOR_SHUTDOWN) in effects for pending in before.pending)
+    ended = all(says(effects, Abort(pending.checkpoint, COORDINATOR_SHUTDOWN)) for pending in before.pending)
     refused = tuple(effect for effect in effects if type(effect) is Rejected)
     return ended and refused == tuple(
         Rejected(waiting.type, COORDINATOR_SHUTDOWN) for waiting in before.queue if waiting.asked
@@ -190,9 +191,8 @@ def coord_28(before: Coordinator, event: Event, effects: Effects, after: Coordin
         if not reasons or reasons[0] in PRE_FLIGHT:
             continue
         at_a_task = type(event) is DeclineMessage
-        if (at_a_task or not before.plan.profile.savepoints_fail_alone) and FailJob(
-            reasons[0]
-        ) not in effects:
+        fails_the_job = at_a_task or not before.plan.profile.savepoints_fail_alone
+        if fails_the_job and not says(effects, FailJob(reasons[0])):
             return False
     return True
 
@@ -223,7 +223,9 @@ def sub_12_deletes(before: Coordinator, event: Event, effects: Effects, after: C
 def sub_12_goes_with_the_last(
     before: Coordinator, event: Event, effects: Effects, after: Coordinator
 ) -> bool:
-    """A file that nobody needs any more is deleted once, and forgotten."""
+    """A file that nobody needs any more is deleted once, and forgotten; a new coordinator begins anew."""
+    if type(event) is CoordinatorRestart:
+        return True
     deleted = tuple(effect.handle for effect in effects if type(effect) is DiscardState)
     known = tuple(use.handle for use in before.shared.registered)
     left = tuple(use.handle for use in after.shared.registered)

@@ -58,7 +58,7 @@ def coord_30(before: Coordinator, event: Event, effects: Effects, after: Coordin
         counts = event.is_hook == all(left.coordinators) and not asked[event.place]
         if not counts:
             return after == before
-        is_over = event.fails or sum(asked) + 1 == len(asked)
+        is_over = event.fails or sum(1 for done in asked if done) + 1 == len(asked)
         return bool(after.outlived) != is_over
     aborted = tuple(
         pending

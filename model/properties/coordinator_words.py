@@ -6,6 +6,7 @@ from model.events import (
     Abort,
     Complete,
     DiscardState,
+    Effect,
     Effects,
     NotifyAbort,
 )
@@ -92,6 +93,11 @@ def started_ids(before: Coordinator, after: Coordinator) -> tuple[int, ...]:
     """Ids drawn in the step; at most one more than requests waited, but for those of the scheduler."""
     drawn = tuple(before.next_id + count for count in range(len(before.queue) + 1))
     return tuple(checkpoint for checkpoint in drawn if checkpoint < after.next_id)
+
+
+def says(effects: Effects, word: Effect) -> bool:
+    """It is among the effects; words of other kinds are not compared, they tell of other things."""
+    return any(type(effect) is type(word) and effect == word for effect in effects)
 
 
 def essence(effects: Effects) -> Effects:

@@ -3,15 +3,9 @@
 import pytest
 import z3
 
+from model.engines.following import paths, solver_with
 from model.engines.relation import Relation, source
-from model.engines.symbolic import (
-    SymbolicUseError,
-    concrete,
-    formula,
-    paths,
-    solver_with,
-    symbolic_like,
-)
+from model.engines.symbolic import SymbolicUseError, concrete, formula, symbolic_like
 
 
 def biggest(a, b, c):

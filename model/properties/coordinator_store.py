@@ -1,0 +1,74 @@
+"""SUB-06 to SUB-10 where the coordinator adds to its store: as the store alone does it."""
+
+from model.coordinator_state import Coordinator
+from model.events import AcknowledgeMessage, Add, Complete, DiscardCheckpoint, Effects, Event
+from model.pending import Pending
+from model.properties.coordinator_words import find_pending
+from model.properties.registry import Registry
+from model.properties.store import sub_06, sub_07, sub_08, sub_10
+from model.store import CHECKPOINT
+
+COORDINATOR_STORE = Registry("coordinator")
+
+
+@COORDINATOR_STORE.step("SUB-06")
+def sub_06_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """What completes is the latest behind the others, in their order; nothing else moves them."""
+    done = added(before, event, effects)
+    if done is None:
+        return True
+    return sub_06(before.store, Add(done.checkpoint, done.type), effects, after.store)
+
+
+@COORDINATOR_STORE.step("SUB-07")
+def sub_07_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A completion drops the oldest that may go, and no more than it has to."""
+    done = added(before, event, effects)
+    if done is None:
+        return True
+    return sub_07(before.store, Add(done.checkpoint, done.type), effects, after.store)
+
+
+@COORDINATOR_STORE.step("SUB-08")
+def sub_08_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """The newest checkpoint survives every completion."""
+    done = added(before, event, effects)
+    if done is None:
+        return True
+    return sub_08(before.store, Add(done.checkpoint, done.type), effects, after.store)
+
+
+@COORDINATOR_STORE.step("SUB-09")
+def sub_09_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """The checkpoints that a completion drops are deleted, in their order; savepoints are left alone."""
+    done = added(before, event, effects)
+    if done is None:
+        return True
+    dropped = tuple(
+        DiscardCheckpoint(entry.checkpoint)
+        for entry in before.store.entries
+        if entry.type == CHECKPOINT
+        and not any(kept.checkpoint == entry.checkpoint for kept in after.store.entries)
+    )
+    return tuple(effect for effect in effects if type(effect) is DiscardCheckpoint) == dropped
+
+
+@COORDINATOR_STORE.step("SUB-10")
+def sub_10_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Up to 1.11 a completion keeps those added last, whatever they are."""
+    done = added(before, event, effects)
+    if done is None:
+        return True
+    return sub_10(before.store, Add(done.checkpoint, done.type), effects, after.store)
+
+
+def added(before: Coordinator, event: Event, effects: Effects) -> Pending | None:
+    """The checkpoint that an acknowledgement completes and the store takes."""
+    if type(event) is not AcknowledgeMessage or before.fault != 0:
+        return None
+    if not any(type(effect) is Complete for effect in effects):
+        return None
+    done = find_pending(before, event.checkpoint)
+    if done is None or (done.type != CHECKPOINT and not before.plan.profile.stores_savepoints):
+        return None
+    return done

@@ -1,0 +1,91 @@
+"""Proofs of how a coordinator's checkpoints begin and end, and that each of them can fail.
+
+In the second half one function of the model is broken; the cases that prove its rule must refute it then.
+"""
+
+import pytest
+
+from model import completion, failures, recovery, scheduling, shared_state, starting, store
+from model.cases.beginnings import finished_cases, master_cases, scheduler_cases
+from model.cases.coordinator import completion_cases, request_cases
+from model.cases.endings import failure_cases, job_end_cases, older_cases, restart_cases, store_failure_cases
+from model.cases.files import file_cases
+from model.coordinator_events import BEFORE, MAYBE
+from model.engines.prove import prove
+from model.events import Effects, NotifyAbort, NotifyComplete
+from model.pending import Pending
+from model.properties import PROPERTIES
+
+PROVED = {
+    "failures that count": (lambda: failure_cases("2.3", 1, 1, 1), {"COORD-15", "COORD-16", "COORD-17"}),
+    "failures below the limit": (lambda: failure_cases("2.3", 2, 1, 1), {"COORD-16"}),
+    "failures of 1.11": (lambda: failure_cases("1.11", 1, 1, 1), {"COORD-18"}),
+    "aborts of 1.9": (lambda: older_cases("1.9", 1, 1), {"COORD-19"}),
+    "savepoints of 1.14": (lambda: older_cases("1.14", 1, 1), {"SUB-11"}),
+    "a store that fails": (lambda: store_failure_cases("2.3", MAYBE, 1, 1), {"COORD-20", "COORD-21"}),
+    "a new coordinator": (lambda: restart_cases("2.3", 1, 1, is_open=True), {"COORD-22"}),
+    "the end of the job": (lambda: job_end_cases("2.3", 1, 0, 1), {"COORD-25"}),
+    "masters": (lambda: master_cases("2.3", 2, 1, 1, 0, "begun"), {"COORD-23", "COORD-31"}),
+    "triggers that are lost": (lambda: master_cases("2.3", 1, 1, 1, 0, "over"), {"COORD-24"}),
+    "an aborted phase": (lambda: master_cases("1.15", 2, 1, 1, 0, "outlived"), {"COORD-30"}),
+    "the scheduler": (lambda: scheduler_cases("2.3", 1, runs=True), {"COORD-26"}),
+    "finished tasks": (lambda: finished_cases("2.3", (False, True), (True, False)), {"COORD-27"}),
+    "stops that fail": (lambda: failure_cases("1.14", 0, 0, 1), {"COORD-28"}),
+    "shared files": (lambda: file_cases("2.3", 1, (1,), (2,)), {"SUB-12"}),
+    "three tasks and one retained": (
+        lambda: completion_cases(3, 1, 1, 1),
+        {"SUB-06", "SUB-07", "SUB-08", "SUB-09"},
+    ),
+    "three that wait": (lambda: request_cases(3, 1), {"COORD-13", "COORD-14", "COORD-29"}),
+}
+
+
+@pytest.mark.parametrize("subject", PROVED)
+def test_its_rules_hold_for_every_id(subject):
+    cases, rules = PROVED[subject]
+    report = prove(cases(), PROPERTIES)
+
+    assert report.refutations == ()
+    assert rules <= report.proved
+    assert rules <= report.fired
+
+
+def everybody(_: object) -> tuple[bool, ...]:
+    return (True, True)
+
+
+def aborted(_: object, ended: Pending) -> Effects:
+    return (NotifyAbort(ended.checkpoint, 0),)
+
+
+def completed(_: object, ended: Pending) -> Effects:
+    return (NotifyComplete(ended.checkpoint, 0),)
+
+
+BROKEN = {
+    "COORD-15": (failures, "is_old_news", lambda *_: False, "failures that count"),
+    "COORD-16": (failures, "is_old_news", lambda *_: False, "failures below the limit"),
+    "COORD-17": (failures, "on_success", lambda counted, *_: counted, "failures that count"),
+    "COORD-19": (completion, "notify_abort", aborted, "aborts of 1.9"),
+    "COORD-20": (completion, "notify_abort", completed, "a store that fails"),
+    "COORD-21": (completion, "MAYBE", BEFORE, "a store that fails"),
+    "COORD-22": (recovery, "ascending", lambda entries: entries, "a new coordinator"),
+    "COORD-23": (starting, "go_on", lambda coordinator, *_: starting.Step(coordinator, (), ()), "masters"),
+    "COORD-24": (scheduling, "to_trigger", lambda *_: (), "triggers that are lost"),
+    "COORD-25": (recovery, "deletes", lambda *_: True, "the end of the job"),
+    "COORD-26": (scheduling, "NONE", 1, "the scheduler"),
+    "COORD-27": (starting, "taking_part", everybody, "finished tasks"),
+    "COORD-28": (failures, "STOP", -1, "stops that fail"),
+    "SUB-07": (store, "may_go", lambda *_: False, "three tasks and one retained"),
+    "SUB-11": (completion, "notify_complete", lambda *_: (), "savepoints of 1.14"),
+    "SUB-12": (shared_state, "register", lambda shared, *_: shared, "shared files"),
+}
+
+
+@pytest.mark.parametrize("rule", BROKEN)
+def test_a_broken_model_is_refuted(rule, monkeypatch):
+    module, name, wrong, subject = BROKEN[rule]
+    monkeypatch.setattr(module, name, wrong)
+    report = prove(PROVED[subject][0](), PROPERTIES)
+
+    assert rule in {found.rule for found in report.refutations}
