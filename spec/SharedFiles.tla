@@ -2,9 +2,9 @@
 (***************************************************************************)
 (* Files that several checkpoints use. The registry remembers for each the *)
 (* newest checkpoint that uses it, also one that never completes, because  *)
-(* a task may build its next checkpoint upon it. When the store has        *)
-(* dropped something, files whose newest user is older than all that is    *)
-(* retained are deleted.                                                   *)
+(* a task may build its next checkpoint upon it. When a checkpoint is      *)
+(* complete and stored, files whose newest user is older than all that is  *)
+(* retained are deleted, whether or not the store has dropped something.   *)
 (*                                                                         *)
 (* Functions only: models/SharedModel.tla puts them into an environment    *)
 (* and states rule SUB-12.                                                 *)
@@ -45,8 +45,7 @@ Delete(f) == <<"delete", f>>
 OnComplete(r, n) ==
     LET all == Append(r.store, n)
         kept == IF Len(all) > Retain THEN Tail(all) ELSE all
-        idle == IF Len(all) = Len(kept) THEN {}
-                ELSE {f \in Files : r.last[f] > 0 /\ ~IsNeeded(r.last[f], Retained(kept))}
+        idle == {f \in Files : r.last[f] > 0 /\ ~IsNeeded(r.last[f], Retained(kept))}
         order == InOrder(idle)
     IN  FilesStep(
             [r EXCEPT !.store = kept, !.last = [f \in Files |-> IF f \in idle THEN 0 ELSE @[f]]],

@@ -13,6 +13,7 @@ from conformance.compare import (
     projection_channel,
     projection_coordinator,
     projection_dataflow,
+    projection_parts,
     projection_source,
 )
 from model.alignment import Gate
@@ -84,6 +85,10 @@ def projection_of(model: Model) -> Projection:
         return _failures(configuration_of(model))
     if model.module == "DataflowModel":
         return _dataflow(configuration_of(model))
+    if model.module == "DecidingModel":
+        return _deciding(constants, profile_of(model))
+    if model.module == "SharedModel":
+        return _files(configuration_of(model))
     raise ProjectionError(f"{model.name}: no projection is declared for the module {model.module}")
 
 
@@ -292,6 +297,35 @@ def _channel(constants: Mapping[str, int | bool]) -> Projection:
         return projection_channel.exchange_of(state, profile), (state["failed"],), state["out"]
 
     return Projection(world, node, projection_channel.said, None)
+
+
+def _deciding(constants: Mapping[str, int | bool], profile: Profile) -> Projection:
+    world = projection_parts.deciding_world(
+        int(constants["N"]), int(constants["M"]), alternating=bool(constants["Alternating"]), profile=profile
+    )
+
+    def node(state: State) -> Node:
+        gate = projection_parts.deciding_gate_of(world.state, state["gate"])
+        last = tuple(state["last"][channel] for channel in range(int(constants["N"])))
+        return gate, last, projection_parts.deciding_words_of(state["out"])
+
+    return Projection(world, node, projection_parts.deciding_said, None)
+
+
+def _files(configuration: projection_coordinator.Configuration) -> Projection:
+    numbers = configuration.numbers
+    world = projection_parts.files_world(
+        configuration.sets["Files"], int(numbers["M"]), int(numbers["Retain"])
+    )
+
+    def node(state: State) -> Node:
+        return (
+            projection_parts.files_of(world.state, state),
+            (),
+            projection_parts.files_words_of(state["out"]),
+        )
+
+    return Projection(world, node, projection_parts.files_said, None)
 
 
 _STORE_WORDS = {"discard_checkpoint": "discard"}

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from model.barriers import (
     ALIGNED,
     FORCED_ALIGNED,
+    NO_OPTIONS,
     TIMED,
     UNALIGNED,
     Announce,
@@ -19,7 +20,7 @@ from model.barriers import (
     Options,
 )
 from model.closed.worlds import Environment, World
-from model.events import Advance, Cancel, EndOfPartition, Event, Record
+from model.events import Advance, Cancel, EndOfPartition, Event, Record, Step
 from model.inflight import Passage, has_ended
 from model.profiles import NEWEST, PROFILES, Profile
 from model.steps import step_of
@@ -79,6 +80,25 @@ def unaligned_world(bounds: Bounds) -> World:
         _never_back,
         step_of("unaligned"),
     )
+
+
+def deciding_world(channels: int, ids: int, *, alternating: bool, profile: Profile) -> World:
+    """Gates of 1.11 and 1.12, closed as DecidingModel.tla is: the first barrier decides, nothing times out.
+
+    What else it asked for decides nothing there, so states that differ only in that are one.
+    """
+    options = (Options(ALIGNED, False, 0), Options(ALIGNED, True, 0), Options(UNALIGNED, False, 0))
+    world = unaligned_world(
+        Bounds(
+            channels, ids, 0, 0, alternating, False, options, announced=False, profile=profile, one_type=True
+        )
+    )
+
+    def step(gate: UnalignedGate, event: Event) -> Step[UnalignedGate]:
+        taken = world.step(gate, event)
+        return taken._replace(state=taken.state._replace(first=NO_OPTIONS))
+
+    return world._replace(step=step, toured=False)
 
 
 def passage_world(bounds: Bounds, waiting: int) -> World:
