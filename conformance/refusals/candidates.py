@@ -14,12 +14,11 @@ from conformance.adapters.protocol import Wire
 from conformance.refusals.asked import Asked
 from conformance.refusals.guards import Values, failing, names_of
 from model.components import COMPONENTS, PARTS, Component, WireError
+from model.engines.following import paths, solver_with
 from model.engines.symbolic import (
     SymbolicBool,
     SymbolicInt,
     SymbolicUseError,
-    paths,
-    solver_with,
 )
 
 MOST = 150

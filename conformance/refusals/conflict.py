@@ -12,15 +12,13 @@ import z3
 from conformance.refusals.candidates import Candidate, Candidates, equals
 from conformance.refusals.guards import plain, short
 from model.components import COMPONENTS, PARTS
+from model.engines.following import paths, satisfiable, solver_with
 from model.engines.symbolic import (
     SymbolicBool,
     SymbolicInt,
     SymbolicUseError,
     bool_term,
     int_term,
-    paths,
-    satisfiable,
-    solver_with,
 )
 
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import z3
 
+from model.engines.following import satisfiable, solver_with
 from model.engines.relation import evaluate, source
-from model.engines.symbolic import satisfiable, solver_with
 
 Values = dict[str, int | bool]
 

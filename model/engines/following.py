@@ -153,13 +153,13 @@ class _Run:
         term, key, truth = asked
         answer = self.known.get(key)
         if answer is None:
-            answer = self._find_out(term, key)
+            answer = self._find_out(term, key, truth)
         if key not in self.asked:
             self.asked[key] = (term, answer)
         return answer is truth
 
-    def _find_out(self, term: z3.BoolRef, key: int) -> bool:
-        """What follows here; or one of two answers, and the other one is left for later."""
+    def _find_out(self, term: z3.BoolRef, key: int, preferred: bool) -> bool:
+        """What follows here; or the preferred one of two answers, and the other one is left for later."""
         if key not in self.place.open:
             only = self._only_answer(term, key)
             if only is not None:
@@ -170,8 +170,8 @@ class _Run:
         if step < len(self.prefix):
             choice = self.prefix[step]
         else:
-            choice = True
-            self.open.append((*self.decisions, False))
+            choice = preferred
+            self.open.append((*self.decisions, not preferred))
         self.decisions.append(choice)
         self.decided.append(self.ground.answer(term, key, choice))
         self.place = self.ground.place(self.place.decided | {(key, choice)}, None)
