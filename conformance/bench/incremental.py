@@ -4,7 +4,7 @@ import random
 import shutil
 import time
 from pathlib import Path
-from statistics import median
+from statistics import mean
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from impl.state import FileSystemStorage, KeyedContext
 from impl.state.rocksdb import RocksDbKeyedStateBackend, shared_in
 
 FRACTIONS = (0.0003, 0.001, 0.003, 0.01, 0.03)
-CHECKPOINTS_EACH = 7
+CHECKPOINTS_EACH = 8
 FIT_BAR = 0.95
 _LOADED_AT_ONCE = 100_000
 
@@ -35,8 +35,7 @@ def measure(folder: Path, scale: Scale) -> Report:
     whole, _ = _checkpoint(backend, 1, known)
     draw = random.Random(scale.state_keys)
     points: dict[float, list[tuple[float, float]]] = {one: [] for one in FRACTIONS}
-    order = [*FRACTIONS] * CHECKPOINTS_EACH
-    draw.shuffle(order)  # RocksDB merges files at every fourth or so, whatever the size
+    order = [fraction for fraction in FRACTIONS for _ in range(CHECKPOINTS_EACH)]
     for number, fraction in enumerate(order, 2):
         changed = draw.sample(range(scale.state_keys), max(1, int(scale.state_keys * fraction)))
         state.put_all(changed, [(key, number) for key in changed])
@@ -59,13 +58,13 @@ def _checkpoint(backend: RocksDbKeyedStateBackend, number: int, known: set[str])
 
 def _report(scale: Scale, whole: int, points: dict[float, list[tuple[float, float]]]) -> Report:
     changed = np.array([fraction * scale.state_keys for fraction in points])
-    sizes = np.array([median(size for size, _ in points[fraction]) for fraction in points])
+    sizes = np.array([mean(size for size, _ in points[fraction]) for fraction in points])
     slope, base = np.polyfit(changed, sizes, 1)
     left = sizes - (slope * changed + base)
     fit = 1 - float(left @ left) / float(((sizes - sizes.mean()) ** 2).sum())
     figures = [
         Figure(
-            "linear fit of bytes to changed keys",
+            "linear fit of bytes written to keys changed",
             "R²",
             [fit],
             FIT_BAR,
@@ -75,14 +74,16 @@ def _report(scale: Scale, whole: int, points: dict[float, list[tuple[float, floa
     ]
     for fraction, found in points.items():
         name = f"{fraction * 100:g} % of the keys changed"
-        figures.append(Figure(f"{name}, written", "MB", [size / 1e6 for size, _ in found]))
-        figures.append(Figure(f"{name}, processor time", "ms", [spent * 1e3 for _, spent in found]))
+        written = [size / 1e6 for size, _ in found]
+        spent = [seconds * 1e3 for _, seconds in found]
+        figures.append(Figure(f"{name}, written", "MB", written, told=f"{mean(written):.2f} on average"))
+        figures.append(Figure(f"{name}, processor time", "ms", spent, told=f"{mean(spent):.0f} on average"))
     return Report(
         "incremental",
         "Incremental checkpoints",
         f"{scale.state_keys:,} keys of one subtask in RocksDB; before each checkpoint some, drawn by lot, "
-        f"change; {CHECKPOINTS_EACH} of each size in an order by lot, medians: now and then RocksDB "
-        "merges its files, and a checkpoint writes what came of that",
+        f"change; {CHECKPOINTS_EACH} checkpoints of each size. The fit is of their means, with what RocksDB "
+        "has merged now and then",
         figures,
         {"written": [(float(c), float(s) / 1e6) for c, s in zip(changed, sizes, strict=True)]},
     )

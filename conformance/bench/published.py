@@ -107,7 +107,7 @@ def _where(machine: Told) -> str:
 def _picture(told: Told) -> str:
     axes = {
         "memory": ("seconds", "MB resident, of each process"),
-        "incremental": ("keys changed since the checkpoint before", "MB written, median"),
+        "incremental": ("keys changed since the checkpoint before", "MB written, mean"),
     }
     across, up = axes.get(told["name"], ("", ""))
     series = {name: [(x, y) for x, y in points] for name, points in told["series"].items()}

@@ -29,6 +29,8 @@ from impl.state.shared import SharedFile, SharedFiles
 SHARED: Final = "shared"
 """The section that lists shared files."""
 _STATE: Final = f"{SECTION}rocksdb"
+_FILTER_BITS: Final = 10
+"""For each key."""
 _PREFIX: Final = struct.Struct(">HH")
 _KINDS: Final[Mapping[str, type[RocksDbState]]] = {
     VALUE: RocksDbValueState,
@@ -54,12 +56,10 @@ class RocksDbTable:
     """A RocksDB in a folder, as a sorted table of bytes. Without a log of its own: checkpoints are ours."""
 
     def __init__(self, folder: Path) -> None:
-        from rocksdict import Options, Rdict, WriteOptions
+        from rocksdict import Rdict, WriteOptions
 
-        options = Options(raw_mode=True)
-        options.create_if_missing(True)
         self.folder = folder
-        self._database: Any = Rdict(str(folder), options)
+        self._database: Any = Rdict(str(folder), _options())
         unlogged: Any = WriteOptions()
         unlogged.disable_wal = True
         self._database.set_write_options(unlogged)
@@ -99,6 +99,23 @@ class RocksDbTable:
     def close(self) -> None:
         """Close it; the folder stays."""
         self._database.close()
+
+
+def _options() -> Any:  # noqa: ANN401 - rocksdict has no types
+    """Files are merged with others of their own size only.
+
+    By default every fourth flush would be merged with all of the level below, and a checkpoint that had
+    changed little would now and then write all. In return a key may lie in more files: filters spare most.
+    """
+    from rocksdict import BlockBasedOptions, DBCompactionStyle, Options
+
+    options = Options(raw_mode=True)
+    options.create_if_missing(True)
+    options.set_compaction_style(DBCompactionStyle.universal())
+    tables = BlockBasedOptions()
+    tables.set_bloom_filter(_FILTER_BITS, False)
+    options.set_block_based_table_factory(tables)
+    return options
 
 
 class RocksDbKeyedStateBackend:
