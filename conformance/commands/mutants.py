@@ -1,6 +1,7 @@
 """`barrierspec mutants`: each broken variant must be killed, and by the rule that it names."""
 
 import subprocess
+from pathlib import Path
 
 import click
 
@@ -10,7 +11,13 @@ LAYERS = ("spec", "model", "impl")
 @click.command()
 @click.option("--layer", "layers", multiple=True, type=click.Choice(LAYERS), help="Only of this layer.")
 @click.option("--rule", "rules", multiple=True, metavar="ID", help="Only of this rule; may be repeated.")
-def command(layers: tuple[str, ...], rules: tuple[str, ...]) -> int:
+@click.option("--component", "components", multiple=True, metavar="NAME", help="Only of this component.")
+@click.option("--out", default=Path("build/report/mutants.json"), show_default=True,
+              type=click.Path(dir_okay=False, path_type=Path), help="The same as JSON.")  # fmt: skip
+@click.option("--page", type=click.Path(dir_okay=False, path_type=Path), help="The same as a page.")
+def command(
+    layers: tuple[str, ...], rules: tuple[str, ...], components: tuple[str, ...], out: Path, page: Path | None
+) -> int:
     """Try every mutant of the catalogue and print what caught it.
 
     Ends with 1 if one survives or is killed by another rule, with 2 if one could not be tried.
@@ -19,10 +26,11 @@ def command(layers: tuple[str, ...], rules: tuple[str, ...]) -> int:
 
     from conformance import rule_index
     from conformance.mutants.campaign import MutantFailure, run_campaign
-    from conformance.mutants.catalogue import Mutant, load_catalogue
-    from conformance.report import casualties
+    from conformance.mutants.catalogue import Mutant, component_of, load_catalogue
+    from conformance.report import casualties, mutation_score
     from conformance.rule_index import UnknownRuleError
     from conformance.verdict import Exit
+    from spec.tlc import load_manifest
     from spec.tool_output import TlcError
 
     try:
@@ -30,12 +38,18 @@ def command(layers: tuple[str, ...], rules: tuple[str, ...]) -> int:
     except UnknownRuleError as error:
         raise click.UsageError(str(error)) from error
 
+    modules = {name: model.module for name, model in load_manifest().items()}
+
     def chosen(mutant: Mutant) -> bool:
-        return (not layers or mutant.layer in layers) and (not wanted or mutant.rule in wanted)
+        return (
+            (not layers or mutant.layer in layers)
+            and (not wanted or mutant.rule in wanted)
+            and (not components or component_of(mutant, modules) in components)
+        )
 
     total = sum(map(chosen, load_catalogue()))
     if not total:
-        raise click.UsageError("no mutant of the catalogue has this layer and rule")
+        raise click.UsageError("no mutant of the catalogue has this layer, rule and component")
     click.echo(casualties.heading())
     console = Console(stderr=True)
     status = console.status(f"0 of {total}")
@@ -54,4 +68,14 @@ def command(layers: tuple[str, ...], rules: tuple[str, ...]) -> int:
     finally:
         status.stop()
     click.echo(casualties.closing(verdicts))
+    catalogued = len(load_catalogue())
+    mutation_score.write(verdicts, catalogued, out)
+    if page is not None:
+        page.write_text(mutation_score.page(verdicts, catalogued, _again(layers, rules, components)), "utf-8")
     return casualties.verdict(verdicts).exit_code
+
+
+def _again(layers: tuple[str, ...], rules: tuple[str, ...], components: tuple[str, ...]) -> str:
+    options = (("--layer", layers), ("--rule", rules), ("--component", components))
+    chosen = [f" {option} {value}" for option, values in options for value in values]
+    return f"barrierspec mutants{''.join(chosen)}"

@@ -1,13 +1,15 @@
 """Every mutant of the catalogue, each in a fresh process: it must be killed, and by the rule it names."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from importlib import resources
 from typing import NamedTuple
 
-from conformance.mutants.catalogue import Mutant, load_catalogue
+from conformance.mutants.catalogue import Mutant, counted, load_catalogue
 from spec import tlc
 
 SECONDS = 300
@@ -27,6 +29,8 @@ class Verdict(NamedTuple):
     length: int
     """Events up to the step that shows it."""
     where: str
+    size: str = ""
+    """The fewest channels or tasks with which it was shown, `2 channels`; empty where there are neither."""
 
     @property
     def killed(self) -> bool:
@@ -60,7 +64,20 @@ def _judge_spec(mutant: Mutant) -> Verdict:
     result = tlc.check(models[mutant.model])
     violated = (result.violated or "").replace("_", "-")
     length = max(0, len(result.trace) - 1)
-    return Verdict(mutant, (violated,) if violated else (), length, f"TLC, {mutant.model}")
+    rules = (violated,) if violated else ()
+    return Verdict(mutant, rules, length, f"TLC, {mutant.model}", _size_of(models[mutant.model]))
+
+
+_CHANNELS = re.compile(r"^\s*N = (\d+)$", re.MULTILINE)
+_TASKS = re.compile(r"^\s*Tasks = \{([^}]*)\}$", re.MULTILINE)
+
+
+def _size_of(model: tlc.Model) -> str:
+    text = (resources.files("spec") / "models" / model.cfg).read_text("utf-8")
+    channels, tasks = _CHANNELS.search(text), _TASKS.search(text)
+    if tasks is not None:
+        return counted(len(tasks[1].split(",")), "task")
+    return counted(int(channels[1]), "channel") if channels is not None else ""
 
 
 def _judge_python(mutant: Mutant) -> Verdict:
@@ -75,4 +92,4 @@ def _judge_python(mutant: Mutant) -> Verdict:
         tail = "\n".join(done.stderr.splitlines()[-5:])
         raise MutantFailure(f"{mutant.id}: its process ended with {done.returncode}:\n{tail}")
     found = json.loads(done.stdout)
-    return Verdict(mutant, tuple(found["rules"]), len(found["events"]), found["where"])
+    return Verdict(mutant, tuple(found["rules"]), len(found["events"]), found["where"], found["size"])

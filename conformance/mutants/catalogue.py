@@ -6,6 +6,7 @@ overrides an operator and is expected to be refuted.
 """
 
 import tomllib
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -33,6 +34,19 @@ class Mutant(NamedTuple):
     replace: str = ""
     model: str = ""
     """Of spec: the model in spec/manifest.toml."""
+
+
+def component_of(mutant: Mutant, modules: Mapping[str, str]) -> str:
+    """The component of a mutant; of the specification's the one that its module describes.
+
+    `modules`: of each model of the manifest, its module.
+    """
+    return mutant.component or modules[mutant.model].removesuffix("Model").lower()
+
+
+def counted(count: int, what: str) -> str:
+    """`1 channel`, `2 channels`."""
+    return f"{count} {what}{'s' if count != 1 else ''}"
 
 
 def load_catalogue() -> tuple[Mutant, ...]:

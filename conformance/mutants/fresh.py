@@ -6,9 +6,10 @@ with every property; one of the implementation is driven in lock-step beside the
 
 import json
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from conformance.mutants.catalogue import Mutant, load_catalogue
+from conformance.mutants.catalogue import Mutant, counted, load_catalogue
 from conformance.mutants.source_edit import install
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ def main(identity: str) -> dict[str, Any]:
 def drive_model(mutant: Mutant) -> dict[str, Any]:
     """Explore the closed models of the component; the shortest run to a broken property."""
     from model.closed.worlds import small_worlds
+    from model.components import COMPONENTS
+    from model.components.script import component_on_wire, script
     from model.engines.explore import explore
     from model.properties import of_component
 
@@ -37,8 +40,17 @@ def drive_model(mutant: Mutant) -> dict[str, Any]:
             graph = explore(world, of_component(world.component), keep_transitions=False)
             if graph.violation is not None:
                 events = [event._asdict() for event in graph.violation.run]  # type: ignore[attr-defined]
-                return {"rules": graph.violation.rules, "events": events, "where": world.name}
-    return {"rules": [], "events": [], "where": "all closed models"}
+                on_wire = component_on_wire(world.component) in COMPONENTS
+                size = size_of(script(world, ()).config) if on_wire else ""
+                return {"rules": graph.violation.rules, "events": events, "where": world.name, "size": size}
+    return {"rules": [], "events": [], "where": "all closed models", "size": ""}
+
+
+def size_of(config: Mapping[str, Any]) -> str:
+    """How many channels or tasks a configuration has; empty if neither."""
+    if "channels" in config:
+        return counted(config["channels"], "channel")
+    return counted(len(config["tasks"]), "task") if "tasks" in config else ""
 
 
 def drive_implementation(mutant: Mutant, seed: int = 20261121) -> dict[str, Any]:
@@ -55,12 +67,13 @@ def drive_implementation(mutant: Mutant, seed: int = 20261121) -> dict[str, Any]
         where = f"{played.cases} seeded cases and every tour"
         found = toured(mutant.component, adapter)
     if found is None:
-        return {"rules": [], "events": [], "where": where}
+        return {"rules": [], "events": [], "where": where, "size": ""}
     shortest = shrink(found, adapter)
     return {
         "rules": shortest.rules,
         "events": [dict(event) for event in shortest.events],
         "where": where,
+        "size": size_of(shortest.config),
     }
 
 

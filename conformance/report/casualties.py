@@ -8,16 +8,18 @@ from conformance.mutants.campaign import Verdict as Fate
 
 def heading() -> str:
     """The names of the columns."""
-    return f"{'mutant':<44} {'rule':<9} {'outcome':<13} {'events':>6}  where"
+    return f"{'mutant':<44} {'rule':<9} {'outcome':<13} {'events':>6}  {'with':<11} where"
 
 
 def row(fate: Fate) -> str:
-    """One mutant: the rule it breaks, how it ended, the length of the shortest killing sequence, where.
+    """One mutant: the rule it breaks, how it ended, the length of the shortest killing sequence, the
+    fewest channels or tasks that it needs, where.
 
     Below it, if it was not killed by its own rule, what it breaks and what was charged instead.
     """
     events = f"{fate.length:>6}" if fate.rules else f"{'-':>6}"
-    line = f"{fate.mutant.id:<44} {fate.mutant.rule:<9} {fate.outcome:<13} {events}  {fate.where}"
+    shown = f"{events}  {fate.size or '-':<11} {fate.where}"
+    line = f"{fate.mutant.id:<44} {fate.mutant.rule:<9} {fate.outcome:<13} {shown}"
     if fate.killed:
         return line
     charged = f"charged: {', '.join(fate.rules)}" if fate.rules else "nothing was charged"

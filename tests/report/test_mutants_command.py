@@ -1,17 +1,19 @@
 """`barrierspec mutants`: a survivor, a wrong killer and a mutant that could not be tried are told apart."""
 
+import jsonschema
+import orjson
 import pytest
 
 from conformance import cli
 from conformance.mutants import campaign
 from conformance.mutants.campaign import MutantFailure
 from conformance.mutants.campaign import Verdict as Fate
-from conformance.mutants.catalogue import load_catalogue
-from conformance.report import casualties
+from conformance.mutants.catalogue import component_of, load_catalogue
+from conformance.report import casualties, mutation_score
 from conformance.verdict import Verdict
 
 MUTANT = next(mutant for mutant in load_catalogue() if mutant.id == "model-gate-late-barrier-kept")
-KILLED = Fate(MUTANT, ("ALIGN-04",), 2, "gate of 2 channels")
+KILLED = Fate(MUTANT, ("ALIGN-04",), 2, "gate of 2 channels", "2 channels")
 SURVIVED = Fate(MUTANT, (), 0, "all closed models")
 MISTAKEN = Fate(MUTANT, ("ALIGN-05",), 3, "gate of 2 channels")
 
@@ -39,8 +41,9 @@ def answered(monkeypatch, *fates):
         ((), 2, "UNDETERMINED"),
     ],
 )
-def test_exit_codes(monkeypatch, capsys, fates, code, said):
+def test_exit_codes(monkeypatch, capsys, tmp_path, fates, code, said):
     answered(monkeypatch, *fates)
+    monkeypatch.chdir(tmp_path)
 
     assert cli.run(["mutants", "--layer", "model", "--rule", "ALIGN-04"]) == code
     assert said in capsys.readouterr().out
@@ -48,19 +51,48 @@ def test_exit_codes(monkeypatch, capsys, fates, code, said):
 
 def test_a_row():
     assert casualties.row(KILLED).split() == [
-        "model-gate-late-barrier-kept", "ALIGN-04", "killed", "2", "gate", "of", "2", "channels",
+        "model-gate-late-barrier-kept", "ALIGN-04", "killed", "2", "2", "channels",
+        "gate", "of", "2", "channels",
     ]  # fmt: skip
     assert casualties.row(SURVIVED).splitlines()[1].strip() == f"{MUTANT.story} nothing was charged"
     assert casualties.verdict([]) is Verdict.UNDETERMINED
 
 
-def test_one_real_mutant_is_tried(capsys):
-    assert cli.run(["mutants", "--layer", "model", "--rule", "ALIGN-02"]) == 0
+def test_one_real_mutant_is_tried(capsys, tmp_path):
+    page, made = tmp_path / "mutants.md", tmp_path / "mutants.json"
+    chosen = ["--layer", "model", "--rule", "ALIGN-02", "--component", "gate"]
+    assert cli.run(["mutants", *chosen, "--out", str(made), "--page", str(page)]) == 0
 
     heading, row, _, closing = capsys.readouterr().out.splitlines()
-    assert heading.split() == ["mutant", "rule", "outcome", "events", "where"]
-    assert row.split()[:4] == ["model-gate-newer-or-equal", "ALIGN-02", "killed", "2"]
+    assert heading.split() == ["mutant", "rule", "outcome", "events", "with", "where"]
+    assert row.split()[:6] == ["model-gate-newer-or-equal", "ALIGN-02", "killed", "2", "2", "channels"]
+    (entry,) = orjson.loads(made.read_bytes())["mutants"]
+    assert (entry["id"], entry["length"], entry["size"]) == ("model-gate-newer-or-equal", 2, "2 channels")
+    assert (
+        "| ALIGN-02 | `model-gate-newer-or-equal` | killed | ALIGN-02 | 2 | 2 channels |" in page.read_text()
+    )
+    assert "`barrierspec mutants --layer model --rule ALIGN-02 --component gate`" in page.read_text()
     assert closing.startswith("CONFORMS   1 mutants")
+
+
+def test_a_survivor_and_a_wrong_killer_stand_in_the_document():
+    made = mutation_score.document([KILLED, SURVIVED, MISTAKEN], 400)
+
+    jsonschema.Draft202012Validator.check_schema(mutation_score.schema())
+    assert (made["verdict"], made["killed"], made["tried"]) == ("DIVERGES", 1, 3)
+    assert [entry["outcome"] for entry in made["mutants"]] == ["killed", "survived", "wrong killer"]
+    assert [entry["length"] for entry in made["mutants"]] == [2, None, 3]
+    told = mutation_score.page([KILLED, SURVIVED, MISTAKEN], 400, "barrierspec mutants")
+    assert "1 of 3 mutants of 1 rules were killed" in told
+    assert "| survived | - | - | - | all closed models |" in told
+    assert "| wrong killer | ALIGN-05 | 3 |" in told
+
+
+def test_a_mutant_of_the_specification_belongs_to_the_component_of_its_module():
+    modules = {"broken_gate_no_abort": "GateModel"}
+    (spec,) = [mutant for mutant in load_catalogue() if mutant.id == "spec-gate-no-abort"]
+
+    assert component_of(spec, modules) == component_of(MUTANT, modules) == "gate"
 
 
 @pytest.mark.parametrize("words", [["--rule", "ALIGN-99"], ["--layer", "spec", "--rule", "ALIGN-19"]])
