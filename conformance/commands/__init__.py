@@ -4,5 +4,21 @@ A room is called like its command and hands out `command`, a click command that 
 Rooms import engines (Spark, z3) inside the function, so that the help stays quick.
 """
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
 COMPONENTS = ("gate", "channel", "subtask", "coordinator", "store", "sink", "offsets", "source")
 """What `--component` may name: those of `drive.generate`, which takes long to import."""
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+def reports(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--json`, `--junit` and `--sarif`, which come as `json_file`, `junit_file` and `sarif_file`."""
+    for name, what in (("sarif", "SARIF 2.1.0"), ("junit", "JUnit XML"), ("json", "JSON")):
+        added = click.option(f"--{name}", f"{name}_file", type=_FILE, help=f"Write findings as {what}.")
+        command = added(command)
+    return command

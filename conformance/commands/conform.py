@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 import orjson
 
+from conformance.commands import reports
 from conformance.verdict import Verdict, together
 
 BATCH = 100
@@ -35,6 +36,7 @@ BATCH = 100
               help="A list of divergences that may come, and have to.")  # fmt: skip
 @click.option("--fail-fast", is_flag=True, help="End at the first component that diverges.")
 @click.option("--fix", is_flag=True, help="Rewrite that list: without what passes, with what is found.")
+@reports
 def command(
     adapter: str | None,
     components: tuple[str, ...],
@@ -50,13 +52,16 @@ def command(
     known_file: Path | None,
     fail_fast: bool,
     fix: bool,
+    json_file: Path | None,
+    junit_file: Path | None,
+    sarif_file: Path | None,
 ) -> int:
     """Drive an implementation beside the model and compare after every step."""
     from conformance.adapters.process import ProcessAdapter
     from conformance.drive import generate
     from conformance.drive.examine import Plan
     from conformance.drive.listed import Known, ListError, read, write
-    from conformance.report import conform
+    from conformance.report import conform, findings
     from conformance.report.asked import AskedError, asked_for
 
     unknown = sorted(set(components) - set(generate.COMPONENTS))
@@ -89,9 +94,7 @@ def command(
         steps=steps,
     )
     try:
-        verdicts = conform.report(
-            opened, adapter, components, plan, out, listed, fix=fix, fail_fast=fail_fast
-        )
+        done = conform.report(opened, adapter, components, plan, out, listed, fix=fix, fail_fast=fail_fast)
     except ListError as wrong:
         raise click.UsageError(str(wrong)) from wrong
     finally:
@@ -99,7 +102,8 @@ def command(
     if fix and listed is not None and known_file is not None:
         write(known_file, listed.without_passing())
         click.echo(f"  list    {known_file}, {len(listed.without_passing())} entries")
-    verdict: Verdict = together(verdicts)
+    findings.write(findings.Asked(json_file, junit_file, sarif_file), "conform", done.parts, done.again)
+    verdict: Verdict = together(done.verdicts)
     return verdict.exit_code
 
 

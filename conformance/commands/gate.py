@@ -1,11 +1,12 @@
 """`barrierspec gate`: a change of behaviour has to be declared."""
 
+import shlex
 import subprocess
 from pathlib import Path
 
 import click
 
-from conformance.commands import COMPONENTS
+from conformance.commands import COMPONENTS, reports
 
 WATCHED = ("model", "spec/rules.toml")
 """If nothing of these is another one, nothing of the protocol has changed."""
@@ -14,7 +15,14 @@ WATCHED = ("model", "spec/rules.toml")
 @click.command()
 @click.option("--base", required=True, metavar="REV", help="What the working tree comes from.")
 @click.option("--component", "components", multiple=True, type=click.Choice(COMPONENTS), help="Only this.")
-def command(base: str, components: tuple[str, ...]) -> int:
+@reports
+def command(
+    base: str,
+    components: tuple[str, ...],
+    json_file: Path | None,
+    junit_file: Path | None,
+    sarif_file: Path | None,
+) -> int:
     """Fail if the protocol behaves otherwise than in REV and nobody says so.
 
     A change of behaviour is declared by another version of spec/rules.toml and a new text of
@@ -23,16 +31,22 @@ def command(base: str, components: tuple[str, ...]) -> int:
     from conformance.change.behaviour import Meaning, meaning_of
     from conformance.change.compared import compare_revisions
     from conformance.change.sides import ChangeError
-    from conformance.report import change
-    from conformance.verdict import Exit
+    from conformance.parts.result import PartResult
+    from conformance.report import change, findings
+    from conformance.verdict import Exit, Verdict
 
+    asked = findings.Asked(json_file, junit_file, sarif_file)
+    chosen = [word for name in components for word in ("--component", name)]
+    again = shlex.join(["barrierspec", "gate", "--base", base, *chosen])
     differs = subprocess.run(
         ["git", "diff", "--quiet", base, "--", *WATCHED], capture_output=True, text=True, check=False
     )
     if differs.returncode > 1:
         raise click.UsageError(f"git cannot compare with {base!r}: {differs.stderr.strip()}")
     if differs.returncode == 0:
-        click.echo(f"CONFORMS   {' and '.join(WATCHED)} are as they are in {base}")
+        same = f"{' and '.join(WATCHED)} are as they are in {base}"
+        click.echo(f"CONFORMS   {same}")
+        findings.write(asked, "gate", [PartResult("change", Verdict.CONFORMS, same)], again)
         return Exit.CONFORMS
     try:
         compared = compare_revisions(Path.cwd(), base, None, components or COMPONENTS)
@@ -43,7 +57,12 @@ def command(base: str, components: tuple[str, ...]) -> int:
         click.echo(line)
     meaning = meaning_of(compared.changes)
     click.echo(f"\n{change.closing(meaning, compared.bound)}")
-    if meaning is Meaning.COMPATIBLE or compared.declared.is_declared:
+    is_declared = meaning is Meaning.COMPATIBLE or compared.declared.is_declared
+    found = () if is_declared else tuple(change.findings(compared.changes, compared.declared.missing()))
+    verdict = Verdict.CONFORMS if is_declared else Verdict.DIVERGES
+    part = PartResult("change", verdict, f"{meaning.value}: {compared.bound}", findings=found)
+    findings.write(asked, "gate", [part], again)
+    if is_declared:
         said = "" if meaning is Meaning.COMPATIBLE else f", declared as {compared.declared.new_version}"
         click.echo(f"CONFORMS   against {base}{said}")
         return Exit.CONFORMS

@@ -1,9 +1,11 @@
 """`barrierspec trace`: replay what real runs left behind through the model."""
 
+import shlex
 from pathlib import Path
 
 import click
 
+from conformance.commands import reports
 from conformance.verdict import Verdict, together
 
 
@@ -26,10 +28,14 @@ def command() -> None:
 @click.argument(
     "logs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
-def runs(logs: tuple[Path, ...]) -> int:
+@reports
+def runs(
+    logs: tuple[Path, ...], json_file: Path | None, junit_file: Path | None, sarif_file: Path | None
+) -> int:
     """Validate event-log folders: is each a run of the protocol, and what have they witnessed together?"""
     from conformance.parts import trace
-    from conformance.parts.result import verdict_of
+    from conformance.parts.result import PartResult, verdict_of
+    from conformance.report import findings
 
     watched = trace.judged(logs, click.echo)
     for name, count in watched.situations.items():
@@ -40,6 +46,11 @@ def runs(logs: tuple[Path, ...]) -> int:
             click.echo(f"  {finding.story}")
     verdict = verdict_of(watched.findings)
     click.echo(f"{verdict.value}  {watched.bound()}")
+    again = shlex.join(["barrierspec", "trace", *map(str, logs)])
+    part = PartResult(
+        "trace", verdict, watched.bound(), rules=tuple(sorted(watched.rules)), findings=watched.findings
+    )
+    findings.write(findings.Asked(json_file, junit_file, sarif_file), "trace runs", [part], again)
     return verdict.exit_code
 
 
@@ -69,6 +80,7 @@ def runs(logs: tuple[Path, ...]) -> int:
 )
 @click.option("--require", "required", metavar="SITUATION", multiple=True,
               help="A situation that must have been witnessed, beside the usual ones.")  # fmt: skip
+@reports
 def flink(
     logs: tuple[str, ...],
     corruptions: bool,
@@ -76,6 +88,9 @@ def flink(
     max_concurrent: int,
     retain: int,
     required: tuple[str, ...],
+    json_file: Path | None,
+    junit_file: Path | None,
+    sarif_file: Path | None,
 ) -> int:
     """Validate logs of real Flink jobs, 1.13 or newer, at DEBUG: files, gzipped or not, or `-` for stdin.
 
@@ -91,10 +106,12 @@ def flink(
         validate_flink,
     )
     from conformance.observe.flink.corruptions import spoil_all
-    from conformance.report import flink_log
+    from conformance.parts.result import Finding, PartResult
+    from conformance.report import findings, flink_log
 
     settings = Settings(max_concurrent, retain)
     verdicts = []
+    parts = []
     for log in logs:
         try:
             lines = read_lines(log)
@@ -102,13 +119,19 @@ def flink(
         except UnjudgedError as unjudged:
             click.echo(f"{log}: {Verdict.UNDETERMINED.value}  {unjudged}")
             verdicts.append(Verdict.UNDETERMINED)
+            doubt = Finding(None, str(unjudged), file=log)
+            parts.append(PartResult(log, Verdict.UNDETERMINED, "not judged", findings=(doubt,)))
             continue
         except (FlinkLogError, OSError, ValueError) as unreadable:
             raise click.ClickException(f"{log}: {unreadable}") from unreadable
         click.echo(flink_log.story(log, result), nl=False)
         verdicts.append(result.verdict)
+        parts.append(flink_log.part(log, result))
         if corruptions and result.rejection is None:
             outcomes = list(spoil_all(lines, settings, seed))
             click.echo(flink_log.table(outcomes, seed), nl=False)
             verdicts.append(flink_log.verdict_of(outcomes))
+            parts.append(flink_log.corruptions_part(log, outcomes))
+    again = shlex.join(["barrierspec", "trace", "flink", *logs])
+    findings.write(findings.Asked(json_file, junit_file, sarif_file), "trace flink", parts, again)
     return together(verdicts).exit_code

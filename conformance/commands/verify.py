@@ -21,10 +21,10 @@ from conformance.verify import PARTS, SEED
 def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, build: Path) -> int:
     """Check specification, model and implementation against each other, and print one report.
 
-    Writes report/verification.json and report/junit.xml into the build folder.
+    Writes report/verification.json, report/junit.xml and report/findings.sarif into the build folder.
     """
     from conformance.machine import cores
-    from conformance.report import junit, verification
+    from conformance.report import junit, sarif, verification
     from conformance.report.progress import Progressing
     from conformance.report.screen import WIDE, screen
     from conformance.verify import fresh_context, verify
@@ -37,6 +37,7 @@ def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, bui
     files = (build / "report" / "verification.json", build / "report" / "junit.xml")
     verification.write(done, files[0])
     junit.write(done, files[1])
+    sarif.write(done.parts, build / "report" / "findings.sarif")
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size((WIDE, 24)).columns if terminal else WIDE
     click.echo(screen(done, files, width=width, colour=terminal), nl=False)

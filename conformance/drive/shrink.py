@@ -22,9 +22,9 @@ Trial = Callable[[Sequence[Wire]], Divergence | None]
 def shrink(divergence: Divergence, adapter: Adapter) -> Divergence:
     """The same divergence from the fewest events, and with the fewest channels if it is a gate's."""
     smallest = fewest_events(divergence, _trial(divergence.config, adapter, divergence.component))
-    for config in _smaller(smallest):
+    for config, events in _smaller(smallest):
         trial = _trial(config, adapter, divergence.component)
-        found = trial(smallest.events)
+        found = trial(events)
         if found is not None and found.rule == divergence.rule:
             return fewest_events(found, trial)
     return smallest
@@ -94,14 +94,24 @@ def _dense_ids(events: Sequence[Wire]) -> list[Wire]:
     ]
 
 
-def _smaller(divergence: Divergence) -> list[Wire]:
-    """Configurations with fewer channels that still have every channel that the events name."""
+def _smaller(divergence: Divergence) -> list[tuple[Wire, Sequence[Wire]]]:
+    """Configurations with fewer channels; where those named are too high, the events get lower ones."""
     channels = divergence.config.get("channels")
     if type(channels) is not int:
         return []
     named = [event["channel"] for event in divergence.events if type(event.get("channel")) is int]
-    least = max(named, default=0) + 1
-    return [{**divergence.config, "channels": fewer} for fewer in range(max(1, least), channels)]
+    lower = {channel: place for place, channel in enumerate(sorted(set(named)))}
+    renumbered = [
+        {**event, "channel": lower[event["channel"]]} if type(event.get("channel")) is int else event
+        for event in divergence.events
+    ]
+    return [
+        (
+            {**divergence.config, "channels": fewer},
+            divergence.events if fewer > max(named, default=0) else renumbered,
+        )
+        for fewer in range(max(1, len(lower)), channels)
+    ]
 
 
 def _trial(config: Wire, adapter: Adapter, component: str) -> Trial:

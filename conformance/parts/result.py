@@ -15,6 +15,10 @@ class Finding:
     """The rule that is charged; None where a part could not run."""
     line: str
     story: str = ""
+    file: str = ""
+    """Where it was found, if that is a file."""
+    row: int = 0
+    """The line of that file, from 1; 0 if there is none to name."""
 
 
 @dataclass(frozen=True)

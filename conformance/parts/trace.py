@@ -74,7 +74,8 @@ def judged(logs: Sequence[Path], say: Callable[[str], None]) -> Watched:
         if result.rejection is not None:
             rejection = result.rejection
             line = f"{log.parent.name}: {rejection.describe()}"
-            findings.append(Finding(rejection.rules[0], line, _story(rejection)))
+            place = str(log / rejection.file)
+            findings.append(Finding(rejection.rules[0], line, _story(rejection), place, rejection.line))
         watched.situations.update(result.situations)
         watched.rules |= set(result.rules)
         watched.modes |= result.modes

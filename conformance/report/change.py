@@ -7,9 +7,12 @@ from conformance.change.behaviour import Change, Meaning
 from conformance.change.declared import Declared
 from conformance.drive.lockstep import Answer
 from conformance.drive.oracle import canonical
+from conformance.parts.result import Finding
 from conformance.report import words
 
 WIDTH = 100
+UNDECLARED = "undeclared"
+"""Charged for a change that nobody declares: it is no rule of the protocol."""
 SHOWN = 12
 """Ways to differ that are shown."""
 
@@ -27,6 +30,14 @@ def told(changes: Sequence[Change]) -> Iterator[str]:
         yield _wrapped("           new  ", _answer(change.new, change.old))
     if len(nearest) > SHOWN:
         yield f"  and {len(nearest) - SHOWN} ways more"
+
+
+def findings(changes: Sequence[Change], missing: Sequence[str]) -> Iterator[Finding]:
+    """Each way to differ that nobody has declared, with its shortest run, for machines."""
+    todo = "; ".join(missing)
+    for one in changes:
+        line = f"{one.component}: behaviour {one.kind.value}, and nobody says so; {todo}"
+        yield Finding(UNDECLARED, line, "\n".join(told([one])), "spec/rules.toml")
 
 
 def _answer(one: Answer, other: Answer) -> str:

@@ -4,6 +4,7 @@ import shlex
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -17,6 +18,7 @@ from conformance.drive.examine import Examination, Plan, examine, not_offered, s
 from conformance.drive.listed import Known
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
+from conformance.parts.result import Finding, PartResult
 from conformance.report import refusal, replays, saved, story
 from conformance.report.asked import components_of
 from conformance.report.saved import ReplayError, name_of
@@ -40,8 +42,20 @@ def opened(command: str, limit: float) -> InProcess | ProcessAdapter:
     return open_adapter(command, limit)
 
 
+NO_RULE = "none"
+"""Charged where something happened although no rule fires."""
 NEW_LISTED = 20
 """So many new divergences of a component are put into a list at once."""
+
+
+class Reported(NamedTuple):
+    """What came of a run."""
+
+    verdicts: tuple[Verdict, ...]
+    parts: tuple[PartResult, ...]
+    """The same for machines, a part a component."""
+    again: str
+    """The command line that examines the same again."""
 
 
 def report(
@@ -54,7 +68,7 @@ def report(
     *,
     fix: bool = False,
     fail_fast: bool = False,
-) -> list[Verdict]:
+) -> Reported:
     """Examine the components, print what came of it, and give their verdicts.
 
     What was saved in `out` for this command is played first. `known` divergences are passed over; with
@@ -66,8 +80,15 @@ def report(
         click.echo(f"UNDETERMINED  no answer to hello: {hello.describe()}")
         if isinstance(hello, Crashed | Hung | Malformed) and hello.stderr.strip():
             click.echo(hello.stderr.rstrip())
-        click.echo(f"  again   {_command_line(command, components, plan)}")
-        return [Verdict.UNDETERMINED]
+        again = _command_line(command, components, plan)
+        click.echo(f"  again   {again}")
+        lost = PartResult(
+            "hello",
+            Verdict.UNDETERMINED,
+            "nothing was asked",
+            findings=(Finding(None, f"no answer to hello: {hello.describe()}"),),
+        )
+        return Reported((Verdict.UNDETERMINED,), (lost,), again)
     offered = [name for name in generate.COMPONENTS if name in hello.components]
     chosen = list(components) or components_of(plan.asked, offered)
     pins = "".join(f", {key}={value}" for key, value in plan.pinned.items())
@@ -87,8 +108,8 @@ def report(
                 asked=plan.asked.intersection(rules_that_walks_fire(component)),
                 steps=-(-plan.steps // len(chosen)),
             )
-            again = _seen_before(component, adapter, command, out, asked)
-            done = again or _examine(component, adapter, asked, known if fix else None)
+            seen = _seen_before(component, adapter, command, out, asked)
+            done = seen or _examine(component, adapter, asked, known if fix else None)
         examined.append(done)
         click.echo(_line(done))
         for doubt in done.doubts:
@@ -96,13 +117,11 @@ def report(
         _echo_stderr(done)
         if fail_fast and done.verdict is Verdict.DIVERGES:
             break
-    for done in examined:
-        if done.divergence is not None:
-            telling = Telling(done.divergence, name_of(hello), command, done.steps)
-            click.echo("\n" + story.tell(telling, saved.save(telling, plan.seed, out)), nl=False)
+    parts = [_part(done, name_of(hello), command, plan.seed, out) for done in examined]
     verdicts = [done.verdict for done in examined]
     if known is not None:
-        verdicts += _told(known, fix=fix)
+        parts += _told(known, fix=fix)
+        verdicts = [part.verdict for part in parts]
     left = [name for name in generate.COMPONENTS if name not in [done.component for done in examined]]
     click.echo(_closing(verdicts, chosen, left))
     if fail_fast and len(examined) < len(chosen):
@@ -110,9 +129,26 @@ def report(
     total = sum(done.steps for done in examined)
     if plan.steps:
         click.echo(f"  steps   {total:,} in all, {plan.steps:,} asked for")
+    again = _command_line(command, components, plan)
     if together(verdicts) is not Verdict.DIVERGES:  # its story ends with the command already
-        click.echo(f"  again   {_command_line(command, components, plan)}")
-    return verdicts
+        click.echo(f"  again   {again}")
+    return Reported(tuple(verdicts), tuple(parts), again)
+
+
+def _part(done: Examination, implementation: str, command: str, seed: int, out: Path) -> PartResult:
+    """One component for machines; a divergence is saved and told."""
+    findings = [Finding(None, doubt) for doubt in done.doubts]
+    if done.divergence is not None:
+        telling = Telling(done.divergence, implementation, command, done.steps)
+        files = saved.save(telling, seed, out)
+        told = story.tell(telling, files)
+        click.echo("\n" + told, nl=False)
+        rule = done.divergence.rule or NO_RULE
+        findings.append(Finding(rule, story.headline(done.divergence), told, str(files[0])))
+    bound = f"{done.steps:,} steps in {done.cases:,} cases, {done.coverage.describe()}"
+    return PartResult(
+        done.component, done.verdict, bound, rules=done.coverage.fired, findings=tuple(findings)
+    )
 
 
 def _examine(component: str, adapter: Adapter, plan: Plan, list_new: Known | None) -> Examination:
@@ -126,15 +162,19 @@ def _examine(component: str, adapter: Adapter, plan: Plan, list_new: Known | Non
     return done
 
 
-def _told(known: Known, *, fix: bool) -> list[Verdict]:
+def _told(known: Known, *, fix: bool) -> list[PartResult]:
     """Say what became of a list; each entry that passes is a finding, unless the list is rewritten."""
     click.echo(f"\n  known   {len(known.entries)} listed, met {known.met} times")
     if fix or not known.passing:
         return []
+    findings = []
     for entry in known.passing:
-        click.echo(wrapped(f"  passes  {entry.component}, {entry.rule}: {list(entry.events)}", indent=10))
+        passes = f"{entry.component}, {entry.rule}: {list(entry.events)}"
+        click.echo(wrapped(f"  passes  {passes}", indent=10))
+        findings.append(Finding(entry.rule or NO_RULE, f"is listed and passes: {passes}"))
     click.echo("  What is listed and passes has to leave the list: give --fix")
-    return [Verdict.DIVERGES]
+    bound = f"{len(known.entries)} listed"
+    return [PartResult("known divergences", Verdict.DIVERGES, bound, findings=tuple(findings))]
 
 
 def _seen_before(component: str, adapter: Adapter, command: str, out: Path, plan: Plan) -> Examination | None:

@@ -7,6 +7,7 @@ from conformance.observe.flink.corruptions import NEVER_OBSERVABLE, Outcome
 from conformance.observe.flink.order import REORDERINGS
 from conformance.observe.flink.situations import RARE, SITUATIONS
 from conformance.observe.flink.validate import FlinkResult
+from conformance.parts.result import Finding, PartResult
 from conformance.report import refusal
 from conformance.verdict import Verdict
 
@@ -32,6 +33,33 @@ def story(log: str, result: FlinkResult) -> str:
         told.append("        0  none came")
     told += [f"  {count:>7,}  {name}: {REORDERINGS[name]}" for name, count in result.tolerated.items()]
     return "\n".join(told) + "\n"
+
+
+def part(log: str, result: FlinkResult) -> PartResult:
+    """The same for machines."""
+    findings: tuple[Finding, ...] = ()
+    rejection = result.rejection
+    if rejection is not None:
+        why = "\n".join(refusal.of_rejection(rejection.asked, rejection.waiting))
+        told = f"{shorten(rejection.text, 300)}\n{why}".rstrip()
+        findings = (Finding(rejection.rules[0], rejection.describe(), told, log, rejection.line),)
+    elif result.missing:
+        findings = (Finding(None, f"under-covered: no {', no '.join(result.missing)}", file=log),)
+    return PartResult(log, result.verdict, result.describe(), rules=result.rules, findings=findings)
+
+
+def corruptions_part(log: str, outcomes: Sequence[Outcome]) -> PartResult:
+    """What became of a log's corruptions; each that is not rejected for its own reason is a finding."""
+    missed = [outcome for outcome in outcomes if outcome.observable and not outcome.seen]
+    findings = tuple(
+        Finding(
+            outcome.corruption.rules[0], f"corruption {outcome.corruption.name}: {outcome.what}", file=log
+        )
+        for outcome in missed
+    )
+    tried = sum(outcome.observable for outcome in outcomes)
+    bound = f"{tried - len(missed)} of {tried} corruptions rejected for their own reason"
+    return PartResult(f"{log}, corrupted", verdict_of(outcomes), bound, findings=findings)
 
 
 def table(outcomes: Sequence[Outcome], seed: int) -> str:

@@ -5,7 +5,7 @@ is skipped. A part's own case carries its verdict, so that a part cannot look gr
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -22,17 +22,27 @@ Element = ElementTree.Element
 
 def junit(verification: Verification) -> Element:
     """The element `testsuites`."""
-    suites = [_suite(result) for result in verification.parts]
-    suites += [_not_run(name) for name in verification.not_run]
-    root = ElementTree.Element("testsuites", {"name": "barrierspec verify", **_counts(suites)})
+    root = of_parts("barrierspec verify", verification.parts, verification.not_run)
     root.set("time", f"{verification.seconds:.3f}")
+    return root
+
+
+def of_parts(name: str, parts: Iterable[PartResult], not_run: Iterable[str] = ()) -> Element:
+    """The same for the parts of any command."""
+    suites = [*map(_suite, parts), *map(_not_run, not_run)]
+    root = ElementTree.Element("testsuites", {"name": name, **_counts(suites)})
     root.extend(suites)
     return root
 
 
 def write(verification: Verification, file: Path) -> None:
     """Write the XML."""
-    tree = ElementTree.ElementTree(junit(verification))
+    write_tree(junit(verification), file)
+
+
+def write_tree(root: Element, file: Path) -> None:
+    """Write an element, indented."""
+    tree = ElementTree.ElementTree(root)
     ElementTree.indent(tree)
     file.parent.mkdir(parents=True, exist_ok=True)
     tree.write(file, encoding="utf-8", xml_declaration=True)

@@ -245,3 +245,17 @@ def test_the_oracle_answers_as_the_model_does_even_when_it_forgets(monkeypatch):
                 assert (edge.effects, edge.rules) == (effects, rules_fired)
             node = edge.after
             assert Answer(edge.effects, node.observed).state == component.observe(state)
+
+
+@pytest.mark.rule("ALIGN-03")
+def test_a_divergence_is_shown_with_the_fewest_channels_whichever_it_came_on():
+    def forgets(event, effects):
+        return [effect for effect in effects if effect["kind"] != "abort"]
+
+    adapter = altered(said=forgets)
+    config = {**GATE, "channels": 4}
+    events = [{"kind": "barrier", "channel": channel, "checkpoint": channel} for channel in (1, 3)]
+    found = shrink(replay(Oracle("gate", config), adapter, events).divergence, adapter)
+
+    assert (found.rule, found.config["channels"]) == ("ALIGN-03", 2)
+    assert [event["channel"] for event in found.events] == [0, 1]

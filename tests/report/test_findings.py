@@ -1,0 +1,161 @@
+"""What a command has found for machines: JSON and SARIF against their schemas, and JUnit."""
+
+import gzip
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jsonschema
+import orjson
+import pytest
+
+from conformance import cli
+from conformance.adapters.validation import NAMES
+from conformance.change.behaviour import changes
+from conformance.change.sides import Reprofiled
+from conformance.parts.result import Finding, PartResult
+from conformance.report import change, findings, mutation_score, sarif, verification
+from conformance.rule_index import rules
+from conformance.vectors.vector import vector_of
+from conformance.verdict import Exit, Verdict
+
+ADAPTERS = Path(__file__).parents[1] / "adapters"
+LOG = Path(__file__).parents[1] / "observe" / "logs" / "flink-2.2.1.log.gz"
+
+
+def wanted(folder):
+    names = ("json", "junit", "sarif")
+    return [word for name in names for word in (f"--{name}", str(folder / f"found.{name}"))]
+
+
+def written(folder):
+    made = orjson.loads((folder / "found.json").read_bytes())
+    findings.document(made["command"], [], "")  # the schema itself holds
+    jsonschema.Draft202012Validator(findings.schema()).validate(made)
+    log = orjson.loads((folder / "found.sarif").read_bytes())
+    jsonschema.Draft202012Validator(sarif.schema()).validate(log)
+    return made, log["runs"][0], ElementTree.parse(folder / "found.junit").getroot()
+
+
+@pytest.mark.parametrize("module", [findings, sarif, mutation_score, verification])
+def test_a_schema_is_one(module):
+    jsonschema.Draft202012Validator.check_schema(module.schema())
+
+
+def test_the_rules_of_sarif_are_those_of_the_index():
+    (run,) = sarif.document([PartResult("gate", Verdict.CONFORMS, "all")])["runs"]
+    known = run["tool"]["driver"]["rules"]
+
+    assert [rule["id"] for rule in known] == [*rules(), sarif.UNJUDGED, sarif.OUTSIDE]
+    assert known[0]["fullDescription"]["text"] == rules()["ALIGN-01"].must
+    assert run["results"] == []
+    assert run["invocations"][0] == {
+        "executionSuccessful": True, "exitCode": 0, "exitCodeDescription": "CONFORMS",
+    }  # fmt: skip
+
+
+def test_a_result_points_at_its_rule_and_its_line():
+    found = (
+        Finding("SUB-07", "too many", "story", "a.log", 7),
+        Finding(None, "no answer"),
+        Finding("x", "y"),
+    )
+    (run,) = sarif.document([PartResult("store", Verdict.DIVERGES, "some", findings=found)])["runs"]
+    ids = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+
+    told = [(ids[one["ruleIndex"]], one["level"], one["kind"]) for one in run["results"]]
+    assert told == [
+        ("SUB-07", "error", "fail"), (sarif.UNJUDGED, "warning", "open"), (sarif.OUTSIDE, "error", "fail"),
+    ]  # fmt: skip
+    place = run["results"][0]["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": "a.log"}, "region": {"startLine": 7}}
+    marks = [one["partialFingerprints"]["barrierspec/v1"] for one in run["results"]]
+    assert len(set(marks)) == 3
+
+
+@pytest.mark.rule("ALIGN-03")
+def test_conform_writes_what_it_has_found(tmp_path):
+    adapter = f"python {ADAPTERS / 'gate_forgets_subsumption.py'}"
+    command = ["conform", "--adapter", adapter, "--examples", "2", "--out", str(tmp_path / "div")]
+    assert cli.run([*command, *wanted(tmp_path)]) == Exit.DIVERGES
+    made, run, suites = written(tmp_path)
+
+    assert (made["verdict"], made["exit_code"], made["command"]) == ("DIVERGES", 1, "conform")
+    (found,) = made["parts"][0]["findings"]
+    assert found["rule"] == run["results"][0]["ruleId"] == "ALIGN-03"
+    assert Path(found["file"]).is_file()
+    assert "DIVERGES  ALIGN-03" in found["story"]
+    assert suites.get("name") == "barrierspec conform"
+    assert int(suites.get("failures")) == 2  # the part and its rule
+    assert made["again"].startswith("barrierspec conform --adapter ")
+
+
+def test_a_pass_is_written_too(tmp_path):
+    assert cli.run(["conform", "--adapter", "impl", "--component", "store", "--examples", "4",
+                    *wanted(tmp_path)]) == Exit.CONFORMS  # fmt: skip
+    made, run, suites = written(tmp_path)
+
+    assert made["parts"][0]["rules"] == ["SUB-06", "SUB-07", "SUB-08", "SUB-09", "SUB-10"]
+    assert (run["results"], suites.get("failures"), suites.get("errors")) == ([], "0", "0")
+
+
+def test_no_answer_is_undetermined(tmp_path):
+    assert cli.run(["conform", "--adapter", "./no-such-engine", *wanted(tmp_path)]) == Exit.UNDETERMINED
+    made, run, suites = written(tmp_path)
+
+    assert made["verdict"] == "UNDETERMINED"
+    assert run["invocations"][0]["executionSuccessful"] is False
+    assert [one["ruleId"] for one in run["results"]] == [sarif.UNJUDGED]
+    assert int(suites.get("errors")) == 2
+
+
+def test_a_rejected_flink_log_names_its_line(tmp_path):
+    lines = gzip.decompress(LOG.read_bytes()).decode().splitlines(keepends=True)
+    place = next(at for at, line in enumerate(lines) if "Completed checkpoint 2" in line)
+    spoilt = tmp_path / "spoilt.log"
+    spoilt.write_text("".join([*lines[:place], lines[place], *lines[place:]]))
+    assert cli.run(["trace", "flink", str(spoilt), *wanted(tmp_path)]) == Exit.DIVERGES
+    made, run, _ = written(tmp_path)
+
+    (found,) = made["parts"][0]["findings"]
+    assert (found["file"], found["row"]) == (str(spoilt), place + 2)
+    region = run["results"][0]["locations"][0]["physicalLocation"]["region"]
+    assert region == {"startLine": place + 2}
+    assert found["rule"] == "COORD-07"
+
+
+def test_a_gate_without_a_change_is_written(tmp_path, monkeypatch):
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    subprocess.run([*git, "init", "-q", str(tmp_path)], check=True)
+    subprocess.run([*git, "-C", str(tmp_path), "commit", "-q", "--allow-empty", "-m", "base"], check=True)
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(["gate", "--base", "HEAD", *wanted(tmp_path)]) == Exit.CONFORMS
+    made, run, suites = written(tmp_path)
+
+    assert (made["command"], made["again"]) == ("gate", "barrierspec gate --base HEAD")
+    assert run["results"] == []
+    assert suites.get("name") == "barrierspec gate"
+
+
+@pytest.mark.rule("ALIGN-16")
+def test_a_change_that_nobody_declares_is_a_finding():
+    barrier = {"kind": "barrier", "channel": 0, "checkpoint": 1}
+    vector = vector_of("walk", "gate", {"channels": 2, "level": "handler"}, [barrier, barrier])
+    found = changes(Reprofiled("flink-1.12"), Reprofiled("flink-1.14"), [vector])
+    (one,) = change.findings(list(found), ["CHANGELOG.md: say what behaves otherwise"])
+
+    assert one.line == "gate: behaviour changed, and nobody says so; CHANGELOG.md: say what behaves otherwise"
+    assert "new  block 0" in one.story
+    (run,) = sarif.document([PartResult("change", Verdict.DIVERGES, "", findings=(one,))])["runs"]
+    assert run["results"][0]["ruleId"] == sarif.OUTSIDE
+
+
+def test_every_schema_is_printed(capsys):
+    assert cli.run(["schema"]) == 0
+    names = capsys.readouterr().out.split()
+    assert names == [*NAMES, "findings", "mutants", "sarif", "verification"]
+    for name in names:
+        assert cli.run(["schema", name]) == 0
+        assert orjson.loads(capsys.readouterr().out)["$schema"].endswith("2020-12/schema")
+    assert cli.run(["schema", "window"]) == Exit.USAGE
+    assert "no schema is called 'window'; expected one of: frames, gate" in capsys.readouterr().err
