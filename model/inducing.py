@@ -43,7 +43,7 @@ class SourceProfile:
 SOURCE_PROFILES: Mapping[str, SourceProfile] = {
     profile.name: profile
     for profile in (
-        SourceProfile("1.9", readers_await_triggers=False, declines_refused=False),
+        SourceProfile("1.10", readers_await_triggers=False, declines_refused=False),
         SourceProfile("1.15"),
     )
 }

@@ -11,7 +11,7 @@ from model.inducing import FUNCTION, PLAIN, READER, SOURCE_PROFILES, Source
 
 def source_world_of(constants: Mapping[str, int | bool]) -> World:
     """The closed model that the constants of a configuration ask for."""
-    profile = SOURCE_PROFILES["1.15" if constants["Declines"] else "1.9"]
+    profile = SOURCE_PROFILES["1.15" if constants["Declines"] else "1.10"]
     external = READER if constants["Pairs"] else FUNCTION if constants["External"] else PLAIN
     return source_world(int(constants["M"]), external, profile)
 

@@ -240,7 +240,7 @@ _CONFIGS: Mapping[str, list[Wire]] = {
     "offsets": [{}, *({"remembered": remembered} for remembered in (1, 2, 4))],
     "source": [
         {"external": external, "profile": profile}
-        for profile in ("1.15", "1.9")
+        for profile in ("1.15", "1.10")
         for external in ("reader", "function", "no")
     ],
 }

@@ -46,7 +46,7 @@ class SourceGeneration(NamedTuple):
 
 
 SOURCE_GENERATIONS: Final[Mapping[str, SourceGeneration]] = {
-    "1.9": SourceGeneration(readers_need_both=False, refusals_decline=False),
+    "1.10": SourceGeneration(readers_need_both=False, refusals_decline=False),
     "1.15": SourceGeneration(readers_need_both=True, refusals_decline=True),
 }
 NEWEST_SOURCE: Final = "1.15"

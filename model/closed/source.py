@@ -37,7 +37,7 @@ def source_world(ids: int, external: int, profile: SourceProfile = NEWEST_SOURCE
 
 def source_worlds() -> tuple[World, ...]:
     """Every kind of source, in each generation that makes a difference for it."""
-    older = SOURCE_PROFILES["1.9"]
+    older = SOURCE_PROFILES["1.10"]
     return (
         source_world(1, PLAIN),
         source_world(2, FUNCTION),

@@ -16,7 +16,7 @@ def test_a_plain_source_begins_with_its_trigger_and_has_no_hook(check):
 
 @pytest.mark.rule("TASK-21")
 @pytest.mark.rule("TASK-22")
-@pytest.mark.parametrize("profile", ["1.9", "1.15"])
+@pytest.mark.parametrize("profile", ["1.10", "1.15"])
 def test_an_induced_function_only_answers_and_begins_with_its_hook(check, profile):
     it = COMPONENTS["source"]({"external": "function", "profile": profile})
     check(
@@ -53,7 +53,7 @@ trigger checkpoint=4
 
 
 @pytest.mark.rule("TASK-21")
-@pytest.mark.parametrize(("profile", "declines"), [("1.15", True), ("1.9", False)])
+@pytest.mark.parametrize(("profile", "declines"), [("1.15", True), ("1.10", False)])
 def test_a_task_that_does_not_run_answers_so_and_from_1_15_on_declines(check, profile, declines):
     it = COMPONENTS["source"]({"external": "reader", "profile": profile})
     declined = "  decline checkpoint=1 reason=TASK_FAILURE\n" if declines else ""
@@ -69,7 +69,7 @@ def test_a_trigger_for_a_task_that_is_not_there_is_refused_with_a_typed_error(ch
     assert it.observe() == before
 
 
-@pytest.mark.parametrize("config", [{"external": "maybe"}, {"profile": "1.8"}])
+@pytest.mark.parametrize("config", [{"external": "maybe"}, {"profile": "1.9"}])
 def test_what_is_not_offered_is_refused_on_both_sides(config):
     with pytest.raises(UnsupportedError):
         COMPONENTS["source"](config)
