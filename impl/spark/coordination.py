@@ -3,16 +3,10 @@
 The core decides; this room tells it what happens (each event recorded), carries its effects out, reads
 the clock for it, and keeps the checkpoint folder in step: a checkpoint is published there before its last
 acknowledgement is handed to the coordinator, so that nobody hears of a checkpoint that is not durable.
-
-The end of the input. Flink (FLIP-147) lets a task whose input has ended wait for the first checkpoint
-taken after that, and lets checkpoints go on with the tasks that are left. Here no task leaves early:
-sources that have reached their end go on answering triggers, and when the end of data has passed through
-every task the coordinator takes one last checkpoint of all of them. Its completion commits what is left;
-then the sources end their partitions, and the job is finished. So every checkpoint has every task.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,8 +20,10 @@ from impl.plan import Plan, Role
 from impl.savepoints import Savepoint, SavepointDesk
 from impl.spark.driver_faults import DriverFaults
 from impl.spark.errors import AttemptFailedError
+from impl.spark.last_checkpoint import LastCheckpoint
 from impl.spark.restoring import Restoring, bounds_of, options_of
 from impl.spark.savepoints import Savepoints
+from impl.spark.snapshot_places import SnapshotPlaces
 from impl.state import CheckpointStorage, Refused, StateHandle, StorageError
 
 Send = Callable[[str, dict[str, Any]], None]
@@ -66,6 +62,7 @@ class Coordination:
     ) -> None:
         self._restoring = Restoring(storage, self._line, takes_over=takes_over)
         self._savepoints = savepoints or Savepoints(SavepointDesk(), Path(), "", plan, storage)
+        self._files = SnapshotPlaces(storage, self._savepoints, plan.max_parallelism)
         self._clock = clock
         self._wall_clock = wall_clock
         self._plan = plan
@@ -83,9 +80,7 @@ class Coordination:
         self._send: Send = _to_nobody
         self._attempt = 0
         self._running: set[str] = set()
-        self._ended: set[str] = set()
-        self._final_from: int | None = None
-        self._final_due = False
+        self._last = LastCheckpoint()
         self._failure: str | None = None
         self._declined: dict[int, str] = {}
         self._triggered: dict[int, float] = {}
@@ -109,9 +104,7 @@ class Coordination:
             self._log.attempt = attempt
         self._send = send
         self._running.clear()
-        self._ended.clear()
-        self._final_from = None
-        self._final_due = False
+        self._last = LastCheckpoint()
         self._failure = None
         states, published = self._restoring.newest(self._coordinator.completed)
         if published is not None:
@@ -136,7 +129,7 @@ class Coordination:
         """The attempt has failed: every task with it, and every pending checkpoint (COORD-12)."""
         self._send = _to_nobody
         self._periodic.stop()
-        self._final_from = None
+        self._last.give_up()
         self._line({"kind": "attempt_failed", "reason": reason})
         self._savepoints.attempt_failed(reason)
         self._failure = None  # it has been told: too many failed checkpoints fail an attempt once
@@ -150,7 +143,7 @@ class Coordination:
         self._send = _to_nobody
         for effect in self._apply({"kind": "job_status", "status": "FINISHED"}):
             self._carry_out(effect)
-        self._clear([*(checkpoint for checkpoint, _ in self.aborted), self._coordinator.next_id])
+        self._files.clear([*(checkpoint for checkpoint, _ in self.aborted), self._coordinator.next_id])
         self._storage.sweep(self._attempt + 1)
         self._line({"kind": "finished"})
         self._savepoints.finished()
@@ -189,18 +182,12 @@ class Coordination:
             handles = [*self._coordinator.collected(checkpoint).values(), state]
             try:
                 with self.faults.publication(self._send):
-                    self._publish(checkpoint, map(_handle, handles))
+                    self._files.publish(checkpoint, self._attempt, map(_handle, handles))
             except StorageError as failed:
                 self._line({"kind": "publication_failed", "checkpoint": checkpoint, "reason": str(failed)})
                 self.decline(task, checkpoint, FINALIZE_CHECKPOINT_FAILURE)
                 return
         self._act({"kind": "acknowledge", "task": task, "checkpoint": checkpoint, "state": state})
-
-    def _publish(self, checkpoint: int, handles: Iterable[StateHandle]) -> None:
-        if self._savepoints.has(checkpoint):
-            self._savepoints.publish(checkpoint, self._attempt, handles)
-            return
-        self._storage.publish(checkpoint, self._attempt, handles, self._plan.max_parallelism)
 
     def decline(self, task: str, checkpoint: int, reason: str, why: str | None = None) -> None:
         """`task` declines a checkpoint; `why`: in plain words, where it knows."""
@@ -209,13 +196,10 @@ class Coordination:
 
     def end_of_data(self, task: str) -> None:
         """The end of data has passed through `task`; with the last one the final checkpoint is due."""
-        self._ended.add(task)
-        if len(self._ended) == len(self._tasks):
+        if self._last.ended(task, len(self._tasks)):
             self._periodic.stop()
-            if self._savepoints.stopping:
-                return  # the savepoint that drains the job is the last of all
-            self._final_from = self._coordinator.next_id
-            self._final_due = True
+            if not self._savepoints.stopping:  # else the savepoint that drains the job is the last of all
+                self._last.may_be(self._coordinator.next_id)
 
     # ------------------------------------------------------------ time
 
@@ -227,8 +211,8 @@ class Coordination:
             self._sync()
         self._ask_for_savepoints(now)
         decision = self._periodic.poll(now, waiting=bool(self._coordinator.waiting))
-        if (decision.trigger or self._final_due) and not self._savepoints.stopping:
-            self._final_due = False
+        if (decision.trigger or self._last.due) and not self._savepoints.stopping:
+            self._last.due = False
             self._sync()
             self._act({"kind": "trigger", "type": "checkpoint"})
         due = [at for at in (decision.look_again, self._coordinator.next_deadline) if at is not None]
@@ -242,7 +226,7 @@ class Coordination:
             self._sync()
             if self._savepoints.stopping:
                 self._periodic.stop()
-                self._final_due = False
+                self._last.give_up()
             self._act(event)
 
     def _now(self) -> int:
@@ -281,7 +265,7 @@ class Coordination:
             case {"kind": "discard", "checkpoint": int(checkpoint)}:
                 self._storage.discard(checkpoint)
             case {"kind": "discard", "state": state}:
-                self._discard_state(_handle(state))
+                self._files.discard_state(_handle(state))
             case {"kind": "notify_complete", "task": str(task), "checkpoint": int(checkpoint)}:
                 self._send(task, {"do": "complete", "checkpoint": checkpoint})
                 self._end_if_final(task, checkpoint)
@@ -301,12 +285,6 @@ class Coordination:
             message["savepoint"] = order._asdict()
         self._send(task, message)
 
-    def _discard_state(self, handle: StateHandle) -> None:
-        if self._savepoints.has(handle.checkpoint):
-            self._savepoints.discard_state(handle)
-        else:
-            self._storage.discard_state(handle)
-
     def _completed(self, checkpoint: int) -> None:
         duration = (self._clock() - self._triggered.pop(checkpoint)) * 1_000
         if self._savepoints.has(checkpoint):
@@ -315,15 +293,8 @@ class Coordination:
             return
         self.completions.append(CheckpointReport(checkpoint, self._attempt, round(duration, 1)))
         self._periodic.completed(self._now())
-        self._clear([one for one, _ in self.aborted[-_CLEARED_AGAIN:] if one < checkpoint])
+        self._files.clear([one for one, _ in self.aborted[-_CLEARED_AGAIN:] if one < checkpoint])
         self.faults.passing(COMPLETION_STORED, self._send)
-
-    def _clear(self, aborted: Iterable[int]) -> None:
-        """Of checkpoints that were aborted nothing stays; a task may have written into one since."""
-        for checkpoint in aborted:
-            self._storage.discard(checkpoint)
-            if self._savepoints.has(checkpoint):
-                self._savepoints.clear(checkpoint)
 
     def _aborted(self, checkpoint: int, reason: str) -> None:
         self._triggered.pop(checkpoint, None)
@@ -334,8 +305,7 @@ class Coordination:
             if stop:  # its sources have stopped
                 self._failure = f"savepoint {checkpoint} was to stop the job and was aborted with {reason}"
             return
-        if self._final_from is not None and checkpoint >= self._final_from:
-            self._final_due = True
+        self._last.aborted(checkpoint)
 
     def _too_many_failures(self, reason: str) -> str:
         checkpoint, _ = self.aborted[-1]  # the abort goes before its consequence
@@ -346,9 +316,7 @@ class Coordination:
         )
 
     def _end_if_final(self, task: str, checkpoint: int) -> None:
-        final = self._final_from is not None and checkpoint >= self._final_from
-        if self._savepoints.is_stop(checkpoint):
-            final = True
+        final = self._last.covers(checkpoint) or self._savepoints.is_stop(checkpoint)
         if final and task in self._plan.of_role(Role.SOURCE):
             self._send(task, {"do": "finish"})
 
