@@ -19,7 +19,7 @@ EXACT = sorted((number % KEYS, number, number // KEYS + 1) for number in range(R
 def test_a_stream_has_a_batch_for_each_checkpoint_and_no_row_twice(spark, tmp_path):
     directory = tmp_path / "committed"
     job = numbers_job(ROWS, directory, 3_000.0).with_checkpoints(
-        CheckpointConfig(checkpointing_interval_ms=300)
+        CheckpointConfig(checkpointing_interval_ms=450)
     )
     batches, seen = {}, threading.Event()
     started = threading.Event()
@@ -30,7 +30,7 @@ def test_a_stream_has_a_batch_for_each_checkpoint_and_no_row_twice(spark, tmp_pa
             seen.wait(20)  # the stream reads while the job is not at its end
 
     def run():
-        fault = FaultPlan(COMPLETION_STORED, occurrence=2, action="error")
+        fault = FaultPlan(COMPLETION_STORED, action="error")
         job.execute("local[8]", tmp_path, faults=[fault], on_progress=watch, spark=spark)
 
     def take(frame, number):

@@ -50,8 +50,11 @@ def logs(folder):
     }
 
 
+@pytest.mark.rule("ONCE-01")
 @pytest.mark.rule("ONCE-03")
-def test_an_undisturbed_run_is_exact(run_flights, checked):
+def test_an_undisturbed_run_is_exact_and_each_barrier_comes_after_the_records_sent_before_it(
+    run_flights, checked, tmp_path
+):
     seen = []
     result = run_flights(on_progress=seen.append)
     assert checked() == EXACT
@@ -59,79 +62,6 @@ def test_an_undisturbed_run_is_exact(run_flights, checked):
     assert len(result.checkpoints) > 1
     assert any(progress.records_per_second > 0 for progress in seen)
 
-
-@pytest.mark.rule("TRACK-01")
-def test_at_least_once_nothing_is_lost_and_the_trace_is_one_of_that_mode(
-    run_flights, flights_20000, tmp_path
-):
-    mode = CheckpointConfig(checkpointing_interval_ms=100, checkpointing_mode="AT_LEAST_ONCE")
-    result = run_flights(FaultPlan(SNAPSHOT_WRITTEN, "count-1", occurrence=4), checkpoints=mode)
-    report = check_flights(tmp_path / "committed", flights_20000)
-    trace = validate(tmp_path / "events")
-
-    assert len(result.attempts) == 2
-    assert not {one.what for one in report.differences} & {"not committed", "not in the source"}
-    assert trace.verdict is Verdict.CONFORMS, trace.describe()
-    assert "TRACK-03" in trace.rules
-    assert "ALIGN-02" not in trace.rules
-
-
-@pytest.mark.rule("UNAL-37")
-def test_unaligned_checkpoints_store_what_is_in_flight_and_the_output_is_exact(
-    run_flights, checked, tmp_path
-):
-    mode = CheckpointConfig(checkpointing_interval_ms=100, unaligned_checkpoints_enabled=True)
-    result = run_flights(FaultPlan(SNAPSHOT_WRITTEN, "count-1", occurrence=4), checkpoints=mode)
-    trace = validate(tmp_path / "events")
-
-    assert len(result.attempts) == 2
-    assert checked() == EXACT
-    assert trace.verdict is Verdict.CONFORMS, trace.describe()
-    assert {"UNAL-01", "UNAL-03"} <= set(trace.rules)
-
-    log = tmp_path / "events" / "1-count-0.jsonl"
-    lines = [json.loads(line) for line in log.read_text().splitlines()]
-    stored = next(line["stored"] for line in lines if line.get("kind") == "gathered")
-    stored["flights-1"] += 1
-    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    torn = validate(tmp_path / "events").rejection
-    assert torn is not None
-    assert torn.rules[0] == "UNAL-37"
-
-
-@pytest.mark.rule("UNAL-37")
-def test_a_task_that_does_not_tell_what_it_stored_is_noticed(run_flights, tmp_path):
-    mode = CheckpointConfig(checkpointing_interval_ms=100, unaligned_checkpoints_enabled=True)
-    run_flights(checkpoints=mode)
-    log = tmp_path / "events" / "1-sink-0.jsonl"
-    lines = [json.loads(line) for line in log.read_text().splitlines()]
-    last = max(place for place, line in enumerate(lines) if line.get("kind") == "gathered")
-    del lines[last]
-    log.write_text("".join(json.dumps({**line, "seq": seq}) + "\n" for seq, line in enumerate(lines)))
-
-    torn = validate(tmp_path / "events").rejection
-    assert torn is not None
-    assert torn.rules[0] == "UNAL-37"
-    assert "sink-0 has stored no part" in str(torn)
-
-
-@pytest.mark.rule("UNAL-16")
-def test_aligned_checkpoints_with_a_time_out_are_exact_too(run_flights, checked, tmp_path):
-    mode = CheckpointConfig(
-        checkpointing_interval_ms=100, unaligned_checkpoints_enabled=True, aligned_checkpoint_timeout_ms=20
-    )
-    result = run_flights(FaultPlan(SNAPSHOT_WRITTEN, "count-1", occurrence=4), checkpoints=mode)
-    trace = validate(tmp_path / "events")
-
-    assert len(result.attempts) == 2
-    assert checked() == EXACT
-    assert trace.rejection is None, trace.describe()
-    assert trace.modes == {"alternating"}
-
-
-@pytest.mark.rule("ONCE-01")
-def test_every_barrier_comes_after_just_the_records_that_were_sent_before_it(run_flights, tmp_path):
-    run_flights()
     recorded = logs(tmp_path / "events")
     channels = {name: lines[0]["channels"] for name, lines in recorded.items() if name != "coordinator"}
     sent = {
@@ -148,6 +78,41 @@ def test_every_barrier_comes_after_just_the_records_that_were_sent_before_it(run
     }
     assert received == sent
     assert len({checkpoint for _, _, checkpoint in sent}) > 1
+
+
+@pytest.mark.rule("UNAL-37")
+def test_unaligned_checkpoints_store_what_is_in_flight_and_the_output_is_exact(
+    run_flights, checked, tmp_path
+):
+    mode = CheckpointConfig(checkpointing_interval_ms=100, unaligned_checkpoints_enabled=True)
+    result = run_flights(FaultPlan(SNAPSHOT_WRITTEN, "count-1", occurrence=4), checkpoints=mode)
+    trace = validate(tmp_path / "events")
+
+    assert len(result.attempts) == 2
+    assert checked() == EXACT
+    assert trace.verdict is Verdict.CONFORMS, trace.describe()
+    assert {"UNAL-01", "UNAL-03"} <= set(trace.rules)
+
+    log = tmp_path / "events" / "2-sink-0.jsonl"
+    whole = log.read_text()
+    lines = [json.loads(line) for line in whole.splitlines()]
+    last = max(place for place, line in enumerate(lines) if line.get("kind") == "gathered")
+    del lines[last]
+    log.write_text("".join(json.dumps({**line, "seq": seq}) + "\n" for seq, line in enumerate(lines)))
+    untold = validate(tmp_path / "events").rejection
+    assert untold is not None
+    assert untold.rules[0] == "UNAL-37"
+    assert "sink-0 has stored no part" in str(untold)
+    log.write_text(whole)
+
+    log = tmp_path / "events" / "1-count-0.jsonl"
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    stored = next(line["stored"] for line in lines if line.get("kind") == "gathered")
+    stored["flights-1"] += 1
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    torn = validate(tmp_path / "events").rejection
+    assert torn is not None
+    assert torn.rules[0] == "UNAL-37"
 
 
 @pytest.mark.rule("ONCE-03")

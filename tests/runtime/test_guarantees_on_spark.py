@@ -9,6 +9,7 @@ from pyspark import cloudpickle
 
 from conformance.observe.anomalies import Anomaly, Guarantee, Subject
 from conformance.observe.guarantee import classify
+from conformance.observe.validate import validate
 from conformance.torture.account import Reader, account_of
 from impl.config import CheckpointConfig
 from impl.connectors.parquet_sink import ParquetFiles
@@ -74,7 +75,7 @@ class Hasty(ParquetOutput):
 
 @pytest.fixture
 def classified(spark, tmp_path):
-    def run(mode="EXACTLY_ONCE", source=RateInput, sink=ParquetOutput):
+    def run(mode="EXACTLY_ONCE", source=RateInput, sink=ParquetOutput, event_log=False):
         reader = Reader(tmp_path)
         job = (
             Job("numbers")
@@ -86,7 +87,12 @@ def classified(spark, tmp_path):
         )
         faults = [FaultPlan("pre-committed", "sink-0", number, "error") for number in (2, 3)]
         result = job.execute(
-            "local[8]", tmp_path, faults=faults, spark=spark, on_progress=lambda progress: reader.look()
+            "local[8]",
+            tmp_path,
+            faults=faults,
+            spark=spark,
+            event_log=event_log,
+            on_progress=lambda progress: reader.look(),
         )
         assert len(result.attempts) == 3
         return classify(account_of(ROWS, tmp_path, reader.seen()))
@@ -125,7 +131,13 @@ def test_both_together_are_broken(classified):
 
 
 @pytest.mark.rule("TRACK-01")
-def test_tracked_barriers_are_at_least_once_and_a_checkpoint_says_why(classified):
-    found = classified(mode="AT_LEAST_ONCE", source=Lagging)
+def test_tracked_barriers_are_at_least_once_and_a_checkpoint_says_why(classified, tmp_path):
+    found = classified(mode="AT_LEAST_ONCE", source=Lagging, event_log=True)
+    trace = validate(tmp_path / "events")
+    assert trace.rejection is None, trace.describe()
+    assert trace.modes == {"at-least-once"}
+    assert "TRACK-03" in trace.rules
+    assert "ALIGN-02" not in trace.rules
+    assert Anomaly.LOST_RECORD not in names(found)
     assert found.guarantee is Guarantee.AT_LEAST_ONCE
     assert Anomaly.STATE_AHEAD_OF_OFFSETS in names(found)

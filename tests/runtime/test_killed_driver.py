@@ -1,14 +1,13 @@
 """The driver is killed: its workers end by themselves, and another one goes on, exact to the row."""
 
-import subprocess
-import sys
-from pathlib import Path
+import secrets
+import threading
 
-import psutil
 import pytest
 
-import impl
 from conformance.observe.validate import validate
+from conformance.torture.apart import TOKEN, alive
+from conformance.torture.leftovers import lasting
 from conformance.verdict import Verdict
 from impl.config import CheckpointConfig, ConfigError
 from impl.connectors import read_committed
@@ -39,13 +38,43 @@ def left_over(folder):
     return [path.name for path in folder.rglob("*") if path.name.endswith((".tmp", ".staging"))]
 
 
+class Watched:
+    """How many processes of ours there are, at most, until the context ends; and which are left then."""
+
+    def __init__(self, monkeypatch):
+        self.most = 0
+        self._token = secrets.token_hex(8)
+        monkeypatch.setenv(TOKEN, self._token)
+        self._over = threading.Event()
+        self._watch = threading.Thread(target=self._look)
+
+    def _look(self):
+        while not self._over.wait(0.5):
+            self.most = max(self.most, len(list(alive(self._token))))
+
+    def left(self):
+        return lasting(lambda: list(alive(self._token)))
+
+    def __enter__(self):
+        self._watch.start()
+        return self
+
+    def __exit__(self, *failure):
+        self._over.set()
+        self._watch.join()
+
+
 @pytest.mark.rule("ONCE-03")
 @pytest.mark.rule("COORD-02")
-def test_a_supervised_job_outlives_its_driver(tmp_path):
+@pytest.mark.rule("ONCE-06")
+def test_a_supervised_job_outlives_its_driver_whose_processes_end(tmp_path, monkeypatch):
     faults = [FaultPlan(COMPLETION_STORED, occurrence=3, action=KILL_DRIVER)]  # and nobody was told
-    result = supervise(numbers(tmp_path), "local[6]", tmp_path, faults=faults, event_log=True)
+    with Watched(monkeypatch) as processes:
+        result = supervise(numbers(tmp_path), "local[6]", tmp_path, faults=faults, event_log=True)
     trace = validate(tmp_path / "events")
 
+    assert processes.most > 6
+    assert processes.left() == []
     counts = every_update(tmp_path)
     assert counts == EXACT
     assert result.deaths == ("SIGKILL",)
@@ -59,32 +88,3 @@ def test_a_supervised_job_outlives_its_driver(tmp_path):
 def test_a_job_that_no_driver_can_run_is_not_tried_again(tmp_path):
     with pytest.raises(ConfigError, match="a fault is planned for 'nobody'"):
         supervise(numbers(tmp_path), "local[6]", tmp_path, faults=[FaultPlan(COMPLETION_DUE, "nobody")])
-
-
-@pytest.mark.rule("ONCE-06")
-def test_the_processes_of_a_killed_driver_end_and_a_new_one_resumes(tmp_path, spark):
-    """Killed from outside, at no point of anybody's choice, while workers run."""
-    script = (
-        "from pathlib import Path; from tests.runtime.test_killed_driver import numbers; import sys;"
-        "folder = Path(sys.argv[1]); numbers(folder, 1000.0).execute('local[6]', folder, event_log=True,"
-        "on_progress=lambda progress: progress.completed and print('complete', flush=True))"
-    )
-    root = Path(impl.__file__).parents[1]
-    driver = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], cwd=root, stdout=subprocess.PIPE)
-    storage = FileSystemStorage(tmp_path / "checkpoints")
-    assert driver.stdout is not None
-    assert driver.stdout.readline() == b"complete\n"
-    below = psutil.Process(driver.pid).children(recursive=True)
-    driver.kill()
-    driver.communicate()
-    _, alive = psutil.wait_procs(below, timeout=60)
-
-    assert len(below) > 6
-    assert alive == []
-    before = storage.completed_ids()
-    result = numbers(tmp_path).execute("local[6]", tmp_path, event_log=True, resume=True, spark=spark)
-    trace = validate(tmp_path / "events")
-    assert [number for _, number, _ in every_update(tmp_path)] == [number for _, number, _ in EXACT]
-    assert result.attempts[0].restored in before
-    assert trace.verdict is not Verdict.DIVERGES, trace.describe()
-    assert left_over(tmp_path) == []
