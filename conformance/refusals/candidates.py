@@ -86,13 +86,14 @@ class Candidates(NamedTuple):
     facts: Values
     """The values of the state before, by the names of the symbols that stand for them."""
     is_complete: bool
-    """False if there were more than MOST."""
+    """False if there were more than MOST, or if the code could not be run with symbols."""
 
 
 def candidates(asked: Asked) -> Candidates:
     """Every way for the event, the one that happens first and then by how few guards fail."""
     component = {**COMPONENTS, **PARTS}[asked.component]
     kept: set[str] = set()
+    is_read = True
     while True:
         facts: Values = {}
         state = _symbols(asked.before, "", facts, kept)
@@ -101,8 +102,14 @@ def candidates(asked: Asked) -> Candidates:
         except SymbolicUseError as use:
             kept |= _still_symbols(use, facts)
             continue
+        except (ValueError, LookupError):  # a symbol was spelled as text: tell what happens, and no more
+            if not facts:
+                raise
+            kept |= set(facts)
+            is_read = False
+            continue
         ranked = sorted(ways[:MOST], key=lambda way: len(way.failing))
-        return Candidates(asked, tuple(ranked), facts, len(ways) <= MOST)
+        return Candidates(asked, tuple(ranked), facts, is_read and len(ways) <= MOST)
 
 
 def _still_symbols(use: SymbolicUseError, facts: Values) -> set[str]:

@@ -95,9 +95,11 @@ def _conflict(found: Candidates) -> list[str]:
     if excluded is None:
         return []
     if not excluded.is_answer:
-        bound = "in any state of this shape" if found.is_complete else "on any way that was looked at"
-        return _wrapped(f"  No action answers so {bound}.", 4)
-    return _wrapped(f"  What was said is excluded by {' and '.join(excluded.facts)}; z3: no less will do.", 4)
+        bound = "whatever the values that guards ask for"
+        return _wrapped(f"  No action answers so, {bound if found.is_complete else 'of those looked at'}.", 4)
+    facts = " and ".join(excluded.facts)
+    looked = "" if found.is_complete else ", on the ways looked at"
+    return _wrapped(f"  What was said is excluded by {facts}; z3: no less will do{looked}.", 4)
 
 
 def _shown(effect: Wire) -> Wire:

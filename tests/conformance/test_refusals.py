@@ -8,11 +8,13 @@ from conformance import cli
 from conformance.drive import generate
 from conformance.drive.lockstep import drawn
 from conformance.drive.oracle import Oracle, canonical
+from conformance.refusals import candidates as candidate_room
 from conformance.refusals.asked import Asked
 from conformance.refusals.candidates import candidates
 from conformance.refusals.conflict import conflict
 from conformance.report import refusal
 from conformance.verdict import Exit
+from model.components import COMPONENTS
 
 GATE = {"channels": 2, "mode": "exactly-once", "level": "handler"}
 FIRST = {"kind": "barrier", "channel": 1, "checkpoint": 2}
@@ -79,7 +81,7 @@ def test_a_state_that_cannot_follow_is_excluded_by_what_it_was():
 def test_what_nobody_ever_says_is_told_so():
     told = refusal.told(asked([{"kind": "trigger", "checkpoint": 7}]))
 
-    assert told[-1] == "  No action answers so in any state of this shape."
+    assert told[-1] == "  No action answers so, whatever the values that guards ask for."
 
 
 def test_a_replayed_divergence_fits_two_screens(little_adapter, tmp_path, capsys):
@@ -93,7 +95,7 @@ def test_a_replayed_divergence_fits_two_screens(little_adapter, tmp_path, capsys
     assert len(lines) <= 48
     assert all(len(line) <= 80 for line in lines)
     assert "  Each action that there is for barrier 2 on 1, nearest first:" in lines
-    assert lines[-1] == "  No action answers so in any state of this shape."
+    assert lines[-1] == "  No action answers so, whatever the values that guards ask for."
 
 
 def test_an_event_that_is_refused_is_told_with_what_would_allow_it():
@@ -110,3 +112,17 @@ def test_symbols_never_come_out_of_a_story():
     for event in (FIRST, SECOND, {"kind": "cancel", "channel": 0, "checkpoint": 4}):
         assert "?" not in "\n".join(refusal.told(asked([], event=event)))
     assert canonical(asked([]).event) == canonical(SECOND)
+
+
+def test_code_that_spells_a_symbol_as_text_is_told_as_it_happens(monkeypatch):
+    gate = COMPONENTS["gate"]
+
+    def spelling(session, event):
+        int(f"{session.inbox.gate.current}")
+        return gate.step(session, event)
+
+    monkeypatch.setattr(candidate_room, "COMPONENTS", {"gate": gate._replace(step=spelling)})
+    found = candidates(asked([{"kind": "block", "channel": 0}]))
+
+    (way,) = found.ways
+    assert (way.rules, way.failing, found.is_complete) == (("ALIGN-03", "SUB-01"), (), False)
