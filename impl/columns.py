@@ -129,6 +129,9 @@ def _values(column: pa.Array) -> list[Any]:
     if pa.types.is_dictionary(column.type) and not column.null_count:
         known = column.dictionary.to_pylist()  # every value once: equal ones are one object
         return list(map(known.__getitem__, column.indices.to_numpy().tolist()))
+    if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        numbers: list[Any] = column.to_numpy().tolist()
+        return numbers
     values: list[Any] = column.to_pylist()
     return values
 

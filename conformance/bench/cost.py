@@ -16,7 +16,7 @@ def measure(folder: Path, scale: Scale) -> Report:
     source = words.files(folder, scale.rows)
     figures = []
     with driving(OURS, folder / OURS) as driver:
-        for api, bar in ((words.ROW, BAR_PER_CENT), (words.ARROW, None)):
+        for api in (words.ROW, words.ARROW):
             _spent(driver, api, INTERVAL_MS, source, folder)
             pairs = [
                 _pair(driver, api, source, folder, with_first=bool(one % 2)) for one in range(scale.pairs)
@@ -25,7 +25,7 @@ def measure(folder: Path, scale: Scale) -> Report:
             low, high = interval(more)
             told = f"95 % interval of the mean {low:.1f} to {high:.1f} %, {len(pairs)} pairs"
             figures.append(
-                Figure(f"checkpoints, {TITLES[api]}", "% more", more, bar, at_most=True, told=told)
+                Figure(f"checkpoints, {TITLES[api]}", "% more", more, BAR_PER_CENT, at_most=True, told=told)
             )
             for name, column in (("with", 0), ("without", 1)):
                 spent = [pair[column] / scale.rows * 1e6 for pair in pairs]
