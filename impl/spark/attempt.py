@@ -19,7 +19,8 @@ from impl.plan import Plan, Role
 from impl.rescaling import by_stage
 from impl.spark.coordination import Coordination
 from impl.spark.errors import AttemptFailedError, JobFailedError
-from impl.spark.worker import Launch, SparkTask
+from impl.spark.launch import Launch
+from impl.spark.worker import SparkTask
 from impl.spark.workers import Message, Workers
 from impl.state import StateError, StateHandle, SupersededError
 

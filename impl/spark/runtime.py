@@ -19,11 +19,11 @@ from impl.spark.beginning import begin_at, require_a_start
 from impl.spark.coordination import Coordination
 from impl.spark.errors import AttemptFailedError, JobFailedError
 from impl.spark.handshake import new_secret
+from impl.spark.launch import Launch
 from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, Start
 from impl.spark.savepoints import Savepoints
 from impl.spark.session import refuse_unsupported, require_slots
 from impl.spark.sinks import state_in
-from impl.spark.worker import Launch
 from impl.spark.workers import Workers
 from impl.state import CompletedCheckpoint, FileSystemStorage, SavepointFolder, origin_of
 

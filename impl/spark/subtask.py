@@ -12,17 +12,11 @@ from typing import Any
 
 from impl.config import ALTERNATING, UNALIGNED
 from impl.core import COMPONENTS, Component
-from impl.core import Subtask as SnapshotSteps
 from impl.eventlog import EventLog, Recorded, Wire
 from impl.faults import (
-    ACKNOWLEDGEMENT_DUE,
-    ACKNOWLEDGEMENT_SENT,
     ALIGNMENT_IN_PROGRESS,
-    BARRIER_DUE,
-    BARRIER_SENT,
     NOTIFICATION_HANDLED,
     NOTIFICATION_RECEIVED,
-    SNAPSHOT_WRITTEN,
 )
 from impl.metrics import Stopwatch
 from impl.spark.errors import ConnectionLostError, FrameError, InjectedFaultError
@@ -32,11 +26,12 @@ from impl.spark.operators import Operator
 from impl.spark.outputs import Outputs
 from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
 from impl.spark.savepoint_orders import Orders, SavepointOrder
+from impl.spark.snapshots import Snapshots
 from impl.spark.sources import SourceOperator
 from impl.spark.striking import Striker
 from impl.spark.unaligned import OvertakingSnapshots
 from impl.spark.writing import SnapshotWriter
-from impl.state import CheckpointStorage, StateHandle
+from impl.state import CheckpointStorage
 
 Say = Callable[[dict[str, Any]], None]
 
@@ -79,26 +74,33 @@ class RunningSubtask:
         if upstream:
             self._component = _gate(len(upstream), mode, patience_ms)
         self._gate = Recorded("gate", self._component, log) if upstream else None
-        self._steps = SnapshotSteps(max_concurrent)
-        self._recorded_steps = Recorded("subtask", self._steps, log)
-        self._stopwatch = Stopwatch()
         self._orders = Orders()
-        self._writer = SnapshotWriter(
-            task, attempt, storage, inbox.post, striker, self._stopwatch, self._orders
-        )
+        stopwatch = self._stopwatch = Stopwatch()
+        writer = SnapshotWriter(task, attempt, storage, inbox.post, striker, stopwatch, self._orders)
         self._overtaking: OvertakingSnapshots | None = None
         if isinstance(inbox, OvertakingInbox) and isinstance(outputs, OvertakingOutputs):
             self._overtaking = OvertakingSnapshots(
-                mode, patience_ms, epoch, upstream, inbox, outputs, self._writer.submit, log, self._orders
+                mode, patience_ms, epoch, upstream, inbox, outputs, writer.submit, log, self._orders
             )
+        self._snapshots = Snapshots(
+            operator,
+            outputs,
+            writer,
+            self._overtaking,
+            self._orders,
+            striker,
+            stopwatch,
+            say,
+            log,
+            max_concurrent,
+            self._read_so_far,
+        )
+        self._step = self._snapshots.step
         self._received = [0] * len(upstream)
         self._blocked: set[int] = set()
         self._at_end: set[int] = set()
         self._closed = 0
-        self._first_after_end: int | None = None
-        self._data_ended = False
         self._finishing = False
-        self._why: dict[int, str] = {}
         self.records = 0
 
     def run(self) -> None:
@@ -121,23 +123,22 @@ class RunningSubtask:
                     self._read(taken)
                 elif taken is not None:
                     self._frame(*taken)
-                elif isinstance(self._operator, SourceOperator) and room and not self._data_ended:
+                elif isinstance(self._operator, SourceOperator) and room and not self._snapshots.data_ended:
                     self._produce(self._operator)
             self._outputs.drain()
         finally:
-            self._writer.close()
+            self._snapshots.close()
             self._operator.close()
 
     def _finished(self) -> bool:
         """The partition has ended, and the operator knows the checkpoint after its last record complete."""
-        first = self._first_after_end
-        return self._finishing and first is not None and self._steps.completed >= first
+        return self._finishing and self._snapshots.nothing_is_left
 
     # ------------------------------------------------------------ what a source does by itself
 
     def _idle_seconds(self) -> float | None:
         """How long there is nothing to do but to wait for others; None: for as long as it takes."""
-        if not isinstance(self._operator, SourceOperator) or self._data_ended:
+        if not isinstance(self._operator, SourceOperator) or self._snapshots.data_ended:
             return None
         return self._operator.pause(time.monotonic())
 
@@ -207,7 +208,7 @@ class RunningSubtask:
 
     def _end_of_data(self) -> None:
         """No record follows: the operator finishes, and the next checkpoint holds all it has done."""
-        self._data_ended = True
+        self._snapshots.data_ended = True
         self._outputs.emit(self._operator.before_barrier())
         self._outputs.emit(self._operator.finish())
         self._outputs.broadcast(Kind.END_OF_DATA)
@@ -216,11 +217,11 @@ class RunningSubtask:
     def _stop_if_asked(self, checkpoint: int) -> None:
         """A source is triggered: behind the savepoint that stops the job it sends no record."""
         order = self._orders.of(checkpoint)
-        if order is None or not order.stops or self._data_ended:
+        if order is None or not order.stops or self._snapshots.data_ended:
             return
         if order.drains:
             self._end_of_data()
-        self._data_ended = True
+        self._snapshots.data_ended = True
 
     def _end_partition(self) -> None:
         self._outputs.broadcast(Kind.END_OF_PARTITION)
@@ -249,10 +250,9 @@ class RunningSubtask:
                 event: Wire = {"kind": "abort_notification", "checkpoint": checkpoint, "completed": completed}
                 self._step(event)
             case {"do": "written", "checkpoint": int(checkpoint), "handle": handle}:
-                self._written(checkpoint, handle)
+                self._snapshots.written(checkpoint, handle)
             case {"do": "not_written", "checkpoint": int(checkpoint), "why": why}:
-                self._why = {checkpoint: why}
-                self._step({"kind": "async_failed", "checkpoint": checkpoint})
+                self._snapshots.not_written(checkpoint, why)
             case {"do": "finish"}:
                 self._end_partition()
             case {"do": "strike", "point": point}:
@@ -288,6 +288,10 @@ class RunningSubtask:
         assert isinstance(channel, int)
         return lambda effects: {"records": self._received[channel]}
 
+    def _read_so_far(self) -> dict[str, int]:
+        """Records read in this attempt, by who sent them."""
+        return dict(zip(self._upstream, self._received, strict=True))
+
     def _of_trigger(self, checkpoint: int, *, overtakes: bool) -> Wire:
         if self._overtaking is not None:
             return self._overtaking.triggered(checkpoint, overtakes=overtakes)
@@ -303,79 +307,6 @@ class RunningSubtask:
                 self._overtaking.stop(checkpoint)
             case {"kind": "prioritise", "channel": int(channel)}:
                 self._overtaking.prioritise(channel, self._component.observe()["current"])
-
-    def _step(self, event: Wire) -> None:
-        if event["kind"] == "checkpoint" and not self._data_ended:
-            self._outputs.emit(self._operator.before_barrier())
-        for effect in self._recorded_steps.apply(event, self._checkpoint_extras):
-            match effect:
-                case {"kind": "broadcast_barrier", "checkpoint": int(checkpoint)}:
-                    with self._striker.around(BARRIER_DUE, BARRIER_SENT):
-                        self._send_barrier(checkpoint)
-                case {"kind": "broadcast_cancel", "checkpoint": int(checkpoint)}:
-                    self._outputs.broadcast(Kind.CANCEL, checkpoint)
-                case {"kind": "snapshot", "checkpoint": int(checkpoint)}:
-                    self._snapshot(checkpoint)
-                case {"kind": "acknowledge", "checkpoint": int(checkpoint)}:
-                    said = {"say": "acknowledge", "checkpoint": checkpoint}
-                    said["state"] = self._writer.handle_of(checkpoint)
-                    said["measures"] = self._stopwatch.told(checkpoint)
-                    with self._striker.around(ACKNOWLEDGEMENT_DUE, ACKNOWLEDGEMENT_SENT):
-                        self._say(said)
-                case {"kind": "decline", "checkpoint": int(checkpoint), "reason": reason}:
-                    why = self._why.pop(checkpoint, None)
-                    self._say({"say": "decline", "checkpoint": checkpoint, "reason": reason, "why": why})
-                case {"kind": "notify_complete", "checkpoint": int(checkpoint)}:
-                    self._operator.notify_complete(checkpoint)
-                case {"kind": "notify_abort", "checkpoint": int(checkpoint)}:
-                    self._operator.notify_abort(checkpoint)
-                case {"kind": "cancel_async", "checkpoint": int(checkpoint)}:
-                    if self._overtaking is not None:
-                        self._overtaking.ended(checkpoint)
-                    # what is being written is deleted once it is there: see `_written`
-
-    def _send_barrier(self, checkpoint: int) -> None:
-        if self._overtaking is None:
-            self._outputs.broadcast(Kind.BARRIER, checkpoint, self._orders.packed(checkpoint))
-        else:
-            self._overtaking.send(checkpoint)
-
-    def _checkpoint_extras(self, effects: list[Wire]) -> dict[str, object]:
-        if not any(effect["kind"] == "broadcast_barrier" for effect in effects):
-            return {}
-        extras: dict[str, object] = {"sent": self._outputs.sent()}
-        if self._overtaking is not None and self._upstream:
-            extras["received"] = dict(zip(self._upstream, self._received, strict=True))
-        if isinstance(self._operator, SourceOperator):
-            extras["offset"] = self._operator.offset
-        return extras
-
-    # ------------------------------------------------------------ snapshots
-
-    def _snapshot(self, checkpoint: int) -> None:
-        """The synchronous part here and now, the rest in the writer's thread."""
-        order, folder = self._orders.of(checkpoint), self._orders.folder(checkpoint)
-        if order is None or order.stops:
-            self._last_of_all(checkpoint, stops=order is not None)
-        state = self._operator.snapshot(checkpoint, folder.shared if folder else None)
-        offset = self._operator.offset if isinstance(self._operator, SourceOperator) else None
-        if self._overtaking is None:
-            self._writer.submit(checkpoint, state, offset)
-        else:
-            self._overtaking.hold(checkpoint, state, offset)
-
-    def _last_of_all(self, checkpoint: int, *, stops: bool) -> None:
-        """When this one is complete, nothing is left to commit, if no record follows it."""
-        if stops or (self._data_ended and self._first_after_end is None):
-            self._first_after_end = checkpoint
-
-    def _written(self, checkpoint: int, handle: StateHandle) -> None:
-        self._passing(SNAPSHOT_WRITTEN)
-        if checkpoint not in self._steps.running:  # cancelled meanwhile (TASK-05): nobody will use it
-            self._writer.discard(handle)
-        else:
-            self._writer.keep(handle)
-        self._step({"kind": "async_done", "checkpoint": checkpoint})
 
 
 def gate_of(mode: str) -> str:

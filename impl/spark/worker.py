@@ -8,55 +8,28 @@ Spark can use the process again; when the driver hangs up, the attempt is over a
 import os
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from typing import Any
 
-from impl.config import ALTERNATING, UNALIGNED, ExecutionConfig
 from impl.connectors.two_phase import SinkPlace
 from impl.core import ProtocolError
 from impl.eventlog import EventLog
 from impl.faults import ERROR, LOST_CHANNEL, LOST_CONTROL, RESTORE_DUE, RESTORED
-from impl.plan import Plan, Role, Subtask
+from impl.plan import Role, Subtask
 from impl.rescaling import StageSnapshots
 from impl.spark.building import operator_of
-from impl.spark.credits import CreditedChannel, pack_credits
+from impl.spark.data_channels import DataChannels
 from impl.spark.doors import Door, knock
 from impl.spark.errors import ConnectionLostError, SparkRuntimeError
-from impl.spark.frames import Connection, Kind
 from impl.spark.inbox import Inbox, InboxClosedError
-from impl.spark.inflight import Frames, in_flight, rows_in
-from impl.spark.outputs import Outputs
-from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
+from impl.spark.inflight import in_flight, rows_in
+from impl.spark.launch import Launch
+from impl.spark.overtaking import OvertakingInbox
 from impl.spark.sources import SourceOperator
 from impl.spark.striking import Striker
 from impl.spark.subtask import RunningSubtask, gate_of
 from impl.state import FileSystemStorage, StateHandle
 
 _CONTROL_BUFFER_BYTES = 262_144
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """All that a worker is given to begin with; it travels inside the Spark job."""
-
-    plan: Plan
-    lineage: str
-    """Of the checkpoint folder: what a sink names its transactions by."""
-    attempt: int
-    host: str
-    port: int
-    secret: bytes
-    execution: ExecutionConfig
-    max_concurrent: int
-    mode: str
-    """Of every gate: exactly-once, at-least-once, unaligned or alternating."""
-    alignment_timeout_ms: int
-    epoch: int
-    """When the attempt began, in ms of the wall clock."""
-    checkpoints: Path
-    events: Path | None
 
 
 class SparkTask:
@@ -85,11 +58,10 @@ class Worker:
         inputs = launch.plan.inputs(subtask)
         self._upstream = tuple(peer for peer, _ in inputs)
         self._inputs = tuple(number for _, number in inputs)
-        self._unaligned = launch.mode in (UNALIGNED, ALTERNATING)
         capacity = launch.execution.channel_batches
         self._inbox = (
-            OvertakingInbox(len(self._upstream), capacity, self._grant)
-            if self._unaligned
+            OvertakingInbox(len(self._upstream), capacity, self._granted)
+            if launch.overtakes
             else Inbox(len(self._upstream), capacity)
         )
         self._restored = threading.Event()
@@ -98,9 +70,9 @@ class Worker:
             self._task, self._say, {LOST_CHANNEL: self._cut_channels, LOST_CONTROL: self._cut_control}
         )
         self._log: EventLog | None = None
-        self._connected: dict[str, Connection] = {}
-        self._connecting = threading.Lock()
-        self._outputs: Outputs | None = None
+        self._channels = DataChannels(
+            launch, subtask, self._upstream, self._inbox, self._over, self._restored
+        )
         self._running: RunningSubtask | None = None
 
     def run(self) -> None:
@@ -119,7 +91,7 @@ class Worker:
             self._control.local_host(),
             launch.secret,
             launch.attempt,
-            self._welcome,
+            self._channels.welcome,
             lambda refused: None,  # a stranger was told why; this attempt goes on without it
             launch.execution.socket_buffer_bytes,
         )
@@ -191,14 +163,14 @@ class Worker:
         if isinstance(self._inbox, OvertakingInbox):
             self._inbox.restore({self._upstream.index(peer): frames for peer, frames in received.items()})
         self._restored.set()
-        self._outputs = self._connect(deploy["peers"], overtaken)
+        outputs = self._channels.connect(deploy["peers"], overtaken)
         self._running = RunningSubtask(
             self._task,
             launch.attempt,
             self._upstream,
             operator,
             self._inbox,
-            self._outputs,
+            outputs,
             storage,
             self._control.say,
             self._striker,
@@ -214,78 +186,6 @@ class Worker:
         if self._log:
             self._log.line({"kind": "finished"})
         self._control.say({"say": "finished", "records": self._running.records})
-
-    # ------------------------------------------------------------ data channels
-
-    def _connect(self, peers: dict[str, Any], restored: Frames) -> Outputs:
-        launch = self._launch
-        channels = {
-            peer: knock(
-                host,
-                port,
-                launch.secret,
-                launch.attempt,
-                {"from": self._task, "to": peer},
-                launch.execution.socket_buffer_bytes,
-            )
-            for peer, (host, port) in peers.items()
-        }
-        routes, execution = launch.plan.routes(self._subtask), launch.execution
-        if not self._unaligned:
-            return Outputs(channels, routes, execution.batch_rows, execution.max_parallelism)
-        credited = {
-            peer: CreditedChannel(
-                connection,
-                launch.execution.channel_batches,
-                restored.get(peer, ()),
-                self._inbox.wake,
-                partial(self._lost, peer),
-                partial(self._left, peer),
-            )
-            for peer, connection in channels.items()
-        }
-        return OvertakingOutputs(credited, routes, execution.batch_rows, execution.max_parallelism)
-
-    def _lost(self, peer: str, lost: SparkRuntimeError) -> None:
-        self._inbox.post({"do": "channel_lost", "peer": peer, "why": str(lost)})
-
-    def _left(self, peer: str, checkpoint: int) -> None:
-        self._inbox.post({"do": "left", "peer": peer, "checkpoint": checkpoint})
-
-    def _grant(self, channel: int, frames: int) -> None:
-        """The sender of a channel may send so many frames of records more."""
-        connection = self._connected[self._upstream[channel]]
-        try:
-            connection.send(Kind.CREDIT, pack_credits(frames))
-        except ConnectionLostError:
-            return  # it has finished, or its reader has noticed too
-
-    def _welcome(self, connection: Connection, claim: dict[str, Any]) -> None:
-        peer = str(claim.get("from"))
-        with self._connecting:
-            known = claim.get("to") == self._task and peer in self._upstream and peer not in self._connected
-            if known:
-                self._connected[peer] = connection
-        if not known or self._over.is_set():
-            connection.close()
-            return
-        threading.Thread(
-            target=self._drain, args=(peer, connection), name=f"from {peer}", daemon=True
-        ).start()
-
-    def _drain(self, peer: str, connection: Connection) -> None:
-        """Read one channel into its bounded queue; a full queue stops the reading, and so the sender."""
-        channel = self._upstream.index(peer)
-        kind = Kind.HANDSHAKE
-        self._restored.wait()
-        try:
-            while kind is not Kind.END_OF_PARTITION:
-                kind, payload = connection.receive()
-                self._inbox.put(channel, (kind, payload))
-        except InboxClosedError:
-            return  # the attempt is over
-        except SparkRuntimeError as lost:
-            self._inbox.post({"do": "channel_lost", "peer": peer, "why": str(lost)})
 
     # ------------------------------------------------------------ control
 
@@ -318,17 +218,15 @@ class Worker:
         except ConnectionLostError:
             return  # the listener has noticed too
 
+    def _granted(self, channel: int, frames: int) -> None:
+        self._channels.grant(channel, frames)
+
     def _say(self, message: dict[str, Any]) -> None:
         self._control.say(message)
 
     def _cut_channels(self) -> None:
         """A fault of the plan: every socket between this subtask and its neighbours is cut."""
-        with self._connecting:
-            connected = list(self._connected.values())
-        for connection in connected:
-            connection.cut()
-        if self._outputs:
-            self._outputs.cut()
+        self._channels.cut()
 
     def _cut_control(self) -> None:
         """A fault of the plan: the socket to the driver is cut."""
@@ -353,9 +251,4 @@ class Worker:
         self._inbox.close()
         self._restored.set()
         self._control.close()
-        with self._connecting:
-            connected = list(self._connected.values())
-        for connection in connected:
-            connection.close()
-        if self._outputs:
-            self._outputs.close()
+        self._channels.close()

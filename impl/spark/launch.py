@@ -1,0 +1,34 @@
+"""All that a worker is given to begin with."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from impl.config import ALTERNATING, UNALIGNED, ExecutionConfig
+from impl.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """All that a worker is given to begin with; it travels inside the Spark job."""
+
+    plan: Plan
+    lineage: str
+    """Of the checkpoint folder: what a sink names its transactions by."""
+    attempt: int
+    host: str
+    port: int
+    secret: bytes
+    execution: ExecutionConfig
+    max_concurrent: int
+    mode: str
+    """Of every gate: exactly-once, at-least-once, unaligned or alternating."""
+    alignment_timeout_ms: int
+    epoch: int
+    """When the attempt began, in ms of the wall clock."""
+    checkpoints: Path
+    events: Path | None
+
+    @property
+    def overtakes(self) -> bool:
+        """Whether barriers may overtake: channels wait for credits then."""
+        return self.mode in (UNALIGNED, ALTERNATING)
