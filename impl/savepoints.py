@@ -45,7 +45,8 @@ class SavepointRequest:
 
     `directory`: where the savepoint's own folder is made, None for `savepoints` beside the checkpoints;
     `stop`: the job ends with it; `drain`: and its data with the job, so that every function finishes.
-    Raises `SavepointFailedError` for a drain without a stop: the data of a job that goes on has no end.
+    Raises `SavepointFailedError` for anything else, and for a drain without a stop: the data of a job that
+    goes on has no end.
     """
 
     directory: Path | None = None
@@ -53,6 +54,10 @@ class SavepointRequest:
     drain: bool = False
 
     def __post_init__(self) -> None:
+        if self.directory is not None and not isinstance(self.directory, Path):
+            raise SavepointFailedError(f"directory takes a Path, not {self.directory!r}")
+        if not isinstance(self.stop, bool) or not isinstance(self.drain, bool):
+            raise SavepointFailedError(f"stop and drain take bools, not {self.stop!r} and {self.drain!r}")
         if self.drain and not self.stop:
             raise SavepointFailedError("drain ends the data, so it takes stop as well; ask for both, or none")
 

@@ -5,8 +5,9 @@ import os
 
 import pytest
 
-from impl.config import CheckpointConfig
+from impl.config import CheckpointConfig, ConfigError
 from impl.faults import FaultLedger
+from impl.job import start_of
 from impl.plan import Edge, Plan, Role, Stage
 from impl.savepoints import SavepointDesk, SavepointRequest, request_savepoint
 from impl.spark.coordination import Coordination
@@ -217,6 +218,12 @@ def test_what_another_process_asks_for_is_answered_there_and_by_the_driver_that_
 def test_who_asks_wrongly_is_told_so(bench, tmp_path):
     with pytest.raises(SavepointFailedError, match="drain ends the data"):
         SavepointRequest(drain=True)
+    with pytest.raises(SavepointFailedError, match="directory takes a Path, not 'there'"):
+        SavepointRequest("there")
+    with pytest.raises(SavepointFailedError, match="take bools, not 'yes' and False"):
+        SavepointRequest(stop="yes")
+    with pytest.raises(ConfigError, match="give one of them"):
+        start_of(resume=True, from_savepoint=tmp_path)
     with pytest.raises(SavepointFailedError, match="nobody answered"):
         request_savepoint(tmp_path, SavepointRequest(), 0.01)
     assert list((tmp_path / "requests").iterdir()) == []
