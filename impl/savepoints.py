@@ -79,8 +79,6 @@ class SavepointDesk:
         self._seen: set[str] = set()
         self._closed: str | None = None
         self._changing = threading.Lock()
-        if files is not None:
-            make_directory(files)
 
     def ask(self, request: SavepointRequest) -> "Future[Savepoint]":
         """Put a request on the desk; the future fails with `SavepointFailedError`."""

@@ -3,7 +3,10 @@
 import click
 import pytest
 
+from conformance import cli
 from conformance.commands.run import MARK, emptied
+from conformance.verdict import Exit
+from impl.state import FileSystemStorage
 
 
 def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
@@ -12,6 +15,23 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
     with pytest.raises(click.UsageError, match="give a new folder"):
         emptied(tmp_path)
     assert (tmp_path / "thesis.txt").read_text() == "mine"
+
+
+def test_a_savepoint_of_another_output_is_refused(tmp_path, capsys):
+    assert cli.run(["run", "--out", str(tmp_path), "--from-savepoint", str(tmp_path)]) == Exit.USAGE
+    assert "of no earlier run" in capsys.readouterr().err
+
+
+def test_a_savepoint_is_asked_of_a_job_that_runs(tmp_path, capsys):
+    asked = ["savepoint", str(tmp_path), "--seconds", "0.01"]
+    assert cli.run(asked) == Exit.USAGE
+    assert "has no checkpoints; name that folder" in capsys.readouterr().err
+    FileSystemStorage(tmp_path / "checkpoints")
+    assert cli.run(asked) == Exit.USAGE
+    assert "no job runs there" in capsys.readouterr().err
+    assert cli.run([*asked, "--drain"]) == Exit.USAGE
+    assert "takes stop as well" in capsys.readouterr().err
+    assert list((tmp_path / "requests").iterdir()) == []
 
 
 def test_a_folder_of_an_earlier_run_is_emptied(tmp_path):

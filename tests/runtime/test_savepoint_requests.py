@@ -194,6 +194,7 @@ def test_a_stop_whose_job_fails_before_its_end_says_where_the_savepoint_is(bench
 def test_what_another_process_asks_for_is_answered_there_and_by_the_driver_that_takes_over(tmp_path):
     first = Bench(tmp_path)
     first.start()
+    (tmp_path / "requests").mkdir()
     (tmp_path / "requests" / "00aa.json").write_text(
         json.dumps({"directory": None, "stop": False, "drain": False})
     )
