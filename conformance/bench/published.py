@@ -1,7 +1,7 @@
 """The pages that tell what was measured: the README's table, docs/performance.md and its pictures.
 
-What they tell is stored beside them, `docs/performance.json`, so that anybody can make them again and a test
-can hold them against it.
+What they tell is stored beside them, `docs/performance/measured.json`, so that anybody can make them again
+and a test can hold them against it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,8 @@ from conformance.machine import HOME
 from conformance.pictures.lines import Panel, svg
 from conformance.report.figures import number
 
-STORED, PAGE, README, PICTURE = "docs/performance.json", "docs/performance.md", "README.md", "docs/pictures"
+FOLDER_OF, PAGE, README = "docs/performance", "docs/performance.md", "README.md"
+STORED = f"{FOLDER_OF}/measured.json"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 ORDER = ("throughput", "cost", "backpressure", "recovery", "incremental", "memory")
 Told = Mapping[str, Any]
@@ -34,6 +35,7 @@ def publish(build: Path, home: Path = HOME) -> list[Path]:
             stored[told["name"]] = told
     if not stored:
         raise MeasurementError(f"{build}: nothing was measured in full; run `barrierspec bench` first")
+    (home / FOLDER_OF).mkdir(parents=True, exist_ok=True)
     (home / STORED).write_bytes(orjson.dumps(stored, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     made = pages(stored, (home / README).read_text(encoding="utf-8"))
     for name, content in made.items():
@@ -50,7 +52,7 @@ def load(home: Path = HOME) -> dict[str, Told]:
 def pages(stored: Mapping[str, Told], readme: str) -> dict[str, str]:
     """By path: every page, from what is stored."""
     there = [stored[name] for name in ORDER if name in stored]
-    pictures = {f"{PICTURE}/{one['name']}.svg": _picture(one) for one in there if one["series"]}
+    pictures = {f"{FOLDER_OF}/{one['name']}.svg": _picture(one) for one in there if one["series"]}
     return {README: with_table(readme, there), PAGE: _page(there), **pictures}
 
 
@@ -83,7 +85,8 @@ def _page(there: Sequence[Told]) -> str:
         "",
         "What the runtime on Spark does in a second, and what its checkpoints cost: measured by "
         "`barrierspec bench`, medians beside their bars. This page, its pictures and the README's table are "
-        "made of `docs/performance.json` by `barrierspec bench --publish`; a test holds them against it. "
+        "made of `docs/performance/measured.json` by `barrierspec bench --publish`; a test holds them "
+        "against it. "
         "Figures of one machine say little of another: what is compared was run in turn, on the same files.",
     ]
     for told in there:
@@ -93,7 +96,7 @@ def _page(there: Sequence[Told]) -> str:
         said = [f"{one['what']}: {one['told']}" for one in told["figures"] if one["told"]]
         lines += ["", *(f"- {one}" for one in said)] if said else []
         if told["series"]:
-            lines += ["", f"![{told['title']}](pictures/{told['name']}.svg)"]
+            lines += ["", f"![{told['title']}](performance/{told['name']}.svg)"]
         lines += ["", f"`{told['command']}`, commit {told['commit']}, {_where(told['machine'])}"]
     return "\n".join(lines) + "\n"
 

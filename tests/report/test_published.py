@@ -2,15 +2,17 @@
 
 import json
 from statistics import mean
+from xml.etree import ElementTree
 
 import pytest
 
 from conformance.bench.figures import Figure, Report, interval
 from conformance.bench.incremental import measure as incremental
-from conformance.bench.published import BEGIN, END, pages, publish, with_table
+from conformance.bench.published import BEGIN, END, load, pages, publish, with_table
 from conformance.bench.rates import MeasurementError
 from conformance.bench.scale import QUICK
 from conformance.bench.words import exact, files, newest
+from conformance.machine import HOME
 from conformance.report.figures import table
 
 REPORT = Report(
@@ -44,7 +46,7 @@ def test_the_interval_holds_the_mean():
 
 def test_pages_are_made_of_what_was_measured_in_full(tmp_path):
     home = tmp_path / "home"
-    (home / "docs" / "pictures").mkdir(parents=True)
+    home.mkdir()
     (home / "README.md").write_text(README)
     REPORT.write(tmp_path / "build", "barrierspec bench --only memory --quick")
     with pytest.raises(MeasurementError, match="nothing was measured in full"):
@@ -54,10 +56,10 @@ def test_pages_are_made_of_what_was_measured_in_full(tmp_path):
     made = publish(tmp_path / "build", home)
 
     assert [str(one.relative_to(home)) for one in made] == [
-        "docs/performance.json",
+        "docs/performance/measured.json",
         "README.md",
         "docs/performance.md",
-        "docs/pictures/memory.svg",
+        "docs/performance/memory.svg",
     ]
     readme = (home / "README.md").read_text()
     assert readme.startswith(f"before\n{BEGIN}\n| measured |")
@@ -68,11 +70,22 @@ def test_pages_are_made_of_what_was_measured_in_full(tmp_path):
     page = (home / "docs" / "performance.md").read_text()
     assert "## Memory\n\nA slow sink.\n" in page
     assert "| besides | 7.00 MB | once |  |  |" in page
-    stored = json.loads((home / "docs" / "performance.json").read_text())
+    drawn = ElementTree.parse(home / "docs" / "performance" / "memory.svg").getroot()
+    assert len(drawn.findall("{http://www.w3.org/2000/svg}polyline")) == 1
+    stored = json.loads((home / "docs" / "performance" / "measured.json").read_text())
     assert stored["memory"]["machine"]["cores"] >= 1
     assert pages(stored, readme)["README.md"] == readme
     with pytest.raises(MeasurementError, match="once each, around the table"):
         with_table("no marks", [])
+
+
+def test_the_pages_tell_what_is_stored():
+    stored = load()
+    made = pages(stored, (HOME / "README.md").read_text(encoding="utf-8"))
+
+    assert {name: (HOME / name).read_text(encoding="utf-8") for name in made} == made
+    assert all("--quick" not in told["command"] for told in stored.values())
+    assert not any("+changes" in told["commit"] for told in stored.values())
 
 
 def test_the_answer_is_known_and_an_update_told_twice_is_seen(tmp_path):
