@@ -7,7 +7,6 @@ acknowledgement is handed to the coordinator, so that nobody hears of a checkpoi
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from impl.eventlog import EventLog, Recorded, Wire
 from impl.faults import COMPLETION_STORED, FaultLedger
 from impl.plan import Plan, Role
 from impl.savepoints import Savepoint, SavepointDesk
+from impl.spark.course import CheckpointReport, Course
 from impl.spark.driver_faults import DriverFaults
 from impl.spark.errors import AttemptFailedError
 from impl.spark.last_checkpoint import LastCheckpoint
@@ -29,15 +29,6 @@ from impl.state import CheckpointStorage, Refused, StateHandle, StorageError
 Send = Callable[[str, dict[str, Any]], None]
 _CLEARED_AGAIN = 3
 """At a completion: so many of the checkpoints that were aborted last."""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckpointReport:
-    """A completed checkpoint: in which attempt, and the ms from its trigger to its publication."""
-
-    checkpoint: int
-    attempt: int
-    duration_ms: float
 
 
 class Coordination:
@@ -82,10 +73,10 @@ class Coordination:
         self._running: set[str] = set()
         self._last = LastCheckpoint()
         self._failure: str | None = None
-        self._declined: dict[int, str] = {}
+        self._course = Course(config.tolerable_checkpoint_failure_number)
         self._triggered: dict[int, float] = {}
-        self.completions: list[CheckpointReport] = []
-        self.aborted: list[tuple[int, str]] = []
+        self.completions = self._course.completions
+        self.aborted = self._course.aborted
         first = storage.next_checkpoint_id()
         if first > 1 and not storage.completed_ids():  # an earlier driver has begun some and completed none
             self._line({"kind": "coordinator_started", "first_id": first, "completed": []})
@@ -191,7 +182,7 @@ class Coordination:
 
     def decline(self, task: str, checkpoint: int, reason: str, why: str | None = None) -> None:
         """`task` declines a checkpoint; `why`: in plain words, where it knows."""
-        self._declined = {checkpoint: f" ({task}: {why})"} if why else {}
+        self._course.declined(task, checkpoint, why)
         self._act({"kind": "decline", "task": task, "checkpoint": checkpoint, "reason": reason})
 
     def end_of_data(self, task: str) -> None:
@@ -261,7 +252,7 @@ class Coordination:
             case {"kind": "abort", "checkpoint": int(checkpoint), "reason": str(reason)}:
                 self._aborted(checkpoint, reason)
             case {"kind": "fail_job", "reason": str(reason)}:
-                self._failure = self._failure or self._too_many_failures(reason)
+                self._failure = self._failure or self._course.too_many_failures(reason)
             case {"kind": "discard", "checkpoint": int(checkpoint)}:
                 self._storage.discard(checkpoint)
             case {"kind": "discard", "state": state}:
@@ -306,14 +297,6 @@ class Coordination:
                 self._failure = f"savepoint {checkpoint} was to stop the job and was aborted with {reason}"
             return
         self._last.aborted(checkpoint)
-
-    def _too_many_failures(self, reason: str) -> str:
-        checkpoint, _ = self.aborted[-1]  # the abort goes before its consequence
-        return (
-            f"checkpoint {checkpoint} was aborted with {reason}"
-            f"{self._declined.get(checkpoint, '')}: more failures in a row than the "
-            f"{self._config.tolerable_checkpoint_failure_number} tolerated"
-        )
 
     def _end_if_final(self, task: str, checkpoint: int) -> None:
         final = self._last.covers(checkpoint) or self._savepoints.is_stop(checkpoint)

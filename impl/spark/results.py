@@ -9,7 +9,7 @@ from impl.faults import FaultPlan
 from impl.metrics import FILE, TaskMeasures
 from impl.savepoints import Savepoint
 from impl.spark.attempt import AttemptReport
-from impl.spark.coordination import CheckpointReport
+from impl.spark.course import CheckpointReport
 from impl.state import Refused
 
 

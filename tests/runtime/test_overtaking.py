@@ -12,6 +12,7 @@ from impl.spark.errors import ConnectionLostError, FrameError
 from impl.spark.frames import Connection, Kind, OvertakingBarrier, pack_barrier, pack_rows, unpack_barrier
 from impl.spark.inflight import Gathering, in_flight
 from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
+from impl.spark.savepoint_orders import SavepointOrder
 from impl.state import encode, pack, sections_of
 
 UNALIGNED, TIMEOUT = Alignment.UNALIGNED, Alignment.TIMEOUT
@@ -85,6 +86,28 @@ def test_a_barrier_that_leaves_in_its_turn_is_told_of(wire):  # UNAL-33
     assert unpack_barrier(one.below.receive()[1])[:2] == (2, "timeout")
     assert one.left.get(timeout=10) == 2
     assert one.channel.time_out(2) is None
+
+
+@pytest.mark.rule("UNAL-21")
+def test_the_barrier_of_a_savepoint_passes_nothing_and_carries_its_order_to_the_gate(wire, inbox):
+    one = wire(1)
+    order = SavepointOrder("there", stops=True).pack()
+    for value in (b"a", b"b"):
+        one.channel.send(Kind.RECORDS, value)
+    assert one.channel.barrier(3, Alignment.ALIGNED, 40, order) == []
+    assert one.channel.time_out(3) is None
+    one.channel.send(Kind.RECORDS, b"behind")
+    one.below.send(Kind.CREDIT, pack_credits(2))
+    came = one.received(4)
+    assert [kind for kind, _ in came] == [Kind.RECORDS, Kind.RECORDS, Kind.BARRIER, Kind.RECORDS]
+
+    for frame in came:
+        inbox.put(0, frame)
+    assert inbox.take((), 0, urgent_only=True) is None  # nobody is told before its turn
+    taken = [inbox.take((), 0)[1] for _ in range(3)]
+    read = unpack_barrier(taken[2][1])
+    assert (taken[2][0], read.checkpoint, read.alignment) == (Kind.BARRIER, 3, "aligned")
+    assert SavepointOrder.unpack(read.order) == SavepointOrder("there", stops=True, drains=False)
 
 
 def test_a_restored_frame_goes_first(wire):  # UNAL-36
