@@ -4,15 +4,15 @@ The cases are dealt out to several processes. A rule that does not hold comes ba
 event; the explorer then looks for the shortest run of a closed model that shows the same rule broken.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from itertools import chain, islice
+from functools import cache
 
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
-from model.engines.prove import Assumed, Refutation, Report
+from model.engines.prove import Assumed, Case, Refutation, Report
 from model.generations import CLAIMS
 
-SHARES_PER_PROCESS = 4
+SHARES_PER_PROCESS = 12
 PROVED_HERE = frozenset(
     [f"ALIGN-{number:02}" for number in range(1, 25)]
     + [f"TRACK-{number:02}" for number in range(1, 19)]
@@ -34,7 +34,7 @@ def run(context: Context) -> PartResult:
     context.say("proving the rules for every checkpoint id")
     with ProcessPoolExecutor(context.processes) as pool:
         every = ([shares] * shares, [channels] * shares, [context.thorough] * shares)
-        reports = list(pool.map(_share, range(shares), *every))
+        reports = list(pool.map(_share, reversed(range(shares)), *every))  # the long ones first
         claims = list(pool.map(_claim, range(len(CLAIMS))))
     refutations = [refutation for report in reports for refutation in report.refutations]
     failed = {refutation.rule for refutation in refutations}
@@ -70,13 +70,22 @@ def run(context: Context) -> PartResult:
 
 
 def _share(number: int, of: int, channels: int, thorough: bool) -> Report:
-    """Every `of`-th case from `number` on, asked of every property."""
-    from model.cases.published import all_cases, thorough_cases
+    """The block with this number, of so many, asked of every property: neighbours share what z3 has found."""
     from model.engines.prove import prove
     from model.properties import PROPERTIES
 
-    cases = chain(all_cases(channels=channels), thorough_cases() if thorough else ())
-    return prove(islice(cases, number, None, of), PROPERTIES, assumed=_assumed)
+    cases = _cases(channels, thorough)
+    return prove(
+        cases[len(cases) * number // of : len(cases) * (number + 1) // of], PROPERTIES, assumed=_assumed
+    )
+
+
+@cache
+def _cases(channels: int, thorough: bool) -> Sequence[Case]:
+    """All of them, made once in a process."""
+    from model.cases.published import all_cases, thorough_cases
+
+    return (*all_cases(channels=channels), *(thorough_cases() if thorough else ()))
 
 
 _assumed: Assumed = {}
