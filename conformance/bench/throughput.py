@@ -12,6 +12,8 @@ from conformance.bench.scale import Scale
 
 ROW_BAR, ARROW_BAR, CHECKPOINT_BAR_MS = 1.5, 4.0, 150.0
 INTERVAL_MS = 500
+_CALIBRATED_ON = 4
+"""The share of the rows, one in so many, that makes Java warm and tells how large a micro-batch is."""
 VARIANTS = (
     (words.ROW, "memory"),
     (words.ARROW, "memory"),
@@ -28,7 +30,7 @@ def measure(folder: Path, scale: Scale) -> Report:
     exact = words.exact(source)
     found: dict[object, list[Told]] = {one: [] for one in (NATIVE, *VARIANTS)}
     with driving(OURS, folder / OURS) as ours, driving(NATIVE, folder / NATIVE) as other:
-        files = _calibrated(other, source, folder)
+        files = _calibrated(other, words.files(folder, scale.rows // _CALIBRATED_ON), folder)
         _ours(ours, words.ROW, "memory", source, folder, exact)  # both begin warm
         for _ in range(scale.times):
             found[NATIVE].append(_native(other, source, folder, files, exact))
@@ -78,7 +80,7 @@ def _rates(runs: list[Told], rows: int) -> list[float]:
 def _calibrated(driver: Driver, source: Path, folder: Path) -> int:
     """How many files a micro-batch takes to last about one checkpoint interval; Java gets warm by it."""
     files = 2
-    for _ in range(2):
+    for _ in range(3):
         told = driver.run(source=str(source), output=str(folder / "out-native"), files_a_batch=files)
         files = max(1, round(files * INTERVAL_MS / told["batch_ms"]))
     return files
