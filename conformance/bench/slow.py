@@ -108,6 +108,13 @@ class Hunter:
 
     def _workers(self) -> list[int]:
         """The processes that Spark's Python daemon has forked."""
-        below = psutil.Process().children(recursive=True)
-        daemons = [one.pid for one in below if "impl.spark.daemon" in " ".join(one.cmdline())]
-        return [one.pid for one in below if one.ppid() in daemons]
+        daemons, found = set(), []
+        for one in psutil.Process().children(recursive=True):
+            try:
+                if one.ppid() in daemons and one.status() != psutil.STATUS_ZOMBIE:
+                    found.append(one.pid)
+                elif "impl.spark.daemon" in " ".join(one.cmdline()):
+                    daemons.add(one.pid)
+            except psutil.Error:  # it has just ended
+                continue
+        return found
