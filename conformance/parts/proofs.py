@@ -22,7 +22,7 @@ PROVED_HERE = frozenset(
     + [f"TASK-{number:02}" for number in range(1, 21)]
     + [f"OFFSET-{number:02}" for number in range(1, 8)]
 )
-"""The rules that have to come out proved. Those of the sink and of the dataflow are explored instead."""
+"""The rules that have to come out proved. Sinks, a source's task and the dataflow are explored."""
 OF_EVERY_STEP = frozenset({"ALIGN-08", "ALIGN-18", "ALIGN-19", "OFFSET-07", "UNAL-20", "UNAL-25", "UNAL-26"})
 """Rules that forbid something to every step, so that no step of the model names them."""
 

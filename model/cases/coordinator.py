@@ -194,7 +194,7 @@ def all_coordinator_cases() -> Iterator[Case]:
             yield from coordinator_cases(2, pending, queue, stored, at_once)
     for tasks, retain in product((1, 2, 3, 4), (1, 2, 3)):
         yield from completion_cases(tasks, 2 if tasks < 3 else 1, retain, retain)
-    for waiting, pending in ((2, 1), (3, 1)):
+    for waiting, pending in ((0, 0), (1, 1), (2, 1), (3, 1)):
         yield from request_cases(waiting, pending)
 
 

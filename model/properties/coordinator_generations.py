@@ -73,6 +73,16 @@ def coord_14(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 
 @COORDINATOR_GENERATIONS.step("COORD-14")
+def coord_14_waiting(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """What waits and is periodic does not start within the pause, also one that just began (FLINK-18856)."""
+    if type(event) in {TriggerRequest, Advance, CoordinatorRestart} or not before.plan.profile.queues:
+        return True
+    if after.now >= after.pause_ends or any(not one.periodic or one.forced for one in before.queue):
+        return True
+    return after.next_id == before.next_id
+
+
+@COORDINATOR_GENERATIONS.step("COORD-14")
 def coord_14_pause(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """The pause begins with a completion and with nothing else."""
     completes = any(type(effect) is Complete for effect in effects)

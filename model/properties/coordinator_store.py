@@ -1,4 +1,4 @@
-"""SUB-06 to SUB-10 where the coordinator adds to its store: as the store alone does it."""
+"""SUB-06 to SUB-10 where the coordinator adds to its store, as the store alone does it, and SUB-12 there."""
 
 from model.coordinator_state import Coordinator
 from model.events import AcknowledgeMessage, Add, Complete, DiscardCheckpoint, Effects, Event
@@ -60,6 +60,18 @@ def sub_10_within(before: Coordinator, event: Event, effects: Effects, after: Co
     if done is None:
         return True
     return sub_10(before.store, Add(done.checkpoint, done.type), effects, after.store)
+
+
+@COORDINATOR_STORE.step("SUB-12")
+def sub_12_nothing_idle(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """No file outlives a completion that neither a retained checkpoint nor a newer one uses."""
+    if added(before, event, effects) is None:
+        return True
+    if not before.plan.profile.registers_early:
+        used = tuple(use.handle for use in after.shared.completed)
+        return all(known.handle in used for known in after.shared.registered)
+    retained = tuple(entry.checkpoint for entry in after.store.entries)
+    return all(any(known.checkpoint >= kept for kept in retained) for known in after.shared.registered)
 
 
 def added(before: Coordinator, event: Event, effects: Effects) -> Pending | None:

@@ -2,7 +2,7 @@
 
 import itertools
 
-from model.events import Decline, Effects, Event, Fail, Trigger
+from model.events import Decline, Effects, Event, Fail, Status, Trigger
 from model.inducing import PLAIN, READER, TASK_FAILURE, UNKNOWN_TASK, Source
 from model.operator_events import Answer, Ended, GoOnReading, Induce, StopReading, TriggerArrives
 from model.properties.registry import Registry
@@ -12,7 +12,9 @@ SOURCE = Registry("source")
 
 @SOURCE.step("TASK-21")
 def task_21(before: Source, event: Event, effects: Effects, after: Source) -> bool:
-    """A trigger begins the checkpoint of a plain source; an externally induced one only answers."""
+    """A trigger begins the checkpoint of a plain source; an externally induced one answers what it is."""
+    if after.running != (event.running if type(event) is Status else before.running):
+        return False
     if type(event) is not TriggerArrives or not event.here:
         return not any(type(effect) is Answer for effect in effects)
     if before.external == PLAIN:
@@ -42,6 +44,10 @@ def task_22(before: Source, event: Event, effects: Effects, after: Source) -> bo
     else:
         return not begun
     if not any(known == event.checkpoint for known in awaited):
+        if type(event) is Induce and after != before._replace(
+            ahead=tuple(sorted({*before.ahead, event.checkpoint}))
+        ):
+            return False  # the hook does not come again
         return not begun
     return begun == (Trigger(event.checkpoint),) and effects[0] == begun[0]
 

@@ -66,7 +66,8 @@ TASK_21 == [][
         /\ Head(Said) = <<"answer", Which, source.running>>
         /\ Tail(Said) = IF Declines /\ ~source.running THEN <<<<"decline", Which, "TASK_FAILURE">>>> ELSE <<>>
         /\ source' = [source EXCEPT !.told = IF Pairs THEN @ \cup {Which} ELSE @]
-    /\ Saying("answer") # <<>> => Arrives]_vars
+    /\ Saying("answer") # <<>> => Arrives
+    /\ source'.running = IF Comes("status") THEN Which ELSE source.running]_vars
 
 (* What has to have come already.                                           *)
 TheOtherHalf == IF Arrives THEN source.ahead ELSE IF Pairs THEN source.told ELSE Ids
@@ -74,7 +75,8 @@ TheOtherHalf == IF Arrives THEN source.ahead ELSE IF Pairs THEN source.told ELSE
 TASK_22 == [][External =>
     IF (Arrives \/ Comes("induce")) /\ Which \in TheOtherHalf
     THEN Head(Said) = <<"trigger", Which>> /\ Len(Saying("trigger")) = 1
-    ELSE Saying("trigger") = <<>>]_vars
+    ELSE /\ Saying("trigger") = <<>>
+         /\ Comes("induce") => source' = [source EXCEPT !.ahead = @ \cup {Which}]]_vars
 
 TASK_23 == [][
     /\ Saying("stop_reading") = IF source.ahead = {} /\ source'.ahead # {} THEN <<<<"stop_reading">>>> ELSE <<>>
