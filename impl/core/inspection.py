@@ -43,11 +43,6 @@ class InspectedCoordinator(Component):
         """The retained completed ids, in the order of adding."""
         return self._books.retained.completed
 
-    def type_of(self, checkpoint: int) -> CheckpointType | None:
-        """What was asked for, None if `checkpoint` is not pending."""
-        pending = self._books.pending.get(checkpoint)
-        return None if pending is None else pending.type
-
     def awaiting(self, checkpoint: int) -> tuple[str, ...]:
         """The tasks a pending checkpoint still awaits, in the order of tasks; none if it is not pending."""
         pending = self._books.pending.get(checkpoint)
