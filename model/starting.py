@@ -207,7 +207,7 @@ def on_master_answer(
     answered = (*answered[:place], True, *answered[place + 1 :])
     pending = pending._replace(hooks=answered) if is_hook else pending._replace(coordinators=answered)
     if coordinator.outlived:
-        if all(answered):
+        if is_hook or all(answered):
             return take_turns(end_master_phase(coordinator), (), ("COORD-23", "COORD-30"))
         return Step(coordinator._replace(outlived=(pending,)), (), ("COORD-23", "COORD-30"))
     coordinator = replace_pending(coordinator, pending)

@@ -5,7 +5,8 @@
 (* these are done the sources. One checkpoint at a time is in that phase.  *)
 (*                                                                         *)
 (* Up to 1.15 the phase outlives a checkpoint that is aborted in it: it    *)
-(* lasts until those who were asked have answered.                         *)
+(* lasts until all operator coordinators that were asked have answered, or *)
+(* the first of the hooks that are asked.                                  *)
 (*                                                                         *)
 (* Functions only: models/MasterModel.tla puts them into an environment    *)
 (* and states rules COORD-11, COORD-23, COORD-24, COORD-30 and COORD-31.   *)
@@ -44,6 +45,8 @@ IsReady(p) == p.coordinators = Coordinators /\ p.hooks = Hooks      \* COORD-23
 
 AbortEndsPhase == CoordinatorHas("abort_ends_phase")                \* COORD-30
 
+IsOver(p, hook) == hook \/ p.coordinators = Coordinators             \* COORD-30
+
 CountsStart == CoordinatorHas("counts_failed_start")                \* COORD-31
 
 IsFree(m) ==                                                        \* COORD-23
@@ -74,13 +77,12 @@ OnRequest(m) == Turn([m EXCEPT !.waiting = @ + 1], <<>>)
 (* An answer that was not asked for, or comes twice, is none.                *)
 IsOutlived(m, n) == m.outlived # <<>> /\ Head(m.outlived).id = n
 
-(* For what was aborted the last answer of its stage only ends the phase.    *)
+(* For what was aborted an answer does nothing but end the phase.            *)
 OnLateAnswer(m, hook, who) ==
     LET p == Head(m.outlived)
         q == IF hook THEN [p EXCEPT !.hooks = @ \cup {who}] ELSE [p EXCEPT !.coordinators = @ \cup {who}]
-        isOver == IF hook THEN q.hooks = Hooks ELSE q.coordinators = Coordinators
-    IN  IF hook # HooksMayBeAsked(p) THEN PhaseStep(m, <<>>)
-        ELSE IF isOver THEN Turn([m EXCEPT !.outlived = <<>>], <<>>)
+    IN  IF hook # HooksMayBeAsked(p) \/ q = p THEN PhaseStep(m, <<>>)
+        ELSE IF IsOver(q, hook) THEN Turn([m EXCEPT !.outlived = <<>>], <<>>)
         ELSE PhaseStep([m EXCEPT !.outlived = <<q>>], <<>>)
 
 OnAnswer(m, hook, who, n) ==

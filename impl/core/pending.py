@@ -30,7 +30,7 @@ _ENDED = (PendingPhase.COMPLETED, PendingPhase.ABORTED)
 
 
 class OutlivedPhase:
-    """A master phase whose checkpoint was aborted: it lasts until those who were asked have answered."""
+    """A master phase whose checkpoint was aborted: it lasts until all coordinators or one hook answered."""
 
     def __init__(self, checkpoint: int, of_hooks: bool, awaited: Iterable[str]) -> None:
         self.checkpoint = checkpoint
@@ -42,7 +42,7 @@ class OutlivedPhase:
         if of_hook is not self._of_hooks or name not in self._awaited:
             return False
         self._awaited.discard(name)
-        return fails or not self._awaited
+        return fails or of_hook or not self._awaited
 
 
 class PendingCheckpoint:

@@ -159,6 +159,7 @@ def beginning_cases() -> Iterator[Case]:
     yield from master_cases("2.3", 2, 1, 1, 1, "begun")
     for phase in ("begun", "outlived"):
         yield from master_cases("1.15", 2, 1, 1, 0, phase)
+    yield from master_cases("1.15", 1, 2, 1, 0, "outlived")
     for name, runs in product(("2.3", "1.14", "1.11", "1.9"), (False, True)):
         yield from scheduler_cases(name, 1 if runs else 0, runs=runs)
     yield from scheduler_cases("2.3", 0, runs=True)

@@ -180,6 +180,7 @@ def coordinator_worlds() -> tuple[World, ...]:
         sources_world("2.3"),
         job_end_world("2.3"),
         *(masters_world(name) for name in ("2.3", "1.15")),
+        hooks_world("1.15"),
     )
 
 
@@ -270,6 +271,12 @@ def masters_world(name: str) -> World:
     """Two operator coordinators and a hook before the source."""
     plan = _plan(name)._replace(max_concurrent=2, coordinators=2, hooks=1, tolerable_failures=0)
     return subject_world("operator coordinators and hooks", plan, Scope(ids=2, more=answers))
+
+
+def hooks_world(name: str) -> World:
+    """An operator coordinator and two hooks before the source."""
+    plan = _plan(name)._replace(coordinators=1, hooks=2, tolerable_failures=0)
+    return subject_world("an operator coordinator and two hooks", plan, Scope(ids=2, more=answers))
 
 
 def _anything(environment: Environment, event: Event) -> Environment:

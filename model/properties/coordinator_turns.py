@@ -47,7 +47,7 @@ def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after:
 
 @COORDINATOR_TURNS.step("COORD-30")
 def coord_30(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """With its checkpoint the master phase ends; or it lasts until those who were asked have answered."""
+    """With its checkpoint the master phase ends; or it lasts until all coordinators or one hook answered."""
     if before.outlived:
         (left,) = before.outlived
         if type(event) is CoordinatorRestart:
@@ -58,7 +58,7 @@ def coord_30(before: Coordinator, event: Event, effects: Effects, after: Coordin
         counts = event.is_hook == all(left.coordinators) and not asked[event.place]
         if not counts:
             return after == before
-        is_over = event.fails or sum(1 for done in asked if done) + 1 == len(asked)
+        is_over = event.fails or event.is_hook or sum(1 for done in asked if done) + 1 == len(asked)
         return bool(after.outlived) != is_over
     aborted = tuple(
         pending

@@ -89,6 +89,11 @@ COORD_30 == [][
            THEN phase'.outlived = <<>> /\ (phase.waiting > 0 => phase'.next = phase.next + 1)
            ELSE phase'.outlived = <<PendingOf(phase, Which)>> /\ phase'.next = phase.next
     /\ phase'.outlived # <<>> => phase'.next = phase.next
+    /\ (phase.outlived # <<>> /\ Comes("answer") /\ Which = Head(phase.outlived).id) =>
+        LET p == Head(phase.outlived)
+            who == out'[1][4]
+        IN  (phase'.outlived = <<>>) = IF p.coordinators = Coordinators THEN out'[1][3] /\ who \notin p.hooks
+                                       ELSE ~out'[1][3] /\ p.coordinators \cup {who} = Coordinators
     /\ phase.outlived # <<>> /\ phase'.outlived = <<>> =>
         /\ (Comes("answer") \/ Comes("give_up")) /\ Which = Head(phase.outlived).id
         /\ ~Says("trigger", Which) /\ ~Says("ask_hooks", Which)]_vars
@@ -104,6 +109,8 @@ COORD_31 == [][Comes("expiry") /\ IsPendingId(phase, Which) =>
 HooksDoNotMatter(p) == p.coordinators = Coordinators                \* IsReady
 EverybodyAtOnce(m) == TRUE                                          \* IsFree
 NeverEnds == FALSE                                                  \* AbortEndsPhase
+AllMustAnswer(p, hook) ==                                           \* IsOver
+    IF hook THEN p.hooks = Hooks ELSE p.coordinators = Coordinators
 CountsOnce == FALSE                                                 \* CountsStart
 NobodyHears(p) == FALSE                                             \* IsHeard
 NobodyFollows(m, said) == PhaseStep(m, said)                        \* TurnAfterAbort
