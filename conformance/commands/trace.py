@@ -1,12 +1,21 @@
 """`barrierspec trace`: replay what real runs left behind through the model."""
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import click
 
 from conformance.commands import reports
 from conformance.verdict import Verdict, together
+
+if TYPE_CHECKING:
+    from conformance.parts.trace import Watched
+
+PACKAGES = ("impl", "model", "conformance")
+"""What executors import that do not see our files."""
 
 
 class _RunsUnlessNamed(click.Group):
@@ -28,16 +37,27 @@ def command() -> None:
 @click.argument(
     "logs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
+@click.option("--spark", "master", metavar="MASTER", help="Validate on Spark, many logs at once: local[2].")
 @reports
 def runs(
-    logs: tuple[Path, ...], json_file: Path | None, junit_file: Path | None, sarif_file: Path | None
+    logs: tuple[Path, ...],
+    master: str | None,
+    json_file: Path | None,
+    junit_file: Path | None,
+    sarif_file: Path | None,
 ) -> int:
-    """Validate event-log folders: is each a run of the protocol, and what have they witnessed together?"""
+    """Validate event-log folders: is each a run of the protocol, and what have they witnessed together?
+
+    A folder that holds event logs, however deep, stands for all of them. On Spark each log is validated by
+    one process, as it is without Spark: the verdicts are the same.
+    """
     from conformance.parts import trace
     from conformance.parts.result import PartResult, verdict_of
+    from conformance.parts.traces import logs_under
     from conformance.report import findings
 
-    watched = trace.judged(logs, click.echo)
+    found = logs_under(logs)
+    watched = trace.judged(found, click.echo) if master is None else _judged_on(master, found)
     for name, count in watched.situations.items():
         click.echo(f"  {count:>7,}  {name}")
     for finding in watched.findings:
@@ -46,12 +66,25 @@ def runs(
             click.echo(f"  {finding.story}")
     verdict = verdict_of(watched.findings)
     click.echo(f"{verdict.value}  {watched.bound()}")
-    again = shlex.join(["barrierspec", "trace", *map(str, logs)])
+    again = shlex.join(["barrierspec", "trace", *map(str, logs), *(["--spark", master] if master else [])])
     part = PartResult(
         "trace", verdict, watched.bound(), rules=tuple(sorted(watched.rules)), findings=watched.findings
     )
     findings.write(findings.Asked(json_file, junit_file, sarif_file), "trace runs", [part], again)
     return verdict.exit_code
+
+
+def _judged_on(master: str, logs: Sequence[Path]) -> "Watched":
+    from conformance.parts.traces import judged_on_spark
+    from conformance.report.spark_progress import tasks_shown
+    from impl.spark.session import spark_session
+
+    with (
+        TemporaryDirectory() as folder,
+        spark_session(master, Path(folder) / "spark.log", "trace", PACKAGES) as spark,
+        tasks_shown(spark, f"validating {len(logs):,} logs"),
+    ):
+        return judged_on_spark(logs, spark, click.echo)
 
 
 @command.command()

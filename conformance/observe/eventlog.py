@@ -5,6 +5,7 @@ files. A line is a component's event with its effects, or a word of the engine (
 `attempt_started`, ...). Whatever is not a whole line of that shape is an `EventLogError` with its place.
 """
 
+import mmap
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ import orjson
 COORDINATOR = "coordinator"
 COMPONENTS = ("gate", "subtask", "sink", "coordinator", "store")
 _TASK_FILE = re.compile(r"(\d+)-(.+)\.jsonl")
+PIECE = 1 << 20
+"""Bytes of a file in memory at once: all files of a log are read side by side, and none is held open."""
 
 
 class EventLogError(ValueError):
@@ -58,16 +61,32 @@ class LogFile(NamedTuple):
 
     def lines(self) -> Iterator[Line]:
         """The lines in their order. Raises EventLogError at the first that is no whole line."""
-        content = self.path.read_bytes()
-        if content and not content.endswith(b"\n"):
-            last = content.count(b"\n") + 1
+        size = self.path.stat().st_size
+        if size and self._piece(size - 1) != b"\n":
+            last = self.path.read_bytes().count(b"\n") + 1
             raise EventLogError(self.name, last, "the last line is cut off; the file ends within it")
-        for number, text in enumerate(content.splitlines(), start=1):
-            yield self._parsed(number, text)
+        place, number, begun = 0, 0, b""
+        while place < size:
+            piece = self._piece(place)
+            place += len(piece)
+            *whole, begun = (begun + piece).split(b"\n")
+            for text in whole:
+                number += 1
+                yield self._parsed(number, text)
 
     def mentions(self, component: str) -> bool:
         """Whether the component has an event in the file."""
-        return re.search(rb'"component":\s*"' + component.encode() + b'"', self.path.read_bytes()) is not None
+        if not self.path.stat().st_size:
+            return False
+        wanted = rb'"component":\s*"' + component.encode() + b'"'
+        with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return re.search(wanted, content) is not None
+
+    def _piece(self, place: int) -> bytes:
+        """What stands in the file from `place` on, as much as is read at once."""
+        with self.path.open("rb", buffering=0) as file:
+            file.seek(place)
+            return file.read(PIECE)
 
     def _parsed(self, number: int, text: bytes) -> Line:
         try:

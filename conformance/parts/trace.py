@@ -1,7 +1,7 @@
 """The trace: what the pipeline's runs recorded, replayed through the model.
 
 Every run must be accepted. The situations that a run worth believing has witnessed are asked of all runs
-together: an undisturbed one restores nothing.
+together: an undisturbed one restores nothing. Many runs are judged on Spark, in `conformance.parts.traces`.
 """
 
 from collections import Counter
@@ -22,6 +22,7 @@ RUNS = "pipeline/*/events"
 class Watched:
     """What came of some logs together."""
 
+    runs: int = 0
     events: int = 0
     cuts: int = 0
     situations: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(SITUATIONS, 0)))
@@ -34,6 +35,40 @@ class Watched:
         seen = sum(1 for name in SITUATIONS if self.situations[name])
         accepted = f"{self.events:,} events accepted, {self.cuts:,} cuts compared"
         return f"{accepted}, {seen} of {len(SITUATIONS)} situations witnessed"
+
+    def add(self, log: Path) -> str:
+        """Validate one log more; answers what came of it in one line."""
+        self.runs += 1
+        try:
+            result = validate(log, required=())
+        except EventLogError as unreadable:
+            self.findings = (*self.findings, Finding(None, f"{log}: {unreadable}", file=str(log)))
+            return f"{log}: {unreadable}"
+        if result.rejection is not None:
+            self.findings = (*self.findings, _refused(log, result.rejection))
+        self.situations.update(result.situations)
+        self.rules |= set(result.rules)
+        self.modes |= result.modes
+        self.events += result.events
+        self.cuts += result.counted
+        return f"{log}: {result.describe()}"
+
+    def join(self, other: "Watched") -> None:
+        """Add what came of other logs."""
+        self.runs += other.runs
+        self.events += other.events
+        self.cuts += other.cuts
+        self.situations.update(other.situations)
+        self.rules |= other.rules
+        self.modes |= other.modes
+        self.findings = (*self.findings, *other.findings)
+
+    def close(self) -> None:
+        """No log is left: what all of them together have not witnessed is found wanting."""
+        required = possible(REQUIRED, self.modes)
+        missing = [name for name in SITUATIONS if name in required and not self.situations[name]]
+        if missing:
+            self.findings = (*self.findings, Finding(None, f"under-covered: no {', no '.join(missing)}"))
 
 
 def run(context: Context) -> PartResult:
@@ -63,30 +98,16 @@ def run(context: Context) -> PartResult:
 def judged(logs: Sequence[Path], say: Callable[[str], None]) -> Watched:
     """Each log by itself, and the required situations of all of them together."""
     watched = Watched()
-    findings: list[Finding] = []
     for log in logs:
-        try:
-            result = validate(log, required=())
-        except EventLogError as unreadable:
-            findings.append(Finding(None, f"{log}: {unreadable}"))
-            continue
-        say(f"{log}: {result.describe()}")
-        if result.rejection is not None:
-            rejection = result.rejection
-            line = f"{log.parent.name}: {rejection.describe()}"
-            place = str(log / rejection.file)
-            findings.append(Finding(rejection.rules[0], line, _story(rejection), place, rejection.line))
-        watched.situations.update(result.situations)
-        watched.rules |= set(result.rules)
-        watched.modes |= result.modes
-        watched.events += result.events
-        watched.cuts += result.counted
-    required = possible(REQUIRED, watched.modes)
-    missing = [name for name in SITUATIONS if name in required and not watched.situations[name]]
-    if missing:
-        findings.append(Finding(None, f"under-covered: no {', no '.join(missing)}"))
-    watched.findings = tuple(findings)
+        say(watched.add(log))
+    watched.close()
     return watched
+
+
+def _refused(log: Path, rejection: Rejection) -> Finding:
+    job = log.parent.name if log.name == "events" else log.name
+    line = f"{job}: {rejection.describe()}"
+    return Finding(rejection.rules[0], line, _story(rejection), str(log / rejection.file), rejection.line)
 
 
 def _story(rejection: Rejection) -> str:

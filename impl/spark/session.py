@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,9 +59,12 @@ def _needs_package(master: str) -> bool:
 
 
 @contextmanager
-def spark_session(master: str, output: Path, name: str = "barrierspec") -> Iterator["SparkSession"]:
+def spark_session(
+    master: str, output: Path, name: str = "barrierspec", packages: Sequence[str] = ("impl",)
+) -> Iterator["SparkSession"]:
     """A SparkSession on `master` whose own output is in the file `output`; stopped at the end.
 
+    `packages`: of those that stand beside this one, what executors need that do not see our files.
     Raises `JavaNotFoundError`, `SparkStartError`, `UnsupportedSettingError`.
     """
     _require_java()
@@ -93,7 +96,7 @@ def spark_session(master: str, output: Path, name: str = "barrierspec") -> Itera
     try:
         refuse_unsupported(spark)
         if _needs_package(master):
-            _ship_package(spark, output.parent)
+            _ship(spark, output.parent, packages)
         yield spark
     finally:
         _stop(spark, master)
@@ -155,13 +158,13 @@ def _require_java() -> None:
         raise JavaNotFoundError("no `java` on PATH and no JAVA_HOME: install Java 17 or newer for Spark")
 
 
-def _ship_package(spark: "SparkSession", folder: Path) -> None:
-    """Send this package to executors that do not see our files."""
-    root = Path(__file__).resolve().parent.parent
-    archive = folder / "impl-package.zip"
+def _ship(spark: "SparkSession", folder: Path, packages: Sequence[str]) -> None:
+    """Send packages of ours to executors that do not see our files."""
+    home = Path(__file__).resolve().parents[2]
+    archive = folder / f"{packages[0]}-package.zip"
     with zipfile.ZipFile(archive, "w") as package:
-        for source in sorted(root.rglob("*.py")):
-            package.write(source, Path(root.name) / source.relative_to(root))
+        for source in (one for name in packages for one in sorted((home / name).rglob("*.py"))):
+            package.write(source, source.relative_to(home))
     context = getattr(spark, "sparkContext", None)
     if context is None:
         spark.addArtifacts(str(archive), pyfile=True)

@@ -1,0 +1,67 @@
+"""Traces of many jobs, validated on Spark: as many at once as there are cores, each by one process.
+
+Spark gets the folders of the logs, shuffled among many more tasks than there are cores, so that no core is
+left with the long ones at the end. A task validates its logs one after the other, exactly as it is done in
+process, and answers one row: the sums, and the first refused event of each job that was refused. So a worker
+holds one log's state at a time, and the driver what was found.
+
+The folders have to be where every executor sees them: on one machine they are, in a cluster a shared file
+system has them.
+"""
+
+import os
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from conformance.observe.eventlog import COORDINATOR
+from conformance.parts.trace import Watched
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOGS_A_TASK = 8
+"""At most: what a task does before its progress shows, and what is done again if its executor is lost."""
+
+
+def logs_under(folders: Sequence[Path]) -> list[Path]:
+    """The event logs in these folders, each of which is one or holds some, however deep; by their paths.
+
+    A folder that holds none is answered itself: whoever reads it can say what was expected there.
+    """
+    found: list[Path] = []
+    for folder in folders:
+        inside = [
+            Path(place) for place, _, files in os.walk(folder) if f"{COORDINATOR}.jsonl" in files
+        ]  # fmt: skip
+        found += sorted(inside) or [folder]
+    return found
+
+
+def judged_on_spark(logs: Sequence[Path], spark: "SparkSession", say: Callable[[str], None]) -> Watched:
+    """Each log by itself, and the required situations of all of them together: as `trace.judged` does.
+
+    `say` is told how many logs there are, in how many tasks.
+    """
+    tasks = -(-len(logs) // LOGS_A_TASK)
+    say(f"{len(logs):,} logs in {tasks:,} tasks")
+    folders = pa.table({"log": [str(log.absolute()) for log in logs]})
+    frame = spark.createDataFrame(folders).repartition(tasks).mapInArrow(_judged, "watched binary")
+    watched = Watched()
+    for part in frame.toArrow().column("watched").to_pylist():
+        watched.join(pickle.loads(part))
+    watched.findings = tuple(sorted(watched.findings, key=lambda found: (found.file, found.line)))
+    watched.close()
+    return watched
+
+
+def _judged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What came of the logs of one task, in one row."""
+    watched = Watched()
+    for batch in batches:
+        for log in batch.column("log").to_pylist():
+            watched.add(Path(log))
+    yield pa.RecordBatch.from_pydict({"watched": [pickle.dumps(watched)]})
