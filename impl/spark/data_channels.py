@@ -119,12 +119,13 @@ class DataChannels:
         self._inbox.post({"do": "left", "peer": peer, "checkpoint": checkpoint})
 
     def _drain(self, peer: str, connection: Connection) -> None:
-        """Read one channel into its bounded queue; a full queue stops the reading, and so the sender."""
+        """Read one channel into its bounded queue; while that is full nothing is read: the sender stops."""
         channel = self._upstream.index(peer)
         kind = Kind.HANDSHAKE
         self._restored.wait()
         try:
             while kind is not Kind.END_OF_PARTITION:
+                self._inbox.await_room(channel)
                 kind, payload = connection.receive()
                 self._inbox.put(channel, (kind, payload))
         except InboxClosedError:

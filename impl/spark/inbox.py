@@ -1,8 +1,9 @@
 """A subtask's inbox: bounded queues of its input channels, and the mail from its coordinator.
 
-One reader thread a channel drains its socket into the channel's queue and stops when that is full; TCP
-then stops the sender (back-pressure). The subtask takes from one place: mail first, then the channels
-that are not blocked, in turn. A blocked channel is not read from; what has come on it waits (ALIGN-17).
+One reader thread a channel drains its socket into the channel's queue while that has room; TCP stops the
+sender when it has none (back-pressure), and nothing waits in between. The subtask takes from one place: mail
+first, then the channels that are not blocked, in turn. A blocked channel is not read from; what has come on
+it waits (ALIGN-17).
 """
 
 import threading
@@ -37,8 +38,11 @@ class Inbox:
         self._full = 0
         self._changed = threading.Condition()
 
-    def put(self, channel: int, frame: Frame) -> None:
-        """Append to a channel's queue; waits while it is full. Raises `InboxClosedError`."""
+    def await_room(self, channel: int) -> None:
+        """Wait while a channel's queue is full: no frame is taken off the wire before there is room.
+
+        Raises `InboxClosedError`.
+        """
         queue = self._queues[channel]
         with self._changed:
             while len(queue) >= self._capacity and not self._closed:
@@ -47,7 +51,13 @@ class Inbox:
                 self._full -= 1
             if self._closed:
                 raise InboxClosedError
-            queue.append(frame)
+
+    def put(self, channel: int, frame: Frame) -> None:
+        """Append to a channel's queue; room was awaited before. Raises `InboxClosedError`."""
+        with self._changed:
+            if self._closed:
+                raise InboxClosedError
+            self._queues[channel].append(frame)
             self._changed.notify_all()
 
     def post(self, mail: Mail) -> None:

@@ -42,6 +42,9 @@ class OvertakingInbox(Inbox):
         for channel, restored in frames.items():
             self._ends[channel] = ReceivingEnd([(Kind.RECORDS, one) for one in restored], hears_regular=True)
 
+    def await_room(self, channel: int) -> None:
+        """There is room: only what was granted comes."""
+
     def put(self, channel: int, frame: Frame) -> None:
         """Something has come; never waits, because only what was granted comes. Raises `InboxClosedError`."""
         with self._changed:

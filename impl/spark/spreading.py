@@ -59,6 +59,8 @@ class ByKey:
         self._every = max_parallelism
         self._fill = fill
         self._known: dict[Hashable, int] = {}
+        self._dictionary: pa.Array | None = None
+        self._part_of: Codes | None = None
 
     def __call__(self, rows: Rows) -> None:
         """Spread rows."""
@@ -81,15 +83,45 @@ class ByKey:
 
     def _of_batch(self, batch: pa.RecordBatch) -> Iterator[tuple[int, Rows]]:
         assert self._columns is not None
-        codes, distinct = self._columns.keys_of(batch)
-        known = self._known
-        found = [self._learnt(key) if key not in known else known[key] for key in distinct]
-        part_of: Codes = np.array(found, np.int64)[codes]
+        parts = self._by_dictionary(batch)
+        if parts is None:
+            codes, distinct = self._columns.keys_of(batch)
+            parts = self._parts(distinct)[codes]
         for part, channel in enumerate(self._channels):
-            yield channel, taken(batch, np.flatnonzero(part_of == part))
+            yield channel, taken(batch, np.flatnonzero(parts == part))
+
+    def _by_dictionary(self, batch: pa.RecordBatch) -> Codes | None:
+        """The parts of a batch whose keys have the dictionary of the batch before: it is looked up once.
+
+        Batches of one part of a file share theirs. None: it is another, or there is none.
+        """
+        assert self._columns is not None
+        column = batch.column(self._columns.columns[0])
+        if len(self._columns.columns) > 1 or not pa.types.is_dictionary(column.type) or column.null_count:
+            return None
+        before, self._dictionary = self._dictionary, column.dictionary
+        if before is None or not _is_same(before, self._dictionary):
+            self._part_of = None
+            return None
+        if self._part_of is None:
+            self._part_of = self._parts(self._dictionary.to_pylist())
+        parts: Codes = self._part_of[column.indices.to_numpy()]
+        return parts
+
+    def _parts(self, keys: Sequence[Hashable]) -> Codes:
+        known = self._known
+        return np.array([self._learnt(key) if key not in known else known[key] for key in keys], np.int64)
 
     def _learnt(self, key: Hashable) -> int:
         if len(self._known) >= _REMEMBERED_KEYS:
             self._known.clear()
         part = self._known[key] = channel_of(key, len(self._channels), self._every)
         return part
+
+
+def _is_same(one: pa.Array, other: pa.Array) -> bool:
+    """Whether both are the same memory, not only equal."""
+    if len(one) != len(other) or one.offset != other.offset:
+        return False
+    places = [[part and part.address for part in array.buffers()] for array in (one, other)]
+    return places[0] == places[1]

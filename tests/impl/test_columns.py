@@ -54,6 +54,22 @@ def test_keys_of_columns_are_those_of_the_rows(rows, dictionary, around, positio
     ]
 
 
+@given(ROWS, ROWS, st.integers(1, 7))
+def test_batches_of_one_dictionary_go_the_way_of_their_rows(rows, others, size):
+    route = Route(("x-0", "x-1", "x-2"), Partitioning.HASH, operator.itemgetter(0))
+    came = {0: [], 1: [], 2: []}
+    spread = spread_of(route, [0, 1, 2], 16, lambda channel, part: came[channel].extend(rows_of(part)))
+
+    for part in (rows, others, rows):
+        whole = batch_of(part * 3, dictionary=True)
+        for first in range(0, whole.num_rows, size):
+            spread(whole.slice(first, size))
+
+    everything = rows * 3 + others * 3 + rows * 3
+    for channel, received in came.items():
+        assert received == [row for row in everything if channel_of(row[0], 3, 16) == channel]
+
+
 def test_columns_have_names_or_positions():
     batch = batch_of([("a", 1, 1.0), ("b", 1, 2.0)])
     assert KeyColumns(("number", "word")).keys_of(batch).by_row() == [(1, "a"), (1, "b")]

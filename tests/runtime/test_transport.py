@@ -6,7 +6,8 @@ import threading
 
 import pytest
 
-from impl.plan import Route
+from impl.plan import Route, Subtask
+from impl.spark.data_channels import DataChannels
 from impl.spark.doors import Door, knock
 from impl.spark.errors import (
     ConnectionLostError,
@@ -138,13 +139,44 @@ def test_mail_goes_before_frames():
 def test_a_full_channel_stops_its_reader_and_no_other():
     inbox = Inbox(2, 1)
     inbox.put(0, (Kind.RECORDS, b"1"))
-    reader = threading.Thread(target=inbox.put, args=(0, (Kind.RECORDS, b"2")))
+    reader = threading.Thread(target=inbox.await_room, args=(0,))
     reader.start()
+    inbox.await_room(1)
     inbox.put(1, (Kind.RECORDS, b"other"))
     assert reader.is_alive()
-    taken = [inbox.take((), 10) for _ in range(3)]
+    taken = [inbox.take((), 10) for _ in range(2)]
     reader.join(10)
-    assert sorted(payload for _, (_, payload) in taken) == [b"1", b"2", b"other"]
+    assert not reader.is_alive()
+    assert sorted(payload for _, (_, payload) in taken) == [b"1", b"other"]
+
+
+def test_no_frame_is_taken_off_the_wire_before_its_channel_has_room():
+    order = queue.Queue()
+
+    class TwoFrames:
+        """An inbox that has room twice, and the wire before it."""
+
+        def __init__(self):
+            self.room = iter((True, True))
+
+        def await_room(self, channel):
+            order.put("room")
+            if not next(self.room, False):
+                raise InboxClosedError
+
+        def receive(self):
+            order.put("read")
+            return Kind.RECORDS, b""
+
+        def put(self, channel, frame):
+            order.put("kept")
+
+    both, restored = TwoFrames(), threading.Event()
+    restored.set()
+    subtask = Subtask("sums-0", 1, 0)
+    channels = DataChannels(None, subtask, ("words-0",), both, threading.Event(), restored)
+    channels.welcome(both, {"from": "words-0", "to": "sums-0"})
+    assert [order.get(timeout=10) for _ in range(7)] == [*("room", "read", "kept") * 2, "room"]
 
 
 def test_a_wake_is_kept_for_who_waits_next():
@@ -157,14 +189,14 @@ def test_a_wake_is_kept_for_who_waits_next():
     assert not waits.is_alive()
 
 
-def test_closing_wakes_who_waits_to_put_and_to_take():
+def test_closing_wakes_who_waits_for_room_and_to_take():
     inbox = Inbox(1, 1)
     inbox.put(0, (Kind.RECORDS, b""))
     ended = queue.Queue()
 
     def put():
         try:
-            inbox.put(0, (Kind.RECORDS, b""))
+            inbox.await_room(0)
         except InboxClosedError as closed:
             ended.put(closed)
 
