@@ -1,0 +1,71 @@
+"""How large the ints of closed models get: what a state is packed by (`model.engines.packing`).
+
+Bounds are declared and not believed: a move that would leave them ends the search with an error that
+names the field.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from model.closed.worlds import World, gate_world
+from model.profiles import NEWEST, Profile
+
+Interval = tuple[int, int]
+"""Lowest and highest value, both included."""
+
+
+class Bounds(NamedTuple):
+    """The intervals of the ints that vary."""
+
+    intervals: Mapping[str, Interval]
+    """By the name of the field, where `pending.checkpoint` goes before `checkpoint`; the elements of a tuple
+    have its name, and what the environment remembers is called `environment`."""
+    pinned: frozenset[str] = frozenset()
+    """Names of fields whose value belongs to the shape, because the model needs it as a number."""
+
+    def of(self, names: tuple[str, ...]) -> tuple[str, Interval] | None:
+        """The longest declared ending of a dotted name, and its interval."""
+        for start in range(len(names)):
+            known = ".".join(names[start:])
+            if known in self.intervals:
+                return known, self.intervals[known]
+        return None
+
+
+class Bounded(NamedTuple):
+    """A closed model with the bounds of its ints."""
+
+    world: World
+    bounds: Bounds
+
+
+def bounded_gate(
+    channels: int,
+    ids: int,
+    *,
+    counts_as_aligned: bool = True,
+    polled: bool = True,
+    profile: Profile = NEWEST,
+    injects: bool = False,
+) -> Bounded:
+    """`model.closed.worlds.gate_world`; no barrier is counted more often than there are channels."""
+    world = gate_world(
+        channels,
+        ids,
+        counts_as_aligned=counts_as_aligned,
+        polled=polled,
+        profile=profile,
+        injects=injects,
+    )
+    id_or_none = (-1, ids)
+    return Bounded(
+        world,
+        Bounds(
+            {
+                "current": id_or_none,
+                "repeats": (0, channels),
+                "checkpoint": (1, ids),
+                "environment": (0, ids),
+            }
+        ),
+    )

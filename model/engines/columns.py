@@ -1,0 +1,148 @@
+"""The kernel of a closed model over columns: numpy, one row a state, one column a word.
+
+    kernel = columns_of(program)          # `model.engines.moves.program_of`
+    frontier = kernel.start               # a tuple of arrays of uint64, one for each word
+    found = kernel.successors(frontier)   # one row for each transition
+    found.columns                         # the states that they lead to, same words; with repetitions
+    found.sources                         # int64: the row of the frontier that each starts from
+    found.broken                          # bool: the transition breaks a property
+
+A kernel is pickled as its text, so that it can be sent to other processes. Which properties are broken, and
+how a state reads, is told by the program alone (`program.layout.unpack`, `model.engines.retrace`).
+`explore_columns` is the search on one machine: each level is sorted and merged with what is known, since
+numpy's own `unique` is slow on large columns of 64-bit words.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from model.engines.kernel_text import KernelText, columns_text
+from model.engines.kernels import columns_module
+from model.engines.moves import Node, Program
+
+Column = np.ndarray[Any, np.dtype[np.uint64]]
+Columns = tuple[Column, ...]
+
+
+class Successors(NamedTuple):
+    """The transitions from the states of some rows, in no order."""
+
+    columns: Columns
+    """Of the states after; if the kernel is labelled, the words of what was said follow."""
+    sources: np.ndarray[Any, np.dtype[np.int64]]
+    broken: np.ndarray[Any, np.dtype[np.bool_]]
+
+
+class ColumnKernel:
+    """The moves of one closed model, on columns."""
+
+    def __init__(self, text: KernelText, start: Sequence[int], said: int) -> None:
+        self.text = text
+        self.words = len(start)
+        self.said = said
+        """How many columns tell what was said; 0 if the kernel is not labelled."""
+        self.start: Columns = tuple(np.array([word], np.uint64) for word in start)
+        self.fired = np.zeros(len(text.rules), np.uint8)
+        """Which rules have fired in this process, by their place in `text.rules`."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        start = [int(column[0]) for column in self.start]
+        return ColumnKernel, (self.text, start, self.said)
+
+    @cached_property
+    def _module(self) -> Any:  # noqa: ANN401 - generated
+        return columns_module(self.text.source)
+
+    def successors(self, columns: Columns) -> Successors:
+        """Every transition from every row. Raises OutsideError where one leaves the declared bounds."""
+        found = self._module.successors(columns, self.fired)
+        if not found:
+            nothing = tuple(np.zeros(0, np.uint64) for _ in range(self.words + self.said))
+            return Successors(nothing, np.zeros(0, np.int64), np.zeros(0, np.bool_))
+        sources, broken, *words = zip(*found, strict=True)
+        sizes = [len(part) for part in sources]
+        return Successors(
+            tuple(_whole(column, sizes) for column in words), np.concatenate(sources), _whole(broken, sizes)
+        )
+
+
+def _whole(parts: Iterable[Any], sizes: Iterable[int]) -> np.ndarray[Any, Any]:
+    """One column of its parts, of which some are one value for all their rows."""
+    return np.concatenate([np.broadcast_to(part, size) for part, size in zip(parts, sizes, strict=True)])
+
+
+def columns_of(program: Program, *, labelled: bool = False) -> ColumnKernel:
+    """The kernel over columns. `labelled`: the words of what was said follow those of the state."""
+    start = program.layout.pack(Node(program.world.state, program.world.environment))
+    said = program.said.words if labelled else 0
+    return ColumnKernel(columns_text(program, labelled=labelled), start, said)
+
+
+class Counted(NamedTuple):
+    """What a search over columns came to."""
+
+    states: int
+    labelled: int
+    """States with what was said before them; 0 if the kernel is not labelled."""
+    transitions: int
+    depth: int
+    """Number of events on the longest shortest run, of a labelled search to a state with what was said."""
+    broken: tuple[int, ...] | None
+    """The words of a state that a broken move starts from, if there is one: nothing was searched further."""
+
+
+def explore_columns(kernel: ColumnKernel) -> Counted:
+    """Every reachable state, level by level."""
+    known = frontier = kernel.start
+    said: Columns = tuple(np.zeros(1, np.uint64) for _ in range(kernel.words + kernel.said))  # nothing yet
+    transitions = depth = 0
+    broken: tuple[int, ...] | None = None
+    while broken is None and len(frontier[0]):
+        found = kernel.successors(frontier)
+        transitions += len(found.sources)
+        if found.broken.any():
+            row = found.sources[np.argmax(found.broken)]
+            broken = tuple(int(column[row]) for column in frontier)
+        frontier = without(distinct(found.columns[: kernel.words]), known)
+        known = merged(known, frontier)
+        spoken = without(distinct(found.columns), said) if kernel.said else frontier
+        said = merged(said, spoken)
+        depth += bool(len(spoken[0]) or broken)
+    return Counted(len(known[0]), len(said[0]) if kernel.said else 0, transitions, depth, broken)
+
+
+def distinct(columns: Columns) -> Columns:
+    """The rows in order, each once."""
+    columns = _ordered(columns)
+    keep = np.ones(len(columns[0]), np.bool_)
+    keep[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    return tuple(column[keep] for column in columns)
+
+
+def merged(left: Columns, right: Columns) -> Columns:
+    """The rows of both in order; none is in both."""
+    return _ordered(tuple(np.concatenate(both) for both in zip(left, right, strict=True)))
+
+
+def without(columns: Columns, known: Columns) -> Columns:
+    """The rows, distinct and in order, that are not known."""
+    if len(columns) == 1:
+        place = np.searchsorted(known[0], columns[0])
+        found = known[0][np.minimum(place, len(known[0]) - 1)] == columns[0]
+        return (columns[0][~found],)
+    both = tuple(np.concatenate(pair) for pair in zip(known, columns, strict=True))
+    order = np.lexsort(both[::-1])  # stable: a known row stands before its equal
+    same = np.logical_and.reduce([column[order][1:] == column[order][:-1] for column in both])
+    new = np.ones(len(order), np.bool_)
+    new[order[1:][same]] = False
+    return tuple(column[new[len(known[0]) :]] for column in columns)
+
+
+def _ordered(columns: Columns) -> Columns:
+    if len(columns) == 1:
+        return (np.sort(columns[0], kind="stable"),)
+    order = np.lexsort(columns[::-1])
+    return tuple(column[order] for column in columns)

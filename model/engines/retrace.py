@@ -1,0 +1,77 @@
+"""The shortest run to a broken move, found backwards over the levels of a search, and told by the model.
+
+A search over packed states remembers no parents. The levels that it went through are gone through once
+more from the last to the first: a state of one level leads to the state that is looked for. The events
+between the states of that run, and which properties the last one breaks, are asked of the Python model
+itself; should it know nothing of a broken move, the kernel is wrong, and that is an error.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from model.engines.explore import Violation, violation
+from model.engines.moves import Node, Program
+from model.events import Event
+from model.properties import Property
+
+Words = tuple[int, ...]
+
+
+class DisagreementError(RuntimeError):
+    """The kernel and the model that it was read from do not agree about a move."""
+
+
+def retraced(program: Program, source: Words, before: Sequence[Callable[[Words], Words]]) -> Violation:
+    """The run whose last move, from the state `source`, breaks a property.
+
+    `before`: for each level from the first to the one before that of `source`, a state of that level that
+    leads to a given one.
+    """
+    states = [source]
+    for predecessor in reversed(before):
+        states.append(predecessor(states[-1]))
+    nodes = [program.layout.unpack(words) for words in reversed(states)]
+    run: list[Event] = []
+    for node, after in pairwise(nodes):
+        run.append(_event_between(program, node, after))
+    return _broken_move(program, nodes[-1], tuple(run))
+
+
+def broken_start(program: Program) -> Violation | None:
+    """The state properties that the start breaks."""
+    state = program.world.state
+    broken = _broken_states(program.properties, state)
+    return violation(broken, (), state) if broken else None
+
+
+def _moves(program: Program, node: Node) -> Iterable[tuple[Event, Any, Node]]:
+    for _, event in program.world.offers(node.state):
+        environment = program.world.allows(node.environment, event)
+        if environment is not None:
+            step = program.world.step(node.state, event)
+            yield event, step, Node(step.state, environment)
+
+
+def _event_between(program: Program, before: Node, after: Node) -> Event:
+    for event, _, reached in _moves(program, before):
+        if reached == after:
+            return event
+    raise DisagreementError(f"the kernel leads from {before} to {after}, and no event does")
+
+
+def _broken_move(program: Program, node: Node, run: tuple[Event, ...]) -> Violation:
+    for event, step, _ in _moves(program, node):
+        broken = tuple(
+            known
+            for known in program.properties
+            if known.over_steps and not known.holds(node.state, event, step.effects, step.state)
+        )
+        broken = (*broken, *_broken_states(program.properties, step.state))
+        if broken:
+            return violation(broken, (*run, event), node.state)
+    raise DisagreementError(f"the kernel has a broken move from {node}, and the model has none")
+
+
+def _broken_states(properties: tuple[Property, ...], state: Any) -> tuple[Property, ...]:  # noqa: ANN401
+    return tuple(known for known in properties if not known.over_steps and not known.holds(state))

@@ -1,0 +1,134 @@
+"""Compiled kernels see the same graph as the Python explorer, and count as TLC does with what was said."""
+
+import pickle
+
+import pytest
+
+from conformance.compare.projection import projection_of
+from model.alignment import Gate
+from model.closed.bounds import Bounds, bounded_gate
+from model.engines.columns import columns_of, explore_columns
+from model.engines.compiled import Compiled
+from model.engines.explore import TooManyStatesError, explore
+from model.engines.moves import Move, Node, program_of
+from model.engines.shapes import OutsideError, UndeclaredError
+from model.engines.trees import leaves
+from model.events import Barrier, Trigger
+from model.profiles import PROFILES
+from model.properties import of_component
+from model.properties.registry import Property
+from spec.tlc import load_manifest
+
+GATES = (
+    bounded_gate(1, 3),
+    bounded_gate(2, 3, counts_as_aligned=False),
+    bounded_gate(3, 2, polled=False),
+    bounded_gate(2, 2, injects=True),
+    *(
+        bounded_gate(2, 2, counts_as_aligned=False, polled=False, profile=PROFILES[name])
+        for name in ("flink-1.7", "flink-1.9", "flink-1.11")
+    ),
+)
+TWO = bounded_gate(2, 4)
+
+
+def named(bounded):
+    return bounded.world.name
+
+
+@pytest.fixture(scope="module")
+def two():
+    """Two channels with every property."""
+    return program_of(*TWO, of_component("gate"))
+
+
+@pytest.mark.parametrize("bounded", GATES, ids=named)
+def test_a_column_kernel_sees_the_graph_of_the_explorer(bounded):
+    counted = explore_columns(columns_of(program_of(*bounded)))
+
+    graph = explore(bounded.world, keep_transitions=False)
+    assert counted.states == len(graph.nodes)
+    assert counted.transitions == graph.transition_count
+    assert counted.depth == graph.depth
+    assert counted.broken is None
+
+
+@pytest.mark.parametrize("name", ["gate_handler_2_ends_abort", "gate_injected_2"])
+def test_states_with_what_was_said_are_as_many_as_tlc_counts(name):
+    pinned = load_manifest()[name]
+    world = projection_of(pinned).world
+    counted = explore_columns(columns_of(program_of(world, TWO.bounds), labelled=True))
+
+    assert counted.labelled == pinned.states
+    assert counted.depth + 1 == pinned.depth  # TLC counts states, not events
+
+
+def test_the_compiled_search_finds_the_same_rules_states_and_labels(two):
+    found = Compiled(two, labelled=True).explore()
+
+    graph = explore(TWO.world, of_component("gate"), keep_transitions=False)
+    assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
+    assert found.labelled == load_manifest()["gate_polled_2"].states
+    assert found.rules == graph.rules
+    assert found.violation is None
+
+
+def test_a_broken_property_comes_back_as_the_shortest_run():
+    def never_triggers_two_after_one(before: Gate, event: object, effects: tuple, after: Gate) -> bool:
+        return before.current != 1 or Trigger(2) not in effects
+
+    world, bounds = bounded_gate(1, 2)
+    wrong = (Property("ALIGN-05", "gate", True, never_triggers_two_after_one),)
+    program = program_of(world, bounds, wrong)
+    found = Compiled(program).explore()
+
+    assert found.violation == explore(world, wrong).violation
+    assert found.violation is not None
+    assert found.violation.run == (Barrier(0, 1), Barrier(0, 2))
+    counted = explore_columns(columns_of(program))
+    assert counted.broken is not None
+    assert counted.depth == 2
+
+
+def test_z3_leaves_no_property_of_the_gate_to_be_asked_at_run_time(two):
+    moves = [move for offer in two.offers[0] for move in leaves(offer.moves) if isinstance(move, Move)]
+
+    assert len(two.properties) == len(of_component("gate"))
+    assert two.interpreted == ()
+    assert not any(move.broken for move in moves)
+
+
+def test_packing_keeps_every_state_apart(two):
+    program = two
+    nodes = {Node(*node) for node in explore(TWO.world).nodes}
+    packed = {program.layout.pack(node) for node in nodes}
+
+    assert len(packed) == len(nodes)
+    assert {program.layout.unpack(words) for words in packed} == nodes
+    assert program.layout.bits == 15  # mark, 3 for the current id, 5 flags, 3 for each channel's last id
+
+
+def test_a_kernel_travels_as_its_text(two):
+    kernel = columns_of(two)
+    arrived = pickle.loads(pickle.dumps(kernel))
+
+    assert explore_columns(arrived) == explore_columns(kernel)
+
+
+def test_an_int_without_bounds_is_named():
+    without = {name: interval for name, interval in TWO.bounds.intervals.items() if name != "current"}
+
+    with pytest.raises(UndeclaredError, match="current"):
+        program_of(TWO.world, Bounds(without))
+
+
+def test_bounds_that_are_too_narrow_are_never_believed():
+    narrow = TWO.bounds._replace(intervals={**TWO.bounds.intervals, "environment": (0, 3)})
+
+    with pytest.raises(OutsideError, match="environment"):
+        program_of(TWO.world, narrow)
+
+
+def test_a_search_stops_at_its_limit(two):
+    with pytest.raises(TooManyStatesError, match="more than 100 states"):
+        Compiled(two, labelled=True).explore(limit=100)
