@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format test clusters verify proofs models bench torture mutants million flink flink-matrix flink-logs generations pictures doctor clean
+.PHONY: help setup lint format test clusters wheel verify proofs models bench torture mutants million flink flink-matrix flink-logs generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -27,10 +27,13 @@ format: $(READY)  ## Format the code
 	$(BIN)/ruff check --fix .
 
 test: $(READY)  ## The tests, on two processes; what is skipped is told with its reason
-	$(BIN)/pytest -n 2 -rs -m "not cluster"
+	$(BIN)/pytest -n 2 -rs -m "not cluster and not wheel"
 
 clusters: $(READY)  ## One job on every kind of Spark: local-cluster, standalone, Connect; takes minutes
 	$(BIN)/pytest -n 0 -m cluster
+
+wheel: $(READY)  ## Build the wheel and use it in an empty environment, beside a reader's own model/; takes minutes
+	$(BIN)/pytest -n 0 -m wheel
 
 verify: $(READY)  ## The main job: spec, triangle, proofs, lock-step, pipeline, trace; one report
 	$(BIN)/barrierspec verify

@@ -3,7 +3,8 @@
 `supervise` writes the job down, starts `python -m impl.driver FOLDER`, and waits. A driver that ends by
 itself has a result, or an error that no driver would escape. One that was killed is followed by another,
 which goes on from the newest checkpoint: it draws a higher attempt id, so that what is left of the dead
-one's workers is refused everywhere (ONCE-06), and those end when their control connection does.
+one's workers is refused everywhere (ONCE-06), and those end when their control connection does. The folder
+it is started in comes last on its path: a job's own modules are found there, none that is called like ours.
 
     FOLDER/job        what is to be run
     FOLDER/struck     the planned faults that have struck, by number
@@ -81,7 +82,7 @@ def _run(folder: Path) -> str | None:
     root = str(Path(__file__).resolve().parents[1])
     paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
     driver = subprocess.Popen(
-        [sys.executable, "-m", "impl.driver", str(folder)],
+        [sys.executable, "-P", "-m", "impl.driver", str(folder)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         stdin=subprocess.DEVNULL,
     )
@@ -108,6 +109,7 @@ def _outcome(folder: Path, deaths: tuple[str, ...]) -> JobResult:
 
 def main(folder: Path) -> None:
     """The driver's process."""
+    sys.path.append(os.getcwd())
     errand: Errand = pickle.loads((folder / "job").read_bytes())
     outcome: JobResult | Exception
     try:

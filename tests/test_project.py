@@ -58,6 +58,39 @@ def test_every_package_of_the_tree_is_shipped():
     assert set(shipped["packages"]) == folders
 
 
+def test_every_file_beside_the_code_is_shipped():
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    shipped = {
+        path
+        for package, patterns in told["package-data"].items()
+        for pattern in patterns
+        for path in (ROOT / package).glob(pattern)
+    }
+    beside = {
+        path
+        for house in ("spec", "model", "impl", "conformance")
+        for path in (ROOT / house).rglob("*")
+        if path.is_file() and path.suffix not in (".py", ".pyc")
+    }
+
+    assert beside
+    assert beside == shipped
+
+
+def test_what_we_start_of_our_own_takes_nothing_of_the_folder_it_is_started_in():
+    unsafe = [
+        f"{room.relative_to(ROOT)}:{node.lineno}"
+        for house in ("spec", "model", "impl", "conformance")
+        for room in (ROOT / house).rglob("*.py")
+        for node in ast.walk(ast.parse(room.read_text(encoding="utf-8")))
+        if isinstance(node, ast.List | ast.Tuple)
+        and "-m" in (words := [one.value for one in node.elts if isinstance(one, ast.Constant)])
+        and "-P" not in words
+    ]
+
+    assert not unsafe
+
+
 def test_protocol_rooms_neither_read_nor_print():
     rooms = [*(ROOT / "impl/core").glob("*.py"), *(ROOT / "model").glob("*.py")]
     rooms += [*(ROOT / "model/components").glob("*.py"), *(ROOT / "model/properties").glob("*.py")]

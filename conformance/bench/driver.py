@@ -23,6 +23,7 @@ import psutil
 
 from conformance.bench import native, slow, words
 from conformance.bench.rates import MeasurementError
+from conformance.own_process import own_process
 from impl.config import RestartConfig
 from impl.spark.session import spark_session
 
@@ -37,7 +38,7 @@ class Driver:
         folder.mkdir(parents=True, exist_ok=True)
         self._log = (folder / f"{kind}.log").open("wb")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "conformance.bench.driver", kind, str(folder)],
+            own_process("conformance.bench.driver", kind, str(folder)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,

@@ -4,7 +4,6 @@ Each measurement is repeated and its median told, with the least and the greates
 process on the machine makes a run slower and nothing makes it faster.
 """
 
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Adapter
+from conformance.own_process import own_process
 from conformance.verify import SEED
 
 REPEATED = 5
@@ -155,7 +155,7 @@ def _walks_in_process(pinned: Mapping[str, object], cases: int = 1000) -> Run:
 
 
 def _walks_over_pipes(cases: int = 200) -> Run:
-    command = [sys.executable, "-m", "conformance.cli", "serve", "impl"]
+    command = own_process("conformance.cli", "serve", "impl")
     with ProcessAdapter(command, seconds=60) as adapter:
         adapter.hello()  # the start of the process is not what is measured
         return _walked(adapter, cases, ALIGNED, length=1000, batch=100)

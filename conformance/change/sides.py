@@ -1,7 +1,6 @@
 """The two sides of a change: each a model that answers, with the runs that it would write as vectors."""
 
 import subprocess
-import sys
 import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import NamedTuple
 from conformance.adapters.in_process import model_adapter
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Adapter, Failure, Made, Wire
+from conformance.own_process import own_process
 from conformance.vectors import files
 from conformance.vectors.vector import Vector, VectorError
 
@@ -95,5 +95,5 @@ def _taken_out(repository: Path, name: str, folder: Path) -> Path:
 
 
 def _python(folder: Path, *words: str) -> list[str]:
-    """Our command line out of that folder: `-P` keeps the current one from coming first."""
-    return ["env", f"PYTHONPATH={folder}", sys.executable, "-P", "-m", "conformance.cli", *words]
+    """Our command line out of that folder."""
+    return ["env", f"PYTHONPATH={folder}", *own_process("conformance.cli", *words)]

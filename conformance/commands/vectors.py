@@ -56,10 +56,10 @@ def write(
               help="Seconds that one answer may take.")  # fmt: skip
 def verify(folder: Path, adapter: str, limit: float) -> int:
     """Play the vectors in FOLDER; every step that comes out otherwise is shown as a difference."""
-    from conformance.adapters.protocol import Unsupported
+    from conformance.adapters.protocol import Hello, Unsupported
     from conformance.report.conform import opened
     from conformance.vectors import files
-    from conformance.vectors.check import Difference, check
+    from conformance.vectors.check import Difference, check, is_offered
     from conformance.vectors.vector import VectorError
     from conformance.verdict import Verdict
 
@@ -67,10 +67,16 @@ def verify(folder: Path, adapter: str, limit: float) -> int:
     differences: list[Difference] = []
     implementation = opened(adapter, limit)
     try:
+        hello = implementation.hello()
+        if not isinstance(hello, Hello):
+            raise click.UsageError(f"--adapter: {hello.describe()}; `barrierspec smoke` tells more")
         for component in files.components_in(folder):
             for vector in files.read(folder, component):
-                came = check(vector, implementation)
                 played += 1
+                if not is_offered(vector, hello.components):
+                    skipped += 1
+                    continue
+                came = check(vector, implementation)
                 skipped += isinstance(came, Unsupported)
                 if isinstance(came, Difference):
                     differences.append(came)
@@ -84,7 +90,7 @@ def verify(folder: Path, adapter: str, limit: float) -> int:
     verdict = Verdict.DIVERGES if differences else Verdict.CONFORMS
     if played == skipped:
         verdict = Verdict.UNDETERMINED
-    told = f"{len(differences):,} of {played:,} vectors differ{more}; {skipped:,} skipped as not supported"
+    told = f"{len(differences):,} of {played:,} vectors differ{more}; {skipped:,} skipped as not offered"
     click.echo(
         f"{verdict.value}   {told}\n  again   barrierspec vectors verify {folder} --adapter {adapter!r}"
     )

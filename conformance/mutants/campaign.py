@@ -3,13 +3,13 @@
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import resources
 from typing import NamedTuple
 
 from conformance.mutants.catalogue import Mutant, counted, load_catalogue
+from conformance.own_process import own_process
 from spec import tlc
 
 SECONDS = 300
@@ -82,7 +82,7 @@ def _size_of(model: tlc.Model) -> str:
 
 def _judge_python(mutant: Mutant) -> Verdict:
     done = subprocess.run(
-        [sys.executable, "-m", "conformance.mutants.fresh", mutant.id],
+        own_process("conformance.mutants.fresh", mutant.id),
         capture_output=True,
         text=True,
         timeout=SECONDS,

@@ -10,7 +10,6 @@ import secrets
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass
@@ -22,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from conformance.observe.guarantee import Account, Row, Sent, Totals, classify
+from conformance.own_process import own_process
 from conformance.torture.apart import TOKEN, alive, kill_alive
 from conformance.torture.judge import Outcome
 from conformance.torture.leftovers import lasting
@@ -121,7 +121,7 @@ def _drive(planned: StreamingRound, folder: Path, token: str, outcome: Outcome) 
     said = folder / f"driver-{outcome.drivers}.log"
     with said.open("wb") as output:
         driver = subprocess.Popen(
-            [sys.executable, "-m", "conformance.torture.streaming_query", str(spec)],
+            own_process("conformance.torture.streaming_query", str(spec)),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

@@ -1,8 +1,21 @@
 """Playing vectors: what an implementation, or the model of today, answers in the place of what is written."""
 
+from collections.abc import Mapping
+from functools import cache
 from typing import NamedTuple
 
-from conformance.adapters.protocol import Adapter, Applied, Errored, Failure, Unsupported, Wire
+from conformance.adapters.in_process import model_adapter
+from conformance.adapters.protocol import (
+    Adapter,
+    Applied,
+    Errored,
+    Failure,
+    Hello,
+    Offer,
+    Unsupported,
+    Wire,
+)
+from conformance.drive import generate
 from conformance.drive.oracle import GOES_ON, canonical
 from conformance.vectors.vector import Expected, Vector
 
@@ -24,6 +37,24 @@ class Difference(NamedTuple):
             f"  - {self.written}",
             f"  + {self.came}",
         ]
+
+
+def is_offered(vector: Vector, offers: Mapping[str, Offer]) -> bool:
+    """Whether `hello` has named the component with this mode, generation and level; left out, it is the
+    newest of exactly-once, polled."""
+    offer = offers.get(vector.component)
+    if offer is None:
+        return False
+    known = _model_offers()[vector.component].profiles
+    left_out: Wire = {"mode": "exactly-once", "level": "polled", "profile": known[-1] if known else None}
+    return generate.fits({**left_out, **vector.config}, generate.offered(offer))
+
+
+@cache
+def _model_offers() -> Mapping[str, Offer]:
+    hello = model_adapter().hello()
+    assert isinstance(hello, Hello)
+    return hello.components
 
 
 def check(vector: Vector, adapter: Adapter) -> Difference | Unsupported | None:

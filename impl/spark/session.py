@@ -80,6 +80,7 @@ def spark_session(
         settings |= {"spark.driver.host": address, "spark.driver.bindAddress": address}
     if not _needs_package(master):
         settings["spark.executorEnv.PYTHONPATH"] = str(Path(__file__).resolve().parents[2])
+        settings["spark.executorEnv.PYTHONSAFEPATH"] = "1"  # a reader's own `impl` is not taken for ours
         settings["spark.python.daemon.module"] = "impl.spark.daemon"
     builder = SparkSession.builder.appName(name)
     builder = builder.remote(connect_remote(master)) if is_connect(master) else builder.master(master)

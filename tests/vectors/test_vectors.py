@@ -9,10 +9,10 @@ from click.testing import CliRunner
 
 from conformance.adapters.choose import ours
 from conformance.adapters.in_process import ModelAdapter
-from conformance.adapters.protocol import Applied, Errored, Unsupported
+from conformance.adapters.protocol import Applied, Errored, Offer, Unsupported
 from conformance.commands import vectors as command
 from conformance.vectors import files
-from conformance.vectors.check import Difference, check
+from conformance.vectors.check import Difference, check, is_offered
 from conformance.vectors.itf import to_itf
 from conformance.vectors.make import scenario_runs, vectors_of
 from conformance.vectors.vector import VectorError, decode, encode, identify, vector_of
@@ -149,6 +149,20 @@ def test_what_has_changed_in_the_model_is_shown(tmp_path, monkeypatch):
 
 def _says_nothing(event, answer):
     return answer._replace(effects=[[]]) if isinstance(answer, Applied) else answer
+
+
+def test_only_what_hello_offers_is_asked():
+    offers = {"gate": Offer(("exactly-once",), ("flink-1.14",), ("handler",))}
+    newest = vector_of("path", "gate", GATE, OVERTAKEN)
+
+    assert is_offered(newest, offers)
+    assert is_offered(newest, {"gate": Offer((), (), ())})
+    assert not is_offered(newest, {})
+    assert not is_offered(newest, {"gate": Offer((), ("flink-1.13",), ())})
+    for other in ({"profile": "flink-1.12"}, {"mode": "unaligned"}, {"level": "polled"}):
+        assert not is_offered(vector_of("path", "gate", {**GATE, **other}, OVERTAKEN), offers)
+    polled = {name: value for name, value in GATE.items() if name != "level"}
+    assert not is_offered(vector_of("path", "gate", polled, OVERTAKEN), offers)
 
 
 def test_a_line_that_is_none_is_refused_by_its_place():

@@ -9,7 +9,6 @@ import importlib.util
 import os
 import re
 import subprocess
-import sys
 import tarfile
 import tempfile
 import zipfile
@@ -17,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from conformance.adapters.flink.releases import FlinkError, Release, cache_folder
+from conformance.own_process import own_process
 
 SECONDS = 900.0
 """How long one download may take."""
@@ -67,7 +67,7 @@ def fetch(release: Release, options: Sequence[str] = ()) -> Path:
 
 def pip_command(release: Release, target: Path, options: Sequence[str] = ()) -> list[str]:
     """How pip is asked for the package of a release."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
+    command = own_process("pip", "download", "--quiet", "--disable-pip-version-check")
     command += ["--no-deps", "--dest", str(target), *_FILES[release.how]]
     built = importlib.util.find_spec("setuptools") and importlib.util.find_spec("wheel")
     if release.how == "sdist" and built:  # pip asks it for its metadata; else pip brings its own tools
