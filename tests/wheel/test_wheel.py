@@ -1,4 +1,4 @@
-"""The wheel in an empty environment, used in a folder that has a `model/`, a `spec.py` and an `impl/` of its own.
+"""The wheel in an empty environment, beside a `model/`, a `spec.py` and an `impl/` of the reader's own.
 
 `make wheel` runs it: it downloads some hundred megabytes. The reader's engine is the one of the tutorial,
 taken apart as a reader might: the gate stands in `model/`, the adapter imports it from there.
