@@ -22,3 +22,9 @@ def reports(command: Callable[..., Any]) -> Callable[..., Any]:
         added = click.option(f"--{name}", f"{name}_file", type=_FILE, help=f"Write findings as {what}.")
         command = added(command)
     return command
+
+
+def page(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--html`, which comes as `html_file`."""
+    told = "Write one self-contained page: diagrams, steps, rules."
+    return click.option("--html", "html_file", type=_FILE, help=told)(command)

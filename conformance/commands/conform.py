@@ -2,12 +2,20 @@
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import orjson
 
-from conformance.commands import reports
+from conformance.commands import page, reports
 from conformance.verdict import Verdict, together
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conformance.adapters.protocol import Adapter
+    from conformance.drive.examine import Plan
+    from conformance.report.conform import Replayed, Reported
 
 BATCH = 100
 """Events of one request to a process."""
@@ -37,6 +45,7 @@ BATCH = 100
 @click.option("--fail-fast", is_flag=True, help="End at the first component that diverges.")
 @click.option("--fix", is_flag=True, help="Rewrite that list: without what passes, with what is found.")
 @reports
+@page
 def command(
     adapter: str | None,
     components: tuple[str, ...],
@@ -55,6 +64,7 @@ def command(
     json_file: Path | None,
     junit_file: Path | None,
     sarif_file: Path | None,
+    html_file: Path | None,
 ) -> int:
     """Drive an implementation beside the model and compare after every step."""
     from conformance.adapters.process import ProcessAdapter
@@ -73,7 +83,7 @@ def command(
     except AskedError as wrong:
         raise click.UsageError(str(wrong)) from wrong
     if replay_file is not None:
-        return conform.again(replay_file, adapter, limit).exit_code
+        return conform.again(replay_file, adapter, limit, _shown(replay_file, html_file)).exit_code
     if adapter is None:
         raise click.UsageError("give --adapter 'CMD ...' (or `model` or `impl`), or --replay FILE")
     if fix and known_file is None:
@@ -95,6 +105,8 @@ def command(
     )
     try:
         done = conform.report(opened, adapter, components, plan, out, listed, fix=fix, fail_fast=fail_fast)
+        if html_file is not None:
+            _write_page(done, opened, adapter, plan, html_file)
     except ListError as wrong:
         raise click.UsageError(str(wrong)) from wrong
     finally:
@@ -105,6 +117,32 @@ def command(
     findings.write(findings.Asked(json_file, junit_file, sarif_file), "conform", done.parts, done.again)
     verdict: Verdict = together(done.verdicts)
     return verdict.exit_code
+
+
+def _write_page(done: "Reported", opened: "Adapter", command: str, plan: "Plan", file: Path) -> None:
+    from conformance.page.of_conform import page_of
+    from conformance.page.render import write
+
+    write(page_of(done, opened, command, plan), file)
+    click.echo(f"  page    {file}")
+
+
+def _shown(replay_file: Path, html_file: Path | None) -> "Callable[[Replayed, Adapter], None] | None":
+    """What writes the page of a replay; None where none is wanted."""
+    if html_file is None:
+        return None
+    if replay_file.suffix == ".tla":
+        raise click.UsageError(
+            "--html shows what an implementation does, and TLC replays a .tla; give the .json"
+        )
+
+    def write_page(done: "Replayed", adapter: "Adapter") -> None:
+        from conformance.page.of_conform import page_of_replay
+        from conformance.page.render import write
+
+        write(page_of_replay(done, adapter, replay_file), html_file)
+
+    return write_page
 
 
 def _pinned(options: tuple[str, ...]) -> dict[str, object]:

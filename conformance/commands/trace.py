@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.commands import reports
+from conformance.commands import page, reports
 from conformance.verdict import Verdict, together
 
 if TYPE_CHECKING:
@@ -39,12 +39,14 @@ def command() -> None:
 )
 @click.option("--spark", "master", metavar="MASTER", help="Validate on Spark, many logs at once: local[2].")
 @reports
+@page
 def runs(
     logs: tuple[Path, ...],
     master: str | None,
     json_file: Path | None,
     junit_file: Path | None,
     sarif_file: Path | None,
+    html_file: Path | None,
 ) -> int:
     """Validate event-log folders: is each a run of the protocol, and what have they witnessed together?
 
@@ -71,6 +73,12 @@ def runs(
         "trace", verdict, watched.bound(), rules=tuple(sorted(watched.rules)), findings=watched.findings
     )
     findings.write(findings.Asked(json_file, junit_file, sarif_file), "trace runs", [part], again)
+    if html_file is not None:
+        from conformance.page.of_trace import page_of
+        from conformance.page.render import write
+
+        write(page_of(found, watched, part, again), html_file)
+        click.echo(f"  page    {html_file}")
     return verdict.exit_code
 
 

@@ -118,7 +118,7 @@ class CoordinatorReader:
     def _new_model(self, first_id: int, completed: list[int]) -> Replayed:
         tasks, upstream = self._plan
         config = {"tasks": task_of(tasks, upstream), **self.settings._asdict()}
-        model = Replayed("coordinator", config)
+        model = Replayed("coordinator", config, self._run.record)
         session: CoordinatorSession = model.state
         store = session.coordinator.store
         store = store._replace(entries=tuple(Entry(one, CHECKPOINT) for one in completed))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from conformance.observe.eventlog import Line
+from conformance.observe.record import Record, Seen
 from conformance.refusals.asked import Asked
 from model.components import COMPONENTS, Wire, WireError
 
@@ -71,10 +72,12 @@ class Rejected(Exception):  # noqa: N818 - a finding about the trace, not a faul
 class Replayed:
     """The model of one component instance, beside the run's."""
 
-    __slots__ = ("_apply", "_observe", "component", "state")
+    __slots__ = ("_apply", "_observe", "_record", "component", "state")
 
-    def __init__(self, component: str, config: Wire) -> None:
+    def __init__(self, component: str, config: Wire, record: Record | None = None) -> None:
+        """`record` gets every step that agrees."""
         self.component = component
+        self._record = record
         model = COMPONENTS[component]
         self.state = model.new(config)
         self._apply = model.apply
@@ -96,6 +99,8 @@ class Replayed:
             asked = Asked(self.component, self.state, given, said)
             raise Rejected(*self._difference(expected, said, rules), asked)
         self.state = after
+        if self._record is not None:
+            self._record.seen.append(Seen(line, given, said, rules, self.component, after))
         return rules
 
     def observe(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from conformance.observe.causes import Causes
+from conformance.observe.record import Record
 from conformance.observe.replay import Replayed
 from conformance.observe.situations import Witnessed
 
@@ -70,6 +71,8 @@ class Run:
     """The same: those of them that the barrier passed and the sender stored."""
     recovered: dict[tuple[int, str, str], int] = field(default_factory=dict)
     """By attempt, sender and receiver: records in flight that the attempt began with, at both ends."""
+    record: Record | None = None
+    """Gets what is replayed, where somebody wants to look at it."""
     counted: int = 0
     """Barriers whose record count was compared with the sender's."""
 

@@ -74,7 +74,7 @@ class SinkReader:
                 why = f"attempt {at.number} restores checkpoint {at.restored}, the sink begins without it"
                 raise Rejected(("SINK-06", "ONCE-04"), why)
             # whatever an attempt before has left behind was never committed: nothing was complete
-            self._model = self._run.sinks[self._file.task] = Replayed("sink", {})
+            self._model = self._run.sinks[self._file.task] = Replayed("sink", {}, self._run.record)
         return self._model
 
     def _restore(self, line: Line, at: Attempt) -> Need | None:
@@ -88,7 +88,7 @@ class SinkReader:
         if earlier and not self._run.causes.count(("ended", earlier[-1], task)):
             why = f"{task} restores, and its attempt {earlier[-1]} cannot be read to the end"
             return Need(("ended", earlier[-1], task), 1, ("ONCE-06",), why)
-        model = self._run.sinks.get(task) or Replayed("sink", {})
+        model = self._run.sinks.get(task) or Replayed("sink", {}, self._run.record)
         model.state = self._crashed(model.state, line, asked)
         self._run.rules.update(model.step(line))
         self._model = self._run.sinks[task] = model

@@ -5,7 +5,7 @@ its verdict is UNDETERMINED however well every event fits. The others are named 
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 
 SITUATIONS: Mapping[str, str] = MappingProxyType(
@@ -85,10 +85,14 @@ class Witnessed:
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
+        self.watch: Callable[[str], None] | None = None
+        """Is told of each."""
 
     def see(self, situation: str) -> None:
         """It was seen once more."""
         self._counts[situation] += 1
+        if self.watch is not None:
+            self.watch(situation)
 
     def counts(self) -> dict[str, int]:
         """Every named situation with its count, 0 among them; the rare ones only if they were seen."""

@@ -40,7 +40,7 @@ class TaskReader:
         self._lines = file.lines()
         self._at: Attempt | None = None
         self._channels: list[str] = []
-        self._subtask = Replayed("subtask", {"max_concurrent": settings.max_concurrent})
+        self._subtask = Replayed("subtask", {"max_concurrent": settings.max_concurrent}, run.record)
         self._gate: Replayed | None = None
         self._mode = EXACTLY_ONCE
         self._store: Replayed | None = None
@@ -89,7 +89,7 @@ class TaskReader:
                 need = self._sink.take(line, self._at, self._received_before)
             case "store":
                 if self._store is None:
-                    self._store = Replayed("store", {"retain": self._settings.retain})
+                    self._store = Replayed("store", {"retain": self._settings.retain}, self._run.record)
                 self._run.rules.update(self._store.step(line))
                 need = None
             case _:
@@ -134,7 +134,9 @@ class TaskReader:
             config = {"channels": len(self._channels), "mode": gate, "level": "handler"}
             if fields.get("alignment_timeout_ms"):
                 config["alignment_timeout_ms"] = fields["alignment_timeout_ms"]
-            self._gate = Replayed("gate", config)
+            self._gate = Replayed("gate", config, self._run.record)
+        if self._run.record is not None:
+            self._run.record.channels[attempt, task] = tuple(self._channels)
         self._in_flight.deployed(fields, self._channels)
         self._markers = [0] * len(self._channels)
         self._counts = [None] * len(self._channels)

@@ -13,6 +13,7 @@ from conformance.observe.blame import FileReader, number, root
 from conformance.observe.causes import Need, Reader
 from conformance.observe.coordinator import CoordinatorReader
 from conformance.observe.eventlog import EventLog, find
+from conformance.observe.record import Record
 from conformance.observe.replay import Rejected
 from conformance.observe.run import Run, Settings
 from conformance.observe.sink import orphaned
@@ -74,16 +75,20 @@ class TraceResult:
 
 
 def validate(
-    folder: Path, settings: Settings | None = None, required: Collection[str] = REQUIRED
+    folder: Path,
+    settings: Settings | None = None,
+    required: Collection[str] = REQUIRED,
+    record: Record | None = None,
 ) -> TraceResult:
     """Validate the event log in `folder`.
 
     `settings`: how the coordinator was configured, where the log does not tell; `required`: the
-    situations (`SITUATIONS`, `RARE`) without which the verdict is UNDETERMINED. Raises EventLogError for
-    a log that cannot be read.
+    situations (`SITUATIONS`, `RARE`) without which the verdict is UNDETERMINED; `record` gets what was
+    replayed. Raises EventLogError for a log that cannot be read.
     """
     log = find(folder)
-    run = Run()
+    run = Run(record=record)
+    run.witnessed.watch = None if record is None else record.witnessed
     run.witnessed.missing(required)  # a name that is none is an error now, not after the reading
     readers = _readers(run, log, settings or Settings())
     rejection = _read(run, readers)

@@ -2,7 +2,7 @@
 
 import shlex
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,12 +11,12 @@ import click
 from conformance.adapters.choose import OURS, open_adapter
 from conformance.adapters.in_process import InProcess
 from conformance.adapters.process import ProcessAdapter
-from conformance.adapters.protocol import Adapter, Crashed, Hello, Hung, Malformed
+from conformance.adapters.protocol import Adapter, Crashed, Hello, Hung, Malformed, Wire
 from conformance.coverage import rules_that_walks_fire
 from conformance.drive import generate
 from conformance.drive.examine import Examination, Plan, examine, not_offered, seen_again
 from conformance.drive.listed import Known
-from conformance.drive.lockstep import replay
+from conformance.drive.lockstep import Played, replay
 from conformance.drive.oracle import Oracle
 from conformance.parts.result import Finding, PartResult
 from conformance.report import refusal, replays, saved, story
@@ -56,6 +56,15 @@ class Reported(NamedTuple):
     """The same for machines, a part a component."""
     again: str
     """The command line that examines the same again."""
+    examined: tuple[Examination, ...] = ()
+    """What came of each component; the first parts are theirs."""
+    hello: Hello | None = None
+    """What the implementation said of itself, if it answered."""
+
+    @property
+    def implementation(self) -> str:
+        """Its name and version."""
+        return name_of(self.hello) if self.hello is not None else "the implementation"
 
 
 def report(
@@ -132,7 +141,7 @@ def report(
     again = _command_line(command, components, plan)
     if together(verdicts) is not Verdict.DIVERGES:  # its story ends with the command already
         click.echo(f"  again   {again}")
-    return Reported(tuple(verdicts), tuple(parts), again)
+    return Reported(tuple(verdicts), tuple(parts), again, tuple(examined), hello)
 
 
 def _part(done: Examination, implementation: str, command: str, seed: int, out: Path) -> PartResult:
@@ -201,8 +210,28 @@ def _command_line(command: str, components: Sequence[str], plan: Plan) -> str:
     return shlex.join([*words, *(("--steps", str(plan.steps)) if plan.steps else ())])
 
 
-def again(replay_file: Path, command: str | None, limit: float) -> Verdict:
-    """Play a saved divergence, by default against the implementation it was found in."""
+class Replayed(NamedTuple):
+    """What came of a saved divergence that was played again."""
+
+    component: str
+    config: Wire
+    events: tuple[Wire, ...]
+    played: Played
+    implementation: str
+    command: str
+    """What stands after `--adapter`."""
+
+
+def again(
+    replay_file: Path,
+    command: str | None,
+    limit: float,
+    show: Callable[[Replayed, Adapter], None] | None = None,
+) -> Verdict:
+    """Play a saved divergence, by default against the implementation it was found in.
+
+    `show` gets what came of it while the implementation still runs; TLC's replays have nothing for it.
+    """
     if replay_file.suffix == replays.TLA:
         return _by_tlc(replay_file)
     try:
@@ -217,6 +246,9 @@ def again(replay_file: Path, command: str | None, limit: float) -> Verdict:
         oracle = Oracle(known.component, known.config)
         hello = adapter.hello()
         played = replay(oracle, adapter, known.events)
+        if show is not None and played.stopped is None:
+            done = Replayed(known.component, known.config, known.events, played, name_of(hello), command)
+            show(done, adapter)
     except (WireError, KeyError) as error:
         raise click.UsageError(f"{replay_file}: {error}; give a file as `conform` wrote it") from error
     finally:

@@ -45,7 +45,7 @@ def tell(telling: Telling, saved: tuple[Path, Path] | None = None) -> str:
         "",
         *_table(divergence),
         "",
-        *_wrapped(_difference(divergence), 2),
+        *_wrapped(difference(divergence), 2),
         *_must(divergence),
         *_stderr(divergence),
         "",
@@ -119,16 +119,17 @@ def _fields_shown(divergence: Divergence) -> list[str]:
     """The state fields that differ, and those that place them."""
     if not isinstance(divergence.got, Answer):
         return []
-    differing = _differing(divergence.expected.state, divergence.got.state)
+    other = differing(divergence.expected.state, divergence.got.state)
     context = ("current", "blocked") if divergence.component == "gate" else ()
-    return [name for name in divergence.expected.state if name in context or name in differing]
+    return [name for name in divergence.expected.state if name in context or name in other]
 
 
-def _differing(expected: Wire, got: Wire) -> list[str]:
+def differing(expected: Wire, got: Wire) -> list[str]:
+    """The fields of both states whose values differ."""
     return [n for n in expected if n in got and canonical(got[n]) != canonical(expected[n])]
 
 
-def _difference(divergence: Divergence) -> str:
+def difference(divergence: Divergence) -> str:
     """In plain sentences what differs at the last step."""
     expected, got = divergence.expected, divergence.got
     if isinstance(got, FAILURES):
@@ -146,7 +147,7 @@ def _difference(divergence: Divergence) -> str:
         sentences.append(f"It says what it must not: {words.of_effects(extra)}.")
     if not missing and not extra and canonical(wanted) != canonical(came):
         sentences.append("The implementation says the right things in another order.")
-    for name in _differing(expected.state, got.state):
+    for name in differing(expected.state, got.state):
         is_now = words.of_state(got.state, [name])
         sentences.append(f"Afterwards {is_now}, where {words.of_state(expected.state, [name])} is right.")
     return " ".join(sentences)

@@ -46,7 +46,7 @@ def of_effects(effects: Effects) -> str:
 
 def of_state(state: Wire, names: Iterable[str]) -> str:
     """The named fields that are there."""
-    return ", ".join(f"{name}={_value(state[name])}" for name in names if name in state)
+    return ", ".join(f"{name}={of_value(state[name])}" for name in names if name in state)
 
 
 def of_answer(answer: Answer | Failure) -> str:
@@ -87,7 +87,8 @@ def _plain(value: object) -> str:
     return str(value)
 
 
-def _value(value: Any) -> str:  # noqa: ANN401 - any JSON value
+def of_value(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    """A field's value: `[1, 2]`, `{1: src-0 sink-0}`, `none`."""
     if isinstance(value, dict):
         return "{" + "; ".join(f"{key}: {_plain(one)}" for key, one in value.items()) + "}"
     if isinstance(value, list):

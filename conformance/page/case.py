@@ -1,0 +1,119 @@
+"""One case as the page shows it: each step with what was expected and what came.
+
+`witness` plays events against an implementation once more, one at a time, because a run in batches has seen
+its state only here and there; what a divergence has at its last step stays as it was found.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from conformance.adapters.protocol import FAILURES, Adapter, Applied, Errored, Failure, Wire
+from conformance.coverage import rules_that_walks_fire
+from conformance.drive import generate
+from conformance.drive.examine import Plan
+from conformance.drive.lockstep import Answer, Divergence, drawn, replay
+from conformance.drive.oracle import Edge, Oracle
+from conformance.page.diagram import Diagram
+from conformance.report.refusal import Refusal
+
+SAMPLES, SAMPLE_LENGTH = 24, 16
+"""Of so many cases of this length the one that fires most rules is shown for a component that conforms."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One event, what was expected of it, and what came."""
+
+    component: str
+    event: Wire
+    expected: Answer
+    got: Answer | Failure | None
+    """None: not known. A state without a field says nothing about that field."""
+    rules: tuple[str, ...]
+    """Those that fired in the model."""
+    place: str = ""
+    """Where the event stands, if it stands in a file: `1-count-0.jsonl:12`."""
+    task: str = ""
+    """Whose event it is, in a run of several tasks."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A sequence of steps with its picture and what there is to say about it."""
+
+    title: str
+    under: str
+    """What it is about: implementation, component, configuration; or the log."""
+    steps: tuple[Step, ...]
+    diagram: Diagram
+    rule: str | None = None
+    """The rule that is charged at the last step."""
+    is_wrong: bool = False
+    """The last step is where the two sides part."""
+    sentences: str = ""
+    """What differs, in plain words."""
+    refusal: Refusal | None = None
+    waiting: tuple[str, ...] = ()
+    """Other events that wait for a cause at that point."""
+    commands: tuple[tuple[str, str], ...] = ()
+    """What a command is for, and the command."""
+    left: str = "model"
+    right: str = "implementation"
+    """What the two sides are called."""
+    note: str = ""
+
+
+def witness(adapter: Adapter, component: str, config: Wire, events: Sequence[Wire]) -> tuple[Step, ...]:
+    """The steps of a case, with what the implementation answers to each of them now."""
+    oracle = Oracle(component, config)
+    edges = oracle.transcript(events)
+    made = adapter.new(component, config)
+    lost: Failure | None = made if isinstance(made, FAILURES) else None
+    steps = []
+    for event, edge in zip(events, edges, strict=True):
+        got: Answer | Failure | None = None
+        if lost is None:
+            answer = adapter.apply([event])
+            got = _taken(answer, edge)
+            lost = got if isinstance(got, FAILURES) else None
+        steps.append(Step(component, event, _expected(edge), got, edge.rules))
+    return tuple(steps)
+
+
+def steps_of(divergence: Divergence, adapter: Adapter) -> tuple[Step, ...]:
+    """The steps of a divergence; the last one as it was found."""
+    seen = witness(adapter, divergence.component, divergence.config, divergence.events)
+    last = Step(divergence.component, divergence.event, divergence.expected, divergence.got, divergence.rules)
+    return (*seen[:-1], last)
+
+
+def sample(
+    component: str, adapter: Adapter, plan: Plan, pinned: Wire
+) -> tuple[Wire, tuple[Step, ...]] | None:
+    """A case of a component that conforms: its configuration and its steps; None if none can be played."""
+    known = set(rules_that_walks_fire(component))
+    fitting = (one for one in generate.cases(component, plan.seed) if generate.fits(one[0], pinned))
+    if not any(generate.fits(config, pinned) for config in generate.configs(component)):
+        return None
+    found: list[tuple[int, int, Wire, list[Wire]]] = []
+    for config, rng in islice(fitting, SAMPLES):
+        oracle = Oracle(component, config)
+        events, fired = drawn(oracle, generate.chooser(component, config, rng), SAMPLE_LENGTH)
+        found.append((len(fired & known), -len(found), config, events))
+    _, _, config, events = max(found, key=lambda one: one[:2])
+    if not events or replay(Oracle(component, config), adapter, events).stopped is not None:
+        return None
+    return config, witness(adapter, component, config, events)
+
+
+def _expected(edge: Edge) -> Answer:
+    return Answer(edge.effects, edge.after.observed, edge.refused)
+
+
+def _taken(answer: Applied | Failure, edge: Edge) -> Answer | Failure:
+    if isinstance(answer, Applied):
+        return Answer(answer.effects[0], answer.state)
+    if isinstance(answer, Errored) and edge.refused is not None:
+        return Answer((), {}, answer.what)
+    return answer

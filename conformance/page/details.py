@@ -1,0 +1,128 @@
+"""What the stepper shows of each step, as JSON values: words, effects side by side, states side by side."""
+
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from typing import Any
+
+import orjson
+
+from conformance import rule_index
+from conformance.adapters.protocol import FAILURES, Crashed, Effects, Failure, Hung, Malformed, Wire
+from conformance.drive.lockstep import Answer
+from conformance.drive.oracle import canonical
+from conformance.page.case import Case, Step
+from conformance.report import words
+
+UNKNOWN_RULE = "no rule of the index"
+_STDERR_LINES = 8
+
+
+def data(cases: Sequence[Case], cited: Iterable[str]) -> dict[str, Any]:
+    """All that the page's program reads: the cases in their order, and the text of every rule cited."""
+    return {
+        "cases": [[_step(case, at) for at in range(len(case.steps))] for case in cases],
+        "rules": {rule_id: rule_text(rule_id) for rule_id in sorted(set(cited))},
+    }
+
+
+def rule_text(rule_id: str) -> dict[str, str]:
+    """Title, sentence and source of a rule."""
+    try:
+        found = rule_index.rule(rule_id)
+    except rule_index.UnknownRuleError:
+        return {"title": UNKNOWN_RULE, "must": "", "source": ""}
+    return {"title": found.title, "must": found.must, "source": found.source}
+
+
+def embedded(value: object) -> str:
+    """JSON that can stand within a script element: nothing in it ends the element or begins a comment."""
+    text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def effects_of(answer: Answer | Failure | None) -> list[str]:
+    """One side's effects in words, in order; a failure to answer is one line."""
+    if answer is None:
+        return []
+    if isinstance(answer, FAILURES):
+        return [answer.describe()]
+    if answer.refused is not None:
+        return [f"refused: {answer.refused}"]
+    return [words.of_effect(effect) for effect in answer.effects]
+
+
+def _step(case: Case, at: int) -> dict[str, Any]:
+    step = case.steps[at]
+    whose = (step.task, step.component)
+    earlier = (one for one in reversed(case.steps[:at]) if (one.task, one.component) == whose)
+    before = next((one.expected.state for one in earlier), {})
+    return {
+        "event": words.of_event(step.event),
+        "wire": orjson.dumps(step.event).decode(),
+        "component": step.component,
+        "task": step.task,
+        "place": step.place,
+        "effects": effect_rows(step),
+        "state": state_rows(step, before),
+        "rules": list(dict.fromkeys(step.rules)),
+        "wrong": case.is_wrong and at == len(case.steps) - 1,
+        "stderr": _stderr(step.got),
+        "left": case.left,
+        "right": case.right,
+    }
+
+
+def effect_rows(step: Step) -> list[list[str | None]]:
+    """Expected beside actual, aligned; None where a side has nothing there."""
+    expected, got = step.expected, step.got
+    wanted = effects_of(expected)
+    if got is None:
+        return [[one, None] for one in wanted]
+    came = effects_of(got)
+    if isinstance(got, FAILURES) or expected.refused is not None or got.refused is not None:
+        if isinstance(got, Answer) and expected.refused is not None and got.refused is not None:
+            return [["refused", "refused"]]
+        return _padded(wanted, came)
+    rows: list[list[str | None]] = []
+    matcher = SequenceMatcher(None, _spelled(expected.effects), _spelled(got.effects), autojunk=False)
+    for tag, left, left_end, right, right_end in matcher.get_opcodes():
+        if tag == "equal":
+            rows += [[one, one] for one in wanted[left:left_end]]
+        else:
+            rows += [[one, None] for one in wanted[left:left_end]]
+            rows += [[None, one] for one in came[right:right_end]]
+    return rows
+
+
+def state_rows(step: Step, before: Wire) -> list[dict[str, Any]]:
+    """Field by field: the model's value, the implementation's (None: not shown), and what changed."""
+    came = step.got.state if isinstance(step.got, Answer) else {}
+    rows = []
+    for name, value in step.expected.state.items():
+        shown = name in came
+        rows.append(
+            {
+                "field": name,
+                "model": words.of_value(value),
+                "implementation": words.of_value(came[name]) if shown else None,
+                "differs": shown and canonical(came[name]) != canonical(value),
+                "changed": name in before and canonical(before[name]) != canonical(value),
+            }
+        )
+    return rows
+
+
+def _padded(wanted: list[str], came: list[str]) -> list[list[str | None]]:
+    return [[one, None] for one in wanted] + [[None, one] for one in came]
+
+
+def _spelled(effects: Effects) -> list[bytes]:
+    return [canonical(effect) for effect in effects]
+
+
+def _stderr(got: Answer | Failure | None) -> str:
+    if not isinstance(got, Crashed | Hung | Malformed):
+        return ""
+    return "\n".join(got.stderr.strip().splitlines()[-_STDERR_LINES:])

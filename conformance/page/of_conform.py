@@ -1,0 +1,123 @@
+"""The page of `barrierspec conform`: a case for each divergence, and one for each component that conforms."""
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from conformance.adapters.protocol import Adapter, Wire
+from conformance.drive import generate
+from conformance.drive.examine import Examination, Plan
+from conformance.drive.lockstep import Divergence
+from conformance.page import draw
+from conformance.page.case import Case, Step, sample, steps_of, witness
+from conformance.page.document import Page, Row
+from conformance.parts.result import PartResult
+from conformance.report import refusal, story, words
+from conformance.report.conform import Replayed, Reported
+from conformance.verdict import Verdict, together
+
+
+def page_of(done: Reported, adapter: Adapter, command: str, plan: Plan) -> Page:
+    """The page; the implementation plays each case once more, so that its states can be shown."""
+    verdict = together(done.verdicts)
+    cases = []
+    rows = []
+    for part, examined in zip(done.parts, done.examined, strict=False):
+        shown = _case(part, examined, done, adapter, command, plan)
+        cases += [shown] if shown is not None else []
+        rows.append(_row(part, examined.coverage.missing, is_told=examined.divergence is not None))
+    rows += [_row(part, ()) for part in done.parts[len(done.examined) :]]
+    about = (("implementation", done.implementation), ("adapter", command), ("seed", str(plan.seed)))
+    return Page("conform", verdict, _headline(done, verdict), about, done.again, tuple(rows), tuple(cases))
+
+
+def page_of_replay(done: Replayed, adapter: Adapter, file: Path) -> Page:
+    """The page of a saved divergence that was played again, whether it is there still or not."""
+    divergence, name = done.played.divergence, done.implementation
+    if divergence is not None:
+        shown = _diverging(divergence, name, adapter, tuple(_commands(done.command, file)))
+        verdict = Verdict.DIVERGES
+        headline = f"{name} departs from the protocol at {divergence.rule or 'an event that fires no rule'}."
+    else:
+        steps = witness(adapter, done.component, done.config, done.events)
+        shown = _shown(done.component, done.config, steps, f"{done.component}: played again", name, "")
+        verdict = Verdict.CONFORMS
+        headline = f"{name} answers these {len(steps)} steps as the protocol does; nothing else was tried."
+    rules = tuple(sorted({rule for step in shown.steps for rule in step.rules}))
+    about = (("implementation", name), ("adapter", done.command), ("replayed", str(file)))
+    words = ("barrierspec", "conform", "--adapter", done.command, "--replay", str(file))
+    row = Row(done.component, verdict, f"{len(shown.steps)} steps", rules)
+    return Page("conform --replay", verdict, headline, about, shlex.join(words), (row,), (shown,))
+
+
+def _headline(done: Reported, verdict: Verdict) -> str:
+    parted = [one.divergence.rule or "no rule" for one in done.examined if one.divergence is not None]
+    if parted:
+        return f"{done.implementation} departs from the protocol at {', '.join(parted)}."
+    if verdict is Verdict.CONFORMS:
+        steps = sum(one.steps for one in done.examined)
+        return f"{done.implementation} answered {steps:,} steps as the protocol does."
+    if verdict is Verdict.DIVERGES:
+        return "What is listed as a known divergence passes."
+    return "Not everything could be judged."
+
+
+def _row(part: PartResult, missing: tuple[str, ...], *, is_told: bool = False) -> Row:
+    findings = tuple(one for one in part.findings if not is_told or one.rule is None)
+    if is_told:
+        findings = ()
+    return Row(part.name, part.verdict, part.bound, part.rules, missing, findings)
+
+
+def _case(
+    part: PartResult, done: Examination, reported: Reported, adapter: Adapter, command: str, plan: Plan
+) -> Case | None:
+    divergence = done.divergence
+    if divergence is not None:
+        file = next((Path(one.file) for one in part.findings if one.file), None)
+        commands = () if file is None else tuple(_commands(command, file))
+        return _diverging(divergence, reported.implementation, adapter, commands)
+    if done.stopped is not None or not done.steps or reported.hello is None:
+        return None
+    pinned = {**generate.offered(reported.hello.components[done.component]), **plan.pinned}
+    found = sample(done.component, adapter, plan, pinned)
+    if found is None:
+        return None
+    config, steps = found
+    note = f"One of {done.cases:,} cases, the one of the first two dozen that fires most rules; none departs."
+    return _shown(done.component, config, steps, f"{done.component}: one case", reported.implementation, note)
+
+
+def _diverging(
+    divergence: Divergence, implementation: str, adapter: Adapter, commands: tuple[tuple[str, str], ...]
+) -> Case:
+    steps = steps_of(divergence, adapter)
+    asked = refusal.asked_at(divergence)
+    return Case(
+        title=story.headline(divergence),
+        under=f"{implementation}, {words.of_config(divergence.component, divergence.config)}",
+        steps=steps,
+        diagram=draw.of_component(divergence.component, divergence.config, steps, is_wrong=True),
+        rule=divergence.rule,
+        is_wrong=True,
+        sentences=story.difference(divergence),
+        refusal=None if asked is None else refusal.refusal(asked),
+        commands=commands,
+    )
+
+
+def _shown(
+    component: str, config: Wire, steps: tuple[Step, ...], title: str, implementation: str, note: str
+) -> Case:
+    diagram = draw.of_component(component, config, steps, is_wrong=False)
+    return Case(title, f"{implementation}, {words.of_config(component, config)}", steps, diagram, note=note)
+
+
+def _commands(command: str, file: Path) -> Iterator[tuple[str, str]]:
+    """The replays that were written beside a divergence."""
+    yield "again", shlex.join(["barrierspec", "conform", "--adapter", command, "--replay", str(file)])
+    test = file.with_name(f"test_{file.stem}.py")
+    if test.is_file():
+        yield "as a test", shlex.join(["pytest", str(test)])
+    for module in sorted((file.parent / file.stem).glob("*.tla")):
+        yield "in TLC", shlex.join(["barrierspec", "conform", "--replay", str(module)])

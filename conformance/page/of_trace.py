@@ -1,0 +1,271 @@
+"""The page of `barrierspec trace`: pieces of the recorded runs, and the situations that they have witnessed.
+
+A run has more events than anybody steps through. Of a rejected one the events of that checkpoint are shown,
+up to the one that no rule allows; of accepted ones those checkpoints that show most of the named situations.
+The few logs that are shown are validated once more for it, whoever has judged them all.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from conformance.adapters.protocol import Effects, Wire
+from conformance.drive.lockstep import Answer
+from conformance.observe import REQUIRED, SITUATIONS, EventLogError, possible, validate
+from conformance.observe.eventlog import COORDINATOR
+from conformance.observe.record import Record, Seen
+from conformance.observe.situations import RARE
+from conformance.observe.validate import Rejection, TraceResult
+from conformance.page.case import Case, Step
+from conformance.page.document import Page, Row, Situation
+from conformance.page.runs import Moment, in_causal_order, moment_of, of_run, received
+from conformance.parts.result import PartResult
+from conformance.parts.trace import Watched
+from conformance.report import refusal
+from conformance.verdict import Verdict
+from model.components import COMPONENTS, PARTS, WireError
+
+LOOKED_AT = 6
+"""So many logs are looked at: rejected ones first."""
+PIECES = 4
+"""So many pieces of accepted runs are shown."""
+LONGEST = 120
+"""Events of a piece; of more the last ones, where one is rejected, else the first."""
+
+_OLDER = frozenset({"discard", "notify_subsumed", "subsumed"})
+"""Effects that name a checkpoint which their event is not about."""
+
+
+class Recorded(NamedTuple):
+    """A log, what came of it, and what was replayed."""
+
+    log: Path
+    result: TraceResult
+    record: Record
+
+
+class Piece(NamedTuple):
+    """What happens about one checkpoint in one attempt of one log: positions in the record."""
+
+    log: int
+    attempt: int
+    checkpoint: int
+    positions: tuple[int, ...]
+
+
+def page_of(logs: Sequence[Path], watched: Watched, part: PartResult, again: str) -> Page:
+    """The page of these logs, of which `watched` and `part` tell what came."""
+    recorded = _recorded(logs, part)
+    shown: dict[str, tuple[int, int]] = {}
+    cases = [_rejection(*one, one[1].rejection) for one in recorded if one[1].rejection is not None]
+    if not cases:
+        cases, shown = _accepted(recorded)
+    rows = [
+        Row(
+            str(log),
+            Verdict.CONFORMS if result.rejection is None else Verdict.DIVERGES,
+            result.describe(),
+            result.rules,
+        )
+        for log, result, _ in recorded
+    ]
+    told = {str(log / result.rejection.file) for log, result, _ in recorded if result.rejection is not None}
+    findings = tuple(one for one in part.findings if one.file not in told)
+    rows.append(Row("all together", part.verdict, part.bound, part.rules, findings=findings))
+    return Page(
+        "trace",
+        part.verdict,
+        _headline(part, watched),
+        (("logs", _named(logs)), ("looked at here", _named([log for log, *_ in recorded]))),
+        again,
+        tuple(rows),
+        tuple(cases),
+        tuple(_situations(watched, shown)),
+    )
+
+
+def _recorded(logs: Sequence[Path], part: PartResult) -> list[Recorded]:
+    """The logs that are looked at, with what was replayed of each."""
+    rejected = [Path(one.file).parent for one in part.findings if one.rule is not None and one.file]
+    chosen = list(dict.fromkeys(rejected))[:LOOKED_AT] or list(logs)[:LOOKED_AT]
+    found = []
+    for log in chosen:
+        record = Record()
+        with suppress(EventLogError):  # it is a finding, and told as such
+            found.append(Recorded(log, validate(log, required=(), record=record), record))
+    return found
+
+
+def _named(logs: Sequence[Path]) -> str:
+    more = f" and {len(logs) - LOOKED_AT:,} more" if len(logs) > LOOKED_AT else ""
+    return ", ".join(str(log) for log in logs[:LOOKED_AT]) + more
+
+
+def _headline(part: PartResult, watched: Watched) -> str:
+    charged = [finding.rule for finding in part.findings if finding.rule is not None]
+    if charged:
+        return f"What was recorded is no run of the protocol: {charged[0]}."
+    if part.verdict is Verdict.CONFORMS:
+        return f"What was recorded is a run of the protocol: {watched.events:,} events accepted."
+    return "Nothing was rejected, but too little was seen, or not everything could be read."
+
+
+def _situations(watched: Watched, shown: dict[str, tuple[int, int]]) -> Iterator[Situation]:
+    required = set(possible(REQUIRED, watched.modes))
+    for name, meaning in {**SITUATIONS, **RARE}.items():
+        times = watched.situations.get(name, 0)
+        if not times and name in RARE:
+            continue
+        case, step = shown.get(name, (None, 0))
+        yield Situation(name, meaning, times, name in required, case, step)
+
+
+# ---------------------------------------------------------------- accepted
+
+
+def _accepted(recorded: Sequence[Recorded]) -> tuple[list[Case], dict[str, tuple[int, int]]]:
+    """The pieces that show most situations, and where each situation is shown first."""
+    pieces = [piece for at, (_, _, record) in enumerate(recorded) for piece in _pieces(at, record)]
+    missing = {
+        (at, name): position
+        for at, (_, _, record) in enumerate(recorded)
+        for name, position in record.first.items()
+    }
+    cases: list[Case] = []
+    shown: dict[str, tuple[int, int]] = {}
+    while pieces and len(cases) < PIECES:
+        best = max(pieces, key=lambda piece: (len(_in(piece, missing)), -len(piece.positions)))
+        found = _in(best, missing)
+        if not found:
+            break
+        log, _, record = recorded[best.log]
+        case, places = _piece(log, record, best)
+        for name in found:
+            if missing[best.log, name] in places:
+                shown.setdefault(name, (len(cases), places[missing[best.log, name]]))
+        cases.append(case)
+        missing = {key: position for key, position in missing.items() if key[1] not in found}
+        pieces.remove(best)
+    return cases, shown
+
+
+def _in(piece: Piece, missing: dict[tuple[int, str], int]) -> list[str]:
+    kept = set(piece.positions[:LONGEST])
+    return [name for (log, name), position in missing.items() if log == piece.log and position in kept]
+
+
+def _pieces(log: int, record: Record) -> list[Piece]:
+    found: dict[tuple[int, int], list[int]] = {}
+    for position, seen in enumerate(record.seen):
+        for checkpoint in concerned(seen.event, seen.effects):
+            found.setdefault((seen.line.attempt, checkpoint), []).append(position)
+    return [Piece(log, *key, tuple(positions)) for key, positions in found.items()]
+
+
+def concerned(event: Wire, effects: Effects) -> set[int]:
+    """The checkpoints that an event is about."""
+    named = [event, *(effect for effect in effects if effect.get("kind") not in _OLDER)]
+    return {word["checkpoint"] for word in named if type(word.get("checkpoint")) is int}
+
+
+def _piece(log: Path, record: Record, piece: Piece) -> tuple[Case, dict[int, int]]:
+    """A piece as a case, and the step of each position."""
+    positions = piece.positions[:LONGEST]
+    moments = [moment_of(record.seen[position], record) for position in positions]
+    lanes = lanes_of(record)
+    told = in_causal_order(moments, lanes)
+    places = {position: told.index(moment) + 1 for position, moment in zip(positions, moments, strict=True)}
+    cut = len(piece.positions) - len(positions)
+    note = "Between tasks only causes order the events; they are told by a logical clock."
+    note += f" {cut} later events are left out." if cut else ""
+    title = f"Checkpoint {piece.checkpoint} in attempt {piece.attempt}"
+    return _case(title, str(log), told, lanes, note=note), places
+
+
+def lanes_of(record: Record) -> list[str]:
+    """The coordinator, then each task behind those that it reads from."""
+    above: dict[str, set[str]] = {seen.task: set() for seen in record.seen if seen.task != COORDINATOR}
+    for (_, task), channels in record.channels.items():
+        above.setdefault(task, set()).update(channels)
+    depth: dict[str, int] = {}
+    for _ in above:
+        for task, sources in above.items():
+            depth[task] = 1 + max((depth.get(source, 0) for source in sources), default=0)
+    return [COORDINATOR, *sorted(above, key=lambda task: (depth[task], task))]
+
+
+# ---------------------------------------------------------------- rejected
+
+
+def _rejection(log: Path, result: TraceResult, record: Record, rejection: Rejection) -> Case:
+    line = orjson.loads(rejection.event) if rejection.event else {}
+    task, attempt = str(line.get("task", COORDINATOR)), int(line.get("attempt", 0))
+    component = str(line.get("component") or "engine")
+    event = line.get("event", {"kind": str(line.get("kind", "end of the file"))})
+    effects = line.get("effects", [])
+    about = concerned(event, effects)
+    before = [seen for seen in record.seen if about & concerned(seen.event, seen.effects)]
+    if not about:
+        before = [seen for seen in record.seen if seen.task == task]
+    moments = [moment_of(seen, record) for seen in _same_attempt(before, attempt)[-LONGEST + 1 :]]
+    lanes = lanes_of(record)
+    lanes += [task] if task not in lanes else []
+    place = f"{rejection.file}:{rejection.line}"
+    step = Step(component, event, _expected(rejection), Answer(effects, {}), rejection.rules, place, task)
+    come = received(component, task, attempt, event, record.channels)
+    told = [*in_causal_order(moments, lanes), Moment(step, attempt, frozenset(), come)]
+    asked = rejection.asked
+    return _case(
+        f"{rejection.rules[0]}  {rejection.file}, line {rejection.line}",
+        str(log),
+        told,
+        lanes,
+        rejection=rejection,
+        why=None if asked is None else refusal.refusal(asked),
+    )
+
+
+def _same_attempt(seen: Sequence[Seen], attempt: int) -> list[Seen]:
+    return [one for one in seen if one.line.attempt == attempt]
+
+
+def _expected(rejection: Rejection) -> Answer:
+    """What the model says to the rejected event; where it was not asked, the guard that refused it."""
+    asked = rejection.asked
+    if asked is None:
+        return Answer((), {}, rejection.why)
+    model = {**COMPONENTS, **PARTS}[asked.component]
+    try:
+        after, effects, _ = model.apply(asked.before, asked.event)
+    except WireError as refused:
+        return Answer((), model.observe(asked.before), str(refused))
+    return Answer(effects, model.observe(after))
+
+
+def _case(
+    title: str,
+    log: str,
+    moments: Sequence[Moment],
+    lanes: Iterable[str],
+    *,
+    note: str = "",
+    rejection: Rejection | None = None,
+    why: refusal.Refusal | None = None,
+) -> Case:
+    is_wrong = rejection is not None
+    return Case(
+        title=title,
+        under=log,
+        steps=tuple(moment.step for moment in moments),
+        diagram=of_run(moments, list(lanes), is_wrong=is_wrong),
+        rule=rejection.rules[0] if rejection is not None else None,
+        is_wrong=is_wrong,
+        sentences=f"{rejection.why}." if rejection is not None else "",
+        refusal=why,
+        waiting=rejection.waiting if rejection is not None else (),
+        right="log",
+        note=note,
+    )

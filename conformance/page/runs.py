@@ -1,0 +1,192 @@
+"""A diagram of a piece of a recorded run: tasks as lines, and the messages between them.
+
+Only causes order the events of different tasks. They are told in the order of a logical clock: each event
+comes after the one before it in its task, and after the sending of the message that it is the receipt of.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from conformance.adapters.protocol import Wire
+from conformance.drive.lockstep import Answer
+from conformance.observe.eventlog import COORDINATOR
+from conformance.observe.record import Record, Seen
+from conformance.page.case import Step
+from conformance.page.conditions import conditions
+from conformance.page.diagram import IMPLEMENTATION, Arrow, Band, Diagram, Mark
+from conformance.page.draw import checkpoint_of, hues, label_of
+from conformance.page.seats import QUIET, seat_of
+from conformance.report import words
+
+Message = tuple[str, int, str, int]
+"""Its kind, the attempt, the task (who sent a barrier, whom the coordinator tells), the checkpoint."""
+
+_SENT = {
+    "broadcast_barrier": "barrier",
+    "broadcast_cancel": "cancel",
+    "acknowledge": "acknowledge",
+    "decline": "decline",
+    "trigger_task": "trigger",
+    "notify_complete": "complete",
+    "notify_abort": "abort",
+    "notify_subsumed": "subsumed",
+}
+_RECEIVED = {
+    "complete_notification": "complete",
+    "abort_notification": "abort",
+    "subsumed_notification": "subsumed",
+}
+_SHOWN = frozenset({"blocked", "persisting", "pending", "writing"})
+"""Conditions that a task's line can show beside each other."""
+
+
+class Moment(NamedTuple):
+    """One event of a run, as a step of the page and with what it sends and receives."""
+
+    step: Step
+    attempt: int
+    sends: frozenset[Message]
+    receives: Message | None
+
+
+def moment_of(seen: Seen, record: Record) -> Moment:
+    """An accepted event."""
+    return Moment(
+        step_of(seen),
+        seen.line.attempt,
+        frozenset(sent(seen.task, seen.line.attempt, seen.effects)),
+        received(seen.component, seen.task, seen.line.attempt, seen.event, record.channels),
+    )
+
+
+def step_of(seen: Seen) -> Step:
+    """An accepted event with its model's state; a log tells effects and no state."""
+    expected = Answer(tuple(seen.effects), seen.observe())
+    got = Answer(tuple(seen.effects), {})
+    return Step(seen.component, seen.event, expected, got, seen.rules, seen.place, seen.task)
+
+
+def sent(task: str, attempt: int, effects: Sequence[Wire]) -> Iterator[Message]:
+    """The messages that effects are."""
+    for effect in effects:
+        kind, checkpoint = _SENT.get(str(effect.get("kind"))), effect.get("checkpoint")
+        if kind is not None and type(checkpoint) is int:
+            yield kind, attempt, str(effect.get("task", task)), checkpoint
+
+
+def received(
+    component: str,
+    task: str,
+    attempt: int,
+    event: Wire,
+    channels: Mapping[tuple[int, str], tuple[str, ...]],
+) -> Message | None:
+    """The message that an event is the receipt of."""
+    kind, checkpoint = str(event.get("kind")), event.get("checkpoint")
+    if type(checkpoint) is not int:
+        return None
+    above = channels.get((attempt, task), ())
+    if component == "gate" and kind in {"barrier", "cancel"}:
+        channel = event.get("channel")
+        if not isinstance(channel, int) or not 0 <= channel < len(above):
+            return None
+        return kind, attempt, above[channel], checkpoint
+    if component == "coordinator" and kind in {"acknowledge", "decline"}:
+        return kind, attempt, str(event.get("task")), checkpoint
+    if component == "subtask" and kind == "checkpoint" and not above:
+        return "trigger", attempt, task, checkpoint
+    if component == "subtask" and kind in _RECEIVED:
+        return _RECEIVED[kind], attempt, task, checkpoint
+    return None
+
+
+def in_causal_order(moments: Sequence[Moment], lanes: Sequence[str]) -> list[Moment]:
+    """By a logical clock; at one time in the order of the lanes. What was replayed first is told first."""
+    clock: dict[str, int] = {}
+    sent_at: dict[Message, int] = {}
+    timed = []
+    place = {lane: at for at, lane in enumerate(lanes)}
+    for number, moment in enumerate(moments):
+        task = moment.step.task
+        time = clock.get(task, 0)
+        if moment.receives is not None:
+            time = max(time, sent_at.get(moment.receives, 0))
+        clock[task] = time = time + 1
+        for message in moment.sends:
+            sent_at.setdefault(message, time)
+        timed.append((time, place.get(task, len(place)), number, moment))
+    return [moment for *_, moment in sorted(timed, key=lambda one: one[:3])]
+
+
+def of_run(moments: Sequence[Moment], lanes: Sequence[str], *, is_wrong: bool) -> Diagram:
+    """The diagram; with `is_wrong` the last event is the one that was rejected."""
+    marks: list[Mark] = []
+    arrows: list[Arrow] = []
+    sent_at: dict[Message, int] = {}
+    for number, moment in enumerate(moments, start=1):
+        last_is_wrong = is_wrong and number == len(moments)
+        come = sent_at.get(moment.receives) if moment.receives is not None else None
+        marks += _marks(number, moment.step, last_is_wrong)
+        if come is not None and moment.receives is not None:
+            arrows.append(_arrow(come, number, moments[come - 1].step.task, moment.step))
+        for message in moment.sends:
+            sent_at.setdefault(message, number)
+    named = {moment.step.task for moment in moments}
+    return Diagram(
+        steps=len(moments),
+        lanes=tuple(lane for lane in lanes if lane in named),
+        marks=tuple(marks),
+        arrows=tuple(arrows),
+        bands=tuple(_bands(moments)),
+        wrong=len(moments) if is_wrong else None,
+        hues=hues(_words(moments)),
+    )
+
+
+def _arrow(start: int, end: int, source: str, step: Step) -> Arrow:
+    told = f"{source} to {step.task}: {words.of_event(step.event)}"
+    return Arrow((start, source), (end, step.task), told, checkpoint=checkpoint_of(step.event))
+
+
+def _marks(number: int, step: Step, is_wrong: bool) -> Iterator[Mark]:
+    """The event, and what of its effects is no message to another task."""
+    said = [(step.event, words.of_event(step.event))]
+    said += [(effect, words.of_effect(effect)) for effect in step.expected.effects]
+    slot = 0
+    for word, told in said:
+        kind = word.get("kind")
+        is_event = word is step.event
+        if not is_event and (kind in _SENT or kind in QUIET.get(step.component, ())):
+            continue
+        _, _, look = seat_of(step.component, word)
+        whole = f"{step.task}: {told}"
+        yield Mark(number, step.task, look, label_of(word), whole, slot=slot, checkpoint=checkpoint_of(word))
+        slot += 1
+    if is_wrong:
+        yield Mark(number, step.task, "fail", "", "rejected", IMPLEMENTATION, slot)
+
+
+def _words(moments: Sequence[Moment]) -> Iterator[Wire]:
+    for moment in moments:
+        yield moment.step.event
+        yield from moment.step.expected.effects
+
+
+def _bands(moments: Sequence[Moment]) -> Iterator[Band]:
+    """What lasts on a task's line, from the event after which it is so."""
+    begun: dict[tuple[str, str, str], tuple[int, str]] = {}
+    for number, moment in enumerate(moments, start=1):
+        step = moment.step
+        held: dict[str, list[str]] = {}
+        for one in sorted(conditions(step.component, step.expected.state)):
+            if one.look in _SHOWN and (one.look != "pending" or step.task == COORDINATOR):
+                held.setdefault(one.look, []).append(one.told)
+        for look in _SHOWN:
+            key, told = (step.task, step.component, look), "; ".join(held.get(look, ()))
+            if key in begun and begun[key][1] != told:
+                start, before = begun.pop(key)
+                yield Band(step.task, look, start, number, before)
+            if told and key not in begun:
+                begun[key] = number, told
+    for (task, _, look), (start, told) in begun.items():
+        yield Band(task, look, start, len(moments) + 1, told)
