@@ -60,6 +60,9 @@ Whole(g) == StaysPending /\ g.pending /\ g.overtaking /\ EveryoneArrived(g)
 (* UNAL-27: another kind than the first, or a second one in an alignment. *)
 Disagrees(g, c, o) == c \in g.blocked \/ (Alternating /\ OfItself(o) # g.overtaking)
 
+(* UNAL-23: channels whose records the running snapshot stores. *)
+Persisting(g) == IF g.pending /\ g.overtaking THEN Channels \ (g.arrived \cup g.closed) ELSE {}
+
 IsLone(g) == Has("passes_alone") /\ N = 1 /\ ~g.overtaking
 
 ------------------------------------------------------------------------------

@@ -11,9 +11,9 @@
 (* alignment that would store more than a limit is given up.               *)
 (*                                                                         *)
 (* Items are <<"barrier", c, n>>, <<"cancel", c, n>>,                      *)
-(* <<"end_of_partition", c>> and <<"record", c>>. The module holds         *)
-(* functions, no behaviour; models/StoringModel.tla states rules ALIGN-22  *)
-(* and ALIGN-23.                                                           *)
+(* <<"end_of_partition", c>> and <<"record", c>>; what else a record       *)
+(* carries is handed on with it. The module holds functions, no behaviour; *)
+(* models/StoringModel.tla states rules ALIGN-22 and ALIGN-23.             *)
 (*                                                                         *)
 (* Source: CachedBufferStorage and CheckpointedInputGate of 1.9 and 1.10,  *)
 (* BarrierBuffer of 1.7 and 1.8.                                           *)
@@ -32,7 +32,7 @@ AtGate(g, item) ==
     CASE item[1] = "barrier"          -> OnBarrier(g, item[2], item[3])
       [] item[1] = "cancel"           -> OnCancel(g, item[3])
       [] item[1] = "end_of_partition" -> OnEndOfPartition(g, item[2])
-      [] item[1] = "record"           -> [gate |-> g, out |-> <<<<"process", item[2]>>>>]
+      [] item[1] = "record"           -> [gate |-> g, out |-> <<<<"process">> \o Tail(item)>>]
 
 (* What is stored becomes the next sequence to be replayed. *)
 RollOver(b) ==

@@ -24,7 +24,7 @@ ThreadsType ==
 
 NewThreads == [gate |-> NewGate, read |-> -1, reading |-> FALSE]
 
-(* A barrier that goes on unaligned: here nothing else comes. *)
+(* A barrier that goes on unaligned, as nearly all do here. *)
 Unaligned == [alignment |-> "unaligned", savepoint |-> FALSE]
 
 ------------------------------------------------------------------------------
@@ -37,15 +37,15 @@ AtOnce(effects) == SelectSeq(effects, LAMBDA e : e[1] = "start_persisting")
 Later(effects) == SelectSeq(effects, LAMBDA e : e[1] # "start_persisting")
 
 (* UNAL-30: what is above all that was started or cancelled starts now. *)
-Receive(t, c, n) ==
-    LET step == OnBarrier(t.gate, c, n, Unaligned)
+Receive(t, c, n, o) ==
+    LET step == OnBarrier(t.gate, c, n, o)
     IN  Done([t EXCEPT !.gate = step.gate], AtOnce(step.out), Later(step.out))
 
 (* The task is behind: it has read or cancelled something newer. *)
 IsBehind(t, n) == n < t.read \/ (n = t.read /\ ~t.reading)
 
-ReadBarrier(t, c, n) ==
-    LET step == OnBarrier(t.gate, c, n, Unaligned)
+ReadBarrier(t, c, n, o) ==
+    LET step == OnBarrier(t.gate, c, n, o)
     IN  IF IsBehind(t, n) THEN Done(t, <<>>, <<>>)
         ELSE Done([gate |-> step.gate, read |-> n, reading |-> TRUE], step.out, <<>>)
 

@@ -93,8 +93,8 @@ def render(trace: Trace) -> str:
             news = {name: value for name, value in news.items() if len(format_value(value)) <= _SHORT}
         before = step.state
         out = news.pop("out", ())
-        name = f"{step.action}({', '.join(map(_plain, step.arguments))})" if step.arguments else step.action
-        effects = "; ".join(" ".join(map(_plain, effect)) for effect in out[1:])
+        name = f"{step.action}({', '.join(map(plain, step.arguments))})" if step.arguments else step.action
+        effects = "; ".join(" ".join(map(plain, effect)) for effect in out[1:])
         parts = [f"{step.number:>3}", f"{name or 'initially':<26}"]
         if effects:
             parts.append(f"=> {effects} |")
@@ -103,5 +103,6 @@ def render(trace: Trace) -> str:
     return "\n".join(lines)
 
 
-def _plain(value: Value) -> str:
+def plain(value: Value) -> str:
+    """A value as a word: strings without their quotes."""
     return value if isinstance(value, str) else format_value(value)

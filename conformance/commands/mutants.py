@@ -14,18 +14,28 @@ LAYERS = ("spec", "model", "impl")
 @click.option("--component", "components", multiple=True, metavar="NAME", help="Only of this component.")
 @click.option("--out", default=Path("build/report/mutants.json"), show_default=True,
               type=click.Path(dir_okay=False, path_type=Path), help="The same as JSON.")  # fmt: skip
+@click.option("--resume", is_flag=True, help="Go on with what --out holds, if the sources are the same.")
+@click.option("--at-once", default=2, show_default=True, type=click.IntRange(1),
+              help="So many are tried side by side.")  # fmt: skip
 @click.option("--page", type=click.Path(dir_okay=False, path_type=Path), help="The same as a page.")
 def command(
-    layers: tuple[str, ...], rules: tuple[str, ...], components: tuple[str, ...], out: Path, page: Path | None
+    layers: tuple[str, ...],
+    rules: tuple[str, ...],
+    components: tuple[str, ...],
+    out: Path,
+    resume: bool,
+    at_once: int,
+    page: Path | None,
 ) -> int:
     """Try every mutant of the catalogue and print what caught it.
 
+    What was tried is written as it comes, so that a campaign that was interrupted goes on with --resume.
     Ends with 1 if one survives or is killed by another rule, with 2 if one could not be tried.
     """
     from rich.console import Console
 
     from conformance import rule_index
-    from conformance.mutants.campaign import MutantFailure, run_campaign
+    from conformance.mutants.campaign import MutantFailure, Verdict, run_campaign
     from conformance.mutants.catalogue import Mutant, component_of, load_catalogue
     from conformance.report import casualties, mutation_score
     from conformance.rule_index import UnknownRuleError
@@ -38,6 +48,7 @@ def command(
     except UnknownRuleError as error:
         raise click.UsageError(str(error)) from error
 
+    mutation_score.sources()  # as they are before the first is tried
     modules = {name: model.module for name, model in load_manifest().items()}
 
     def chosen(mutant: Mutant) -> bool:
@@ -47,18 +58,35 @@ def command(
             and (not components or component_of(mutant, modules) in components)
         )
 
-    total = sum(map(chosen, load_catalogue()))
+    catalogue = load_catalogue()
+    total = sum(map(chosen, catalogue))
     if not total:
         raise click.UsageError("no mutant of the catalogue has this layer, rule and component")
+    try:
+        judged = dict(mutation_score.judged(out)) if resume else {}
+    except mutation_score.ScoreError as wrong:
+        raise click.UsageError(str(wrong)) from wrong
+
+    def remember(verdict: Verdict) -> None:
+        judged[verdict.mutant.id] = verdict
+        known = [judged[mutant.id] for mutant in catalogue if mutant.id in judged]
+        mutation_score.write(known, len(catalogue), out)
+
+    if resume:
+        click.echo(f"{len(judged)} were tried before, of the same sources: {out}")
     click.echo(casualties.heading())
     console = Console(stderr=True)
     status = console.status(f"0 of {total}")
-    verdicts = []
+    verdicts = [judged[mutant.id] for mutant in catalogue if chosen(mutant) and mutant.id in judged]
+    for verdict in verdicts:
+        click.echo(casualties.row(verdict))
     try:
         if console.is_terminal:
             status.start()
-        for verdict in run_campaign(chosen):
+        before = set(judged)
+        for verdict in run_campaign(lambda one: chosen(one) and one.id not in before, at_once=at_once):
             verdicts.append(verdict)
+            remember(verdict)
             status.update(f"{len(verdicts)} of {total}")
             click.echo(casualties.row(verdict))
     except (MutantFailure, TlcError, subprocess.TimeoutExpired) as error:
@@ -68,10 +96,9 @@ def command(
     finally:
         status.stop()
     click.echo(casualties.closing(verdicts))
-    catalogued = len(load_catalogue())
-    mutation_score.write(verdicts, catalogued, out)
     if page is not None:
-        page.write_text(mutation_score.page(verdicts, catalogued, _again(layers, rules, components)), "utf-8")
+        again = _again(layers, rules, components)
+        page.write_text(mutation_score.page(verdicts, len(catalogue), again), "utf-8")
     return casualties.verdict(verdicts).exit_code
 
 

@@ -46,10 +46,16 @@ class Verdict(NamedTuple):
 
 
 def run_campaign(chosen: Callable[[Mutant], bool] = lambda _: True, *, at_once: int = 2) -> Iterator[Verdict]:
-    """The verdicts in the order of the catalogue, as they come. Raises MutantFailure."""
+    """The verdicts in the order of the catalogue, as they come; `at_once` are tried side by side.
+
+    Raises MutantFailure.
+    """
     mutants = [mutant for mutant in load_catalogue() if chosen(mutant)]
     with ThreadPoolExecutor(at_once) as pool:
-        yield from pool.map(judge, mutants)
+        try:
+            yield from pool.map(judge, mutants)
+        finally:
+            pool.shutdown(cancel_futures=True)  # who stops listening does not wait for all others
 
 
 def judge(mutant: Mutant) -> Verdict:

@@ -1,6 +1,11 @@
-"""The mutation score: what a campaign came to, as JSON with a schema and as a page."""
+"""The mutation score: what a campaign came to, as JSON with a schema and as a page.
 
-from collections.abc import Sequence
+The document names the sources that were tried by a checksum, so that a campaign that was interrupted can go
+on where it stood, as long as these are what they were.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -9,10 +14,30 @@ from typing import Any
 import jsonschema
 import orjson
 
+from conformance import machine
 from conformance.mutants.campaign import Verdict as Fate
+from conformance.mutants.catalogue import load_catalogue
 from conformance.report import casualties
 
-FORMAT = 1
+FORMAT = 2
+_JUDGED_BY = ("spec", "model", "impl", "conformance/adapters", "conformance/drive", "conformance/mutants")
+_SUFFIXES = (".py", ".tla", ".cfg", ".toml", ".json")
+
+
+@cache
+def sources() -> str:
+    """A checksum over everything that a mutant is made of and judged by."""
+    checksum = hashlib.sha256()
+    for folder in _JUDGED_BY:
+        for file in sorted((machine.HOME / folder).rglob("*")):
+            if file.suffix in _SUFFIXES:
+                checksum.update(f"{file.relative_to(machine.HOME).as_posix()}\0".encode())
+                checksum.update(file.read_bytes())
+    return checksum.hexdigest()[:16]
+
+
+class ScoreError(ValueError):
+    """A file is no document of a campaign; the message says what to do."""
 
 
 @cache
@@ -27,6 +52,8 @@ def document(fates: Sequence[Fate], catalogued: int) -> dict[str, Any]:
     """What became of each mutant; `catalogued`: how many there are in all."""
     made = {
         "format": FORMAT,
+        "commit": machine.source(),
+        "sources": sources(),
         "verdict": casualties.verdict(fates).value,
         "catalogued": catalogued,
         "tried": len(fates),
@@ -38,10 +65,31 @@ def document(fates: Sequence[Fate], catalogued: int) -> dict[str, Any]:
 
 
 def write(fates: Sequence[Fate], catalogued: int, file: Path) -> None:
-    """Write the document."""
+    """Write the document, whole or not at all: a campaign may be interrupted at any time."""
     file.parent.mkdir(parents=True, exist_ok=True)
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    file.write_bytes(orjson.dumps(document(fates, catalogued), option=options))
+    part = file.with_suffix(".part")
+    part.write_bytes(orjson.dumps(document(fates, catalogued), option=options))
+    part.replace(file)
+
+
+def judged(file: Path) -> Mapping[str, Fate]:
+    """What an earlier campaign over the same sources came to, by mutant; nothing if there was none."""
+    try:
+        read = orjson.loads(file.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except orjson.JSONDecodeError as wrong:
+        raise ScoreError(f"{file}: expected what `mutants` writes, got {wrong}; take it away") from wrong
+    if not isinstance(read, dict) or (read.get("format"), read.get("sources")) != (FORMAT, sources()):
+        return {}
+    mutants = {mutant.id: mutant for mutant in load_catalogue()}
+    return {
+        one["id"]: Fate(
+            mutants[one["id"]], tuple(one["charged"]), one["length"] or 0, one["where"], one["size"] or ""
+        )
+        for one in read["mutants"]
+    }
 
 
 def page(fates: Sequence[Fate], catalogued: int, again: str) -> str:
@@ -56,7 +104,7 @@ def page(fates: Sequence[Fate], catalogued: int, again: str) -> str:
         "implementation, or one replaced operator of the specification "
         "(`conformance/mutants/catalogue.toml`). *Events* is the length of the shortest sequence that kills "
         "it, *with* the fewest channels or tasks that it needs. "
-        f"Made by `{again}`.",
+        f"Made by `{again}` at commit {machine.source()}.",
         "",
         "| rule | mutant | outcome | killed by | events | with | where |",
         "|---|---|---|---|---|---|---|",

@@ -12,25 +12,34 @@ from conformance.vectors import tla
 from conformance.vectors.itf import divergence_to_itf
 from conformance.vectors.tla import Module, NotInTlaError
 from conformance.verdict import Verdict
-from spec.counterexample import render
+from spec.counterexample import Trace, changes, plain, render
+from spec.values import State, format_value
 
 ITF = ".itf.json"
 TLA = ".tla"
 
 
-def write(divergence: Divergence, name: str, implementation: str, adapter: str, folder: Path) -> list[Path]:
-    """Write those that there are; the paths of what is to be replayed."""
+def write(
+    divergence: Divergence, name: str, implementation: str, adapter: str, folder: Path
+) -> tuple[Path, Path | NotInTlaError]:
+    """Write the trace and the module, whose paths come back; in the place of a module, why there is none."""
     folder.mkdir(parents=True, exist_ok=True)
     itf = folder / f"{name}{ITF}"
     itf.write_bytes(orjson.dumps(divergence_to_itf(divergence, adapter), option=orjson.OPT_INDENT_2))
     try:
         module = tla.module_of(divergence, f"Divergence_{name}", implementation)
-    except NotInTlaError:
-        return [itf]
+    except NotInTlaError as why:
+        return itf, why
     file = folder / f"{module.name}{TLA}"
     file.write_text(module.tla, encoding="utf-8")
     file.with_suffix(".cfg").write_text(module.cfg, encoding="utf-8")
-    return [itf, file]
+    return itf, file
+
+
+_WHY = {
+    "Allows": "the protocol does not allow the next event",
+    "AsProtocol": "the last answer is not the protocol's",
+}
 
 
 def by_tlc(file: Path) -> tuple[Verdict, str]:
@@ -42,8 +51,33 @@ def by_tlc(file: Path) -> tuple[Verdict, str]:
     outcome, violated = tla.replay(module)
     if violated is None:
         return Verdict.CONFORMS, f"CONFORMS   TLC: the recorded answers are the protocol's; {file}"
-    why = {
-        "Allows": "the protocol does not allow the next event",
-        "AsProtocol": "the last answer is not the protocol's",
-    }.get(violated, "the last answer violates this rule")
-    return Verdict.DIVERGES, f"DIVERGES  {violated.replace('_', '-')}: {why}\n\n{render(outcome.trace)}"
+    run = render(_named(outcome.trace))
+    if violated == "AsModel":
+        said = "UNDETERMINED  AsModel: the module says otherwise than the reference model does here"
+        return Verdict.UNDETERMINED, f"{said}\n\n{run}"
+    why = _WHY.get(violated, "the last answer violates this rule")
+    told = f"DIVERGES  {violated.replace('_', '-')}: {why}\n\n{run}"
+    if violated == "Allows":
+        return Verdict.DIVERGES, told
+    return Verdict.DIVERGES, f"{told}\n     where the specification {_due(outcome.trace[-1].state)}"
+
+
+def _due(last: State) -> str:
+    """The specification's own step in the place of the last: its effects, and where it leads elsewhere."""
+    due = last["due"]
+    said = "; ".join(" ".join(map(plain, effect)) for effect in due["out"]) or "nothing"
+    leads = {name: value for name, value in due.items() if name in last and name != "out"}
+    elsewhere = changes({name: last[name] for name in leads}, leads)
+    told = [f"{name} = {format_value(value)}" for name, value in elsewhere.items()]
+    return f"says {said}" + "".join(f", {one}" for one in told)
+
+
+def _named(trace: Trace) -> Trace:
+    """Each step by its event, and without what the module keeps for itself."""
+    return tuple(
+        step._replace(
+            action=str(step.state["out"][0][0]) if step.action else "",
+            state={name: value for name, value in step.state.items() if name not in ("replayed", "due")},
+        )
+        for step in trace
+    )

@@ -17,7 +17,7 @@ from conformance.adapters.protocol import FAILURES, Failure, Hello, Wire
 from conformance.drive.lockstep import Answer, replay
 from conformance.drive.oracle import Oracle, canonical
 from conformance.report import replays, story
-from conformance.report.story import Telling
+from conformance.report.story import Telling, Written
 from conformance.vectors.itf import events_of
 
 FORMAT = 1
@@ -37,8 +37,8 @@ class Saved(NamedTuple):
     adapter: str
 
 
-def save(telling: Telling, seed: int | None, folder: Path = FOLDER) -> tuple[Path, Path]:
-    """Write `<hash>.json` and `test_<hash>.py`, whose paths come back, and the replays in `<hash>/`."""
+def save(telling: Telling, seed: int | None, folder: Path = FOLDER) -> Written:
+    """Write `<hash>.json` and `test_<hash>.py`, and the other replays in `<hash>/`."""
     divergence = telling.divergence
     played = {
         "component": divergence.component,
@@ -61,8 +61,8 @@ def save(telling: Telling, seed: int | None, folder: Path = FOLDER) -> tuple[Pat
     folder.mkdir(parents=True, exist_ok=True)
     replay_file.write_bytes(orjson.dumps(written, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     test_file.write_text(_test(name, telling), encoding="utf-8")
-    replays.write(divergence, name, telling.implementation, telling.adapter, folder / name)
-    return replay_file, test_file
+    _, module = replays.write(divergence, name, telling.implementation, telling.adapter, folder / name)
+    return Written(replay_file, test_file, module)
 
 
 def load(path: Path) -> Saved:

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from conformance import rule_index
 from conformance.adapters.protocol import FAILURES, Crashed, Hung, Malformed, Wire
@@ -34,8 +35,17 @@ class Telling:
     """Steps of the run until it was found."""
 
 
-def tell(telling: Telling, saved: tuple[Path, Path] | None = None) -> str:
-    """The story; `saved` are the replay file and the test, if they were written."""
+class Written(NamedTuple):
+    """The replays of one divergence on disk."""
+
+    replay: Path
+    test: Path
+    module: Path | Exception
+    """For TLC; or why there is none."""
+
+
+def tell(telling: Telling, saved: Written | None = None) -> str:
+    """The story; `saved` are its replays, if they were written."""
     divergence = telling.divergence
     lines = [
         *_headline(divergence),
@@ -52,11 +62,12 @@ def tell(telling: Telling, saved: tuple[Path, Path] | None = None) -> str:
         f"  found after {telling.found_after:,} steps; no event can be left out",
     ]
     if saved is not None:
-        replay_file, test_file = saved
-        lines += [
-            *_command(telling.adapter, replay_file),
-            f"  as test pytest {test_file}",
-        ]
+        lines += [*_command(telling.adapter, saved.replay), f"  as test pytest {saved.test}"]
+        lines += (
+            [f"  in TLC  --replay {saved.module}"]
+            if isinstance(saved.module, Path)
+            else textwrap.wrap(f"  in TLC  not: {saved.module}", WIDTH, subsequent_indent=" " * 10)
+        )
     return "\n".join(lines) + "\n"
 
 

@@ -83,7 +83,7 @@ UNAL_29 == [][(AllCame /\ ~gate'.failed) =>
     THEN IF Which <= gate.current THEN gate'.pending /\ Count("trigger") = 0
          ELSE Count("abort") = IF Alternating /\ ~Asks THEN 1 ELSE 0
     ELSE IF Comes("cancel") /\ Which < gate.current THEN Said = <<>> /\ gate' = gate
-    ELSE Count("abort") = 1 /\ ~gate'.pending]_vars
+    ELSE Comes("cancel") \/ Comes("end_of_partition") => Count("abort") = 1 /\ ~gate'.pending]_vars
 
 ------------------------------------------------------------------------------
 (* Replacements: each is put in the place of the operator in its comment by  *)

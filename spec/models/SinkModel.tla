@@ -143,7 +143,7 @@ Committed == {Said[i][2] : i \in {i \in DOMAIN Said : Said[i][1] = "commit"}}
 
 SINK_01 == [][
     /\ (sink'.running /\ ~sink'.finished) => sink'.open \in 1 .. sink'.next - 1
-    /\ Comes("write") => Said = <<<<"write", sink.open, 0>>>> /\ sink' = sink]_vars
+    /\ Comes("write") => Said = <<<<"write", sink.open, Which>>>> /\ sink' = sink]_vars
 
 SINK_02 == [][Comes("snapshot") =>
     /\ Saying("pre_commit") = IF sink.open = 0 THEN <<>> ELSE <<<<"pre_commit", sink.open>>>>
@@ -167,7 +167,7 @@ SINK_04 == [][(Comes("notify_complete") /\ OldEnough = <<>>) => Said = <<>> /\ s
 SINK_05 == [][Comes("notify_abort") => Said = <<>> /\ sink' = sink]_vars
 
 SINK_06 == [][Comes("restore") =>
-    LET held == IF Which = 0 THEN NothingHeld ELSE snapshots[Which]
+    LET held == IF Which \in DOMAIN snapshots THEN snapshots[Which] ELSE NothingHeld
         again == [i \in DOMAIN held.pending |-> <<"commit", held.pending[i][2]>>]
         aborts == IF held.open = 0 THEN <<>> ELSE <<<<"abort_transaction", held.open>>>>
     IN  /\ Said = again \o aborts \o <<<<"begin", sink'.open>>>>

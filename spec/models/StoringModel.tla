@@ -7,7 +7,7 @@
 (* behind a network that holds the blocked channels back and lets the      *)
 (* oldest item go first.                                                   *)
 (***************************************************************************)
-EXTENDS Storing
+EXTENDS Storing, Network
 
 CONSTANTS
     M,              \* checkpoint ids are 1 .. M
@@ -45,32 +45,30 @@ Aligning ==
 NeverEnds(c) == FALSE
 
 ------------------------------------------------------------------------------
-HasEnded(c) ==
-    \/ c \in buffer.gate.closed
-    \/ \E i \in DOMAIN buffer.stored : buffer.stored[i] = <<"end_of_partition", c>>
+Ended(c) == c \in buffer.gate.closed \/ HasEnded(buffer.stored, c)
 
 Delivers(c) ==
     /\ ~buffer.gate.failed
-    /\ ~HasEnded(c)
+    /\ ~Ended(c)
     /\ c \in buffer.gate.blocked => Len(buffer.stored) < Room
 
-Arrives(item) ==
+Comes(item) ==
     LET step == OnArrival(buffer, item)
     IN  buffer' = step.buffer /\ out' = <<item>> \o step.out
 
 Barrier(c, n) ==
     /\ Delivers(c) /\ n >= last[c]
     /\ last' = [last EXCEPT ![c] = n]
-    /\ Arrives(<<"barrier", c, n>>)
+    /\ Comes(<<"barrier", c, n>>)
 
 Cancel(c, n) ==
     /\ Delivers(c) /\ n >= last[c]
     /\ last' = [last EXCEPT ![c] = n]
-    /\ Arrives(<<"cancel", c, n>>)
+    /\ Comes(<<"cancel", c, n>>)
 
-EndOfPartition(c) == Delivers(c) /\ UNCHANGED last /\ Arrives(<<"end_of_partition", c>>)
+EndOfPartition(c) == Delivers(c) /\ UNCHANGED last /\ Comes(<<"end_of_partition", c>>)
 
-Record(c) == Delivers(c) /\ UNCHANGED last /\ Arrives(<<"record", c>>)
+Record(c) == Delivers(c) /\ UNCHANGED last /\ Comes(<<"record", c>>)
 
 Next ==
     \E c \in Channels :
@@ -92,27 +90,13 @@ ALIGN_22 ==
                                  <<"abort", buffer.gate.current, "ALIGNMENT_LIMIT_EXCEEDED">>), Said)
        ELSE LimitAborts = <<>>]_vars
 
-(* A network that holds back: the oldest item whose channel is open goes on. *)
-Released(g, held) == {i \in DOMAIN held : ChannelOf(held[i]) \notin g.blocked}
-Oldest(numbers) == CHOOSE i \in numbers : \A j \in numbers : i <= j
-Remove(held, i) == SubSeq(held, 1, i - 1) \o SubSeq(held, i + 1, Len(held))
-
-RECURSIVE HandOn(_, _, _)
-HandOn(g, held, said) ==
-    IF Released(g, held) = {} THEN [gate |-> g, held |-> held, out |-> said]
-    ELSE LET i    == Oldest(Released(g, held))
-             step == AtGate(g, held[i])
-         IN  HandOn(step.gate, Remove(held, i), said \o step.out)
-
-HeldBack(g, held, item) ==
-    IF ChannelOf(item) \in g.blocked
-    THEN [gate |-> g, held |-> Append(held, item), out |-> <<>>]
-    ELSE LET step == AtGate(g, item) IN HandOn(step.gate, held, step.out)
+(* A network that holds back what the gate has blocked. *)
+Blocked(g, held, said) == g.blocked
 
 ALIGN_23 ==
     [][LimitAborts = <<>> =>
-        LET twin == HeldBack(buffer.gate, buffer.stored, Item)
-        IN  Said = twin.out /\ buffer'.gate = twin.gate /\ buffer'.stored = twin.held]_vars
+        LET twin == Arrives(AtGate, Blocked, buffer.gate, buffer.stored, buffer.gate.blocked, Item)
+        IN  Said = twin.out /\ buffer'.gate = twin.gate /\ buffer'.stored = twin.waiting]_vars
 
 ALIGN_23_Stored ==
     /\ buffer.rolled = <<>>

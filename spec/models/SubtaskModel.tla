@@ -29,7 +29,8 @@ Ids == 1 .. M
 Causes == {"ASYNC_EXCEPTION", "IO_EXCEPTION"}
 
 EventType ==
-    ({"abort_on_barrier", "complete_notification", "subsumed_notification", "async_done"} \X Ids)
+    ({"complete_notification", "subsumed_notification", "async_done"} \X Ids)
+    \cup ({"abort_on_barrier"} \X Ids \X {"SUBSUMED"})
     \cup ({"checkpoint"} \X Ids \X BOOLEAN) \cup ({"async_failed"} \X Ids \X Causes)
     \cup ({"abort_notification"} \X Ids \X (Ids \cup {-1})) \cup ({"status"} \X BOOLEAN)
     \cup {<<"close">>}
@@ -57,7 +58,7 @@ Checkpoint(n, throws) ==
     /\ Hears(<<"checkpoint", n, throws>>, OnTrigger(task, n, throws))
 AbortOnBarrier(n) ==
     /\ n \in Ids
-    /\ Hears(<<"abort_on_barrier", n>>, OnAbortOnBarrier(task, n, "SUBSUMED"))
+    /\ Hears(<<"abort_on_barrier", n, "SUBSUMED">>, OnAbortOnBarrier(task, n, "SUBSUMED"))
 AbortNotification(n, completed) ==
     /\ n \in Ids /\ completed \in News \cup {-1}
     /\ Hears(<<"abort_notification", n, completed>>, OnAbortNotification(task, n, completed))
@@ -124,7 +125,7 @@ TASK_03 == [][(Comes("checkpoint") /\ task.runs /\ Which > task.last /\ Which \i
     /\ task' = [task EXCEPT !.last = Which, !.aborted = SelectSeq(@, LAMBDA x : x # Which)]]_vars
 
 TASK_04 == [][Comes("abort_on_barrier") =>
-    /\ Said = <<<<"decline", Which, "SUBSUMED">>, <<"broadcast_cancel", Which>>>>
+    /\ Said = <<<<"decline", Which, out'[1][3]>>, <<"broadcast_cancel", Which>>>>
     /\ task'.last = IF Ordered THEN Greatest({Which, task.last}) ELSE task.last
     /\ task'.aborted # <<>> => Head(task'.aborted) >= task'.last
     /\ task' = [task EXCEPT !.last = task'.last, !.aborted = task'.aborted]]_vars

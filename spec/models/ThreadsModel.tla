@@ -41,12 +41,12 @@ IsFirst(c, n) == n \in unread[c] /\ \A other \in unread[c] : n <= other
 NetworkReceives(c, n) ==
     /\ IsOpen(c) /\ HandsOver(c, n)
     /\ unread' = [unread EXCEPT ![c] = @ \cup {n}]
-    /\ Take(<<"receive_barrier", c, n>>, Receive(threads, c, n))
+    /\ Take(<<"receive_barrier", c, n>>, Receive(threads, c, n, Unaligned))
 
 TaskReads(c, n) ==
     /\ IsOpen(c) /\ IsFirst(c, n)
     /\ unread' = [unread EXCEPT ![c] = @ \ {n}] /\ UNCHANGED last
-    /\ Take(<<"barrier", c, n>>, ReadBarrier(threads, c, n))
+    /\ Take(<<"barrier", c, n>>, ReadBarrier(threads, c, n, Unaligned))
 
 TaskCancels(c, n) ==
     /\ IsOpen(c) /\ unread[c] = {} /\ HandsOver(c, n) /\ UNCHANGED unread

@@ -218,18 +218,19 @@ UNAL_15 ==
        /\ gate'.pending /\ Ok /\ ~Sets /\ ~Comes("advance") /\ ~Comes("inject") =>
             gate'.timer = gate.timer]_vars
 
-Fires == Comes("advance") /\ gate.timer # -1 /\ gate.timer <= gate.now + 1
+Later == gate.now + out'[1][2]
+Fires == Comes("advance") /\ gate.timer # -1 /\ gate.timer <= Later
 
 UNAL_16 == [][(Fires /\ ~gate.begun /\ ~gate.overtaking) =>
     /\ Said = EachOf("prioritise", gate.announced)
-    /\ gate' = [gate EXCEPT !.now = @ + 1, !.timer = -1, !.announced = {}, !.overtaking = TRUE]]_vars
+    /\ gate' = [gate EXCEPT !.now = Later, !.timer = -1, !.announced = {}, !.overtaking = TRUE]]_vars
 
 UNAL_17 ==
-    [][/\ Comes("advance") /\ ~Fires => Said = <<>> /\ gate' = [gate EXCEPT !.now = @ + 1]
-       /\ Fires /\ gate.overtaking => Said = <<>> /\ gate' = [gate EXCEPT !.now = @ + 1, !.timer = -1]
+    [][/\ Comes("advance") /\ ~Fires => Said = <<>> /\ gate' = [gate EXCEPT !.now = Later]
+       /\ Fires /\ gate.overtaking => Said = <<>> /\ gate' = [gate EXCEPT !.now = Later, !.timer = -1]
        /\ Fires /\ gate.begun /\ ~gate.overtaking /\ Ok =>
             /\ Said = EachOf("prioritise", gate.announced) \o FromNowOn(gate.current)
-            /\ gate' = [gate EXCEPT !.now = @ + 1, !.timer = -1, !.announced = {}, !.overtaking = TRUE]]_vars
+            /\ gate' = [gate EXCEPT !.now = Later, !.timer = -1, !.announced = {}, !.overtaking = TRUE]]_vars
 
 Overdue(o) == o.alignment = "timeout" /\ Timeout > 0 /\ gate.now - o.timestamp > Timeout
 

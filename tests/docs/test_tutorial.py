@@ -1,4 +1,4 @@
-"""The tutorial is run as a reader runs it: its file is saved, its commands are given, its change is made.
+"""The tutorial is run as a reader runs it: its files are saved, its commands are given, its changes are made.
 
 `pytest --rewrite` puts what the commands print into the page.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from conformance import cli
 
 PAGE = Path(__file__).parents[2] / "docs" / "verify-your-implementation.md"
-BLOCK = re.compile(r"^```(python|console|diff)\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^```(python|java|console|diff)\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
 SECONDS = re.compile(r"\b\d+\.\d s\b")
 
 
@@ -45,11 +45,14 @@ def changed(text, diff):
 
 
 def test_the_tutorial_is_what_happens(tmp_path, pytestconfig):
-    file = tmp_path / "my_gate.py"
+    files = {"python": tmp_path / "my_gate.py", "java": tmp_path / "Adapter.java"}
+    file = files["python"]
 
     def play(block):
+        nonlocal file
         kind, text = block.groups()
-        if kind == "python":
+        if kind in files:
+            file = files[kind]
             file.write_text(text, encoding="utf-8")
         elif kind == "diff":
             file.write_text(changed(file.read_text(encoding="utf-8"), text), encoding="utf-8")
@@ -65,3 +68,5 @@ def test_the_tutorial_is_what_happens(tmp_path, pytestconfig):
     assert PAGE.read_text(encoding="utf-8") == played
     assert "DIVERGES  ALIGN-12" in played
     assert "CONFORMS   within the steps above: gate" in played
+    assert "also fired at this step: SUB-08" in played
+    assert "CONFORMS   within the steps above: store" in played

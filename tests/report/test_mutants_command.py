@@ -21,7 +21,7 @@ MISTAKEN = Fate(MUTANT, ("ALIGN-05",), 3, "gate of 2 channels")
 def answered(monkeypatch, *fates):
     """A campaign that comes to these ends; an exception is raised."""
 
-    def campaigned(chosen):
+    def campaigned(chosen, *, at_once):
         for fate in fates:
             if isinstance(fate, Exception):
                 raise fate
@@ -73,6 +73,25 @@ def test_one_real_mutant_is_tried(capsys, tmp_path):
     )
     assert "`barrierspec mutants --layer model --rule ALIGN-02 --component gate`" in page.read_text()
     assert closing.startswith("CONFORMS   1 mutants")
+
+
+def test_a_campaign_that_was_interrupted_goes_on(monkeypatch, capsys, tmp_path):
+    out = ["--out", str(tmp_path / "mutants.json")]
+    chosen = ["mutants", "--rule", "ALIGN-02", "--rule", "ALIGN-04", "--layer", "model", *out]
+    other = next(mutant for mutant in load_catalogue() if mutant.id == "model-gate-newer-or-equal")
+    later = Fate(other, ("ALIGN-02",), 2, "gate of 2 channels", "2 channels")
+    answered(monkeypatch, KILLED, MutantFailure("killed"))
+    assert cli.run(chosen) == 2
+
+    answered(monkeypatch, later)
+    capsys.readouterr()
+    assert cli.run([*chosen, "--resume"]) == 0
+    assert "1 were tried before, of the same sources" in capsys.readouterr().out
+    kept = mutation_score.judged(tmp_path / "mutants.json")
+    assert kept == {KILLED.mutant.id: KILLED, later.mutant.id: later}
+
+    monkeypatch.setattr(mutation_score, "sources", lambda: "0" * 16)
+    assert mutation_score.judged(tmp_path / "mutants.json") == {}
 
 
 def test_a_survivor_and_a_wrong_killer_stand_in_the_document():
