@@ -2,17 +2,20 @@
 
 import threading
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
 import psutil
 
 from conformance.observe.guarantee import Row
 from conformance.postgres_server import PostgresServer, ServerFailedError
-from impl.connectors.postgres import connect
+from impl.connectors.postgres import connect, patiently
 from impl.connectors.postgres_sink import PostgresOutput
 from impl.numbers import UPDATES
 
-_LOOK_SECONDS = 0.05
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_LOOK_SECONDS, _PATIENCE_SECONDS = 0.05, 60.0
 
 
 class KeptServer:
@@ -34,15 +37,19 @@ class KeptServer:
 
     def rows(self, table: str) -> list[Row]:
         """All that is committed in a table."""
-        with connect(self._server.conninfo) as session:
+        with self._session() as session:
             found = session.execute(f"SELECT key, number, count, total FROM {table}")
             return [Row(*row) for row in found.fetchall()]
 
     def left(self) -> list[str]:
         """Transactions that are prepared and that nobody will commit: no job runs."""
-        with connect(self._server.conninfo) as session:
+        with self._session() as session:
             found = session.execute("SELECT gid FROM pg_prepared_xacts").fetchall()
             return [f"{gid}: still prepared" for (gid,) in found]
+
+    def _session(self) -> "Connection[Any]":
+        """A session, as soon as there is a server: the last thing that a job met may have been its death."""
+        return patiently(lambda: connect(self._server.conninfo), _PATIENCE_SECONDS)
 
     def _keep(self) -> None:
         while not self._over.wait(_LOOK_SECONDS):

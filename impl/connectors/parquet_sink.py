@@ -93,6 +93,10 @@ class ParquetOutput:
         """Remove the data files that ended attempts have left; the directory belongs to one job."""
         return sweep(self.directory, attempt, keep)
 
+    def lost(self, names: Collection[str]) -> tuple[str, ...]:
+        """Those files that are not there; committed ones stay where they are."""
+        return tuple(one for one in names if not (self.directory / one).is_file())
+
     def retract(self, lineage: str, checkpoint: int | None) -> tuple[str, ...]:
         """Take back the manifests beyond a checkpoint."""
         return retract(self.directory, checkpoint)

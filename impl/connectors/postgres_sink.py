@@ -233,6 +233,21 @@ class PostgresOutput:
 
         return patiently(swept, self.patience_seconds)
 
+    def lost(self, names: Collection[str]) -> tuple[str, ...]:
+        """Those that are neither prepared nor in the table of commits."""
+
+        def found() -> tuple[str, ...]:
+            with closing(connect(self.conninfo)) as session, speaking(f"looking into {self.where}"):
+                session.execute(COMMITS)
+                there = session.execute(
+                    "SELECT gid FROM pg_prepared_xacts WHERE database = current_database() "
+                    "UNION SELECT gid FROM barrierspec_commits WHERE gid = ANY(%s)",
+                    (list(names),),
+                )
+                return tuple(sorted(set(names).difference(gid for (gid,) in there.fetchall())))
+
+        return patiently(found, self.patience_seconds)
+
     def retract(self, lineage: str, checkpoint: int | None) -> tuple[str, ...]:
         """Delete the rows of commits beyond a checkpoint, and those commits, in one transaction.
 

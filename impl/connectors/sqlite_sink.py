@@ -170,6 +170,13 @@ class SqliteOutput:
                 swept.append(name)
         return tuple(swept)
 
+    def lost(self, names: Collection[str]) -> tuple[str, ...]:
+        """Those that are neither staged nor in the table of commits."""
+        with self._transaction() as session:
+            session.execute(_COMMITS)
+            committed = {name for (name,) in session.execute("SELECT name FROM barrierspec_commits")}
+        return tuple(one for one in names if one not in committed and not (self.staging / one).is_file())
+
     def retract(self, lineage: str, checkpoint: int | None) -> tuple[str, ...]:
         """Delete the rows of commits beyond a checkpoint, and those commits."""
         beyond = "lineage = ? AND target = ? AND checkpoint > ?"

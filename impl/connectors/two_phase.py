@@ -99,6 +99,9 @@ class Output(Protocol):
         Needed are the names in `keep`, those of the restored sinks: a commit may be about to come.
         """
 
+    def lost(self, names: Collection[str]) -> tuple[str, ...]:
+        """Those of these pre-committed names that are neither there nor committed."""
+
     def retract(self, lineage: str, checkpoint: int | None) -> tuple[str, ...]:
         """Take back what is committed beyond the checkpoint that a job restores; answers the names.
 

@@ -10,8 +10,8 @@ from impl.connectors.errors import ServerLostError
 from impl.eventlog import EventLog, set_aside, tasks_of_last_attempt
 from impl.faults import FaultLedger, FaultPlan
 from impl.metrics import JobMetrics
-from impl.plan import Plan, Role
-from impl.rescaling import by_stage, require_restorable
+from impl.plan import Plan
+from impl.rescaling import require_restorable
 from impl.savepoints import SavepointDesk
 from impl.spark.addresses import own_address
 from impl.spark.attempt import Attempt, AttemptReport
@@ -20,10 +20,10 @@ from impl.spark.coordination import Coordination
 from impl.spark.errors import AttemptFailedError, JobFailedError
 from impl.spark.handshake import new_secret
 from impl.spark.launch import Launch
+from impl.spark.reclaiming import Reclaiming
 from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, Start
 from impl.spark.savepoints import Savepoints
 from impl.spark.session import refuse_unsupported, require_slots
-from impl.spark.sinks import state_in
 from impl.spark.workers import Workers
 from impl.state import CompletedCheckpoint, FileSystemStorage, SavepointFolder, origin_of
 
@@ -149,7 +149,7 @@ class _Job:
         self._ledger = ledger
         self._coordination = coordination
         self._on_progress = on_progress
-        self._origin = origin_of(storage)
+        self._reclaiming = Reclaiming(plan, storage, origin_of(storage))
         self._secret = new_secret()
         self._started = time.monotonic()
         self._attempts: list[AttemptReport] = []
@@ -157,7 +157,6 @@ class _Job:
         self._swept = 0
         self._metrics = JobMetrics(paths.metrics)
         self._measured = 0
-        self._kept: frozenset[str] = frozenset()
 
     def run(self) -> JobResult:
         while not self._attempt():
@@ -198,20 +197,11 @@ class _Job:
         report = AttemptReport(number, restored, self._clock())
         report.first_offset = sum(handle.offset or 0 for handle in states.values())
         self._attempts.append(report)
-        sinks = {stage.name for stage in self._plan.stages if stage.role is Role.SINK}
-        kept = [
-            state_in(self._storage.open(handle))
-            for stage, handles in by_stage(states).items()
-            if stage in sinks
-            for handle in handles
-        ]
-        self._kept = frozenset[str]().union(*(one.names for one in kept))
         try:
-            self._sweep(number)
-            for output in self._plan.outputs():
-                output.retract(self._storage.lineage, restored)
-                if self._origin is not None and self._origin.checkpoint == restored:
-                    output.retract(self._origin.lineage, restored)  # what its run has committed since
+            self._reclaiming.begin(number, restored, states)
+        except ConfigError:
+            workers.close()
+            raise
         except ServerLostError as lost:
             workers.close()
             report.reason = str(lost)
@@ -268,7 +258,7 @@ class _Job:
             if report.attempt > 1 and self._clock() - report.started < _SWEEP_SECONDS:
                 # an ended attempt's worker may have pre-committed after the sweep at the restart
                 try:
-                    self._sweep(report.attempt)
+                    self._reclaiming.sweep(report.attempt)
                 except ServerLostError as lost:
                     raise AttemptFailedError(str(lost)) from lost
             self._swept = completed
@@ -293,9 +283,3 @@ class _Job:
                 tasks=self._metrics.tasks,
             )
         )
-
-    def _sweep(self, attempt: int) -> None:
-        """Remove what ended attempts have left, but for what the restored sinks are about to commit."""
-        self._storage.sweep(attempt)
-        for output in self._plan.outputs():
-            output.sweep(self._storage.lineage, attempt, self._kept)

@@ -274,6 +274,24 @@ def test_a_sweep_removes_what_dead_attempts_have_left_and_nobody_elses(behind):
     assert system.seen() == [2]
 
 
+@pytest.mark.rule("SINK-06")
+def test_what_a_restore_would_commit_and_is_gone_is_told(behind):
+    system = behind()
+    sink, _ = opened(system)
+    sink.write(rows([1]))
+    sink.snapshot(1)
+    sink.write(rows([2]))
+    sink.snapshot(2)
+    names = sink.state_of(2).names
+    assert system.output.lost(names) == ()
+    sink.notify_complete(1)
+    assert system.output.lost(names) == ()
+    sink.close()
+    swept = system.output.sweep(system.lineage, 2)
+    assert system.output.lost(names) == swept
+    assert len(swept) == 1
+
+
 @pytest.mark.rule("ONCE-03")
 def test_output_beyond_the_restored_checkpoint_is_taken_back(behind):
     system = behind()

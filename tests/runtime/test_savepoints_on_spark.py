@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 import sys
+import threading
 from contextlib import closing
 
 import pyarrow as pa
@@ -11,12 +12,13 @@ from pyspark import cloudpickle
 
 from conformance import cli
 from conformance.observe.validate import validate
-from impl.config import MEMORY, ROCKSDB, CheckpointConfig, ExecutionConfig
+from impl.config import MEMORY, ROCKSDB, CheckpointConfig, ExecutionConfig, RestartConfig
 from impl.connectors import read_committed
 from impl.faults import SNAPSHOT_WRITTEN, FaultPlan
 from impl.job import Job, ParquetOutput, RateInput, SqliteOutput
-from impl.rescaling import IN_FLIGHT
+from impl.rescaling import IN_FLIGHT, RestoreRefusedError
 from impl.savepoints import SavepointRequest, request_savepoint
+from impl.spark.errors import JobFailedError, SavepointFailedError
 from impl.state import SavepointFolder
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test
@@ -155,3 +157,51 @@ def test_where_checkpoints_overtake_a_savepoint_aligns_is_whole_by_itself_and_dr
     assert sorted(path.name for path in (moved / "shared").iterdir()) == sorted(
         one.file.split("/")[1] for handle in handles.values() for one in handle.shared
     )
+
+
+def struck_behind_its_savepoint(folder, spark, attempts):
+    """A run that has nothing but a savepoint when it fails, once, and the savepoint."""
+    settings = RestartConfig(attempts=attempts)
+    job = counts(folder, table=True, checkpointing_interval_ms=3_600_000).with_restarts(settings)
+    fault = FaultPlan(SNAPSHOT_WRITTEN, "count-0", occurrence=2)
+    some = threading.Event()
+    running = job.start(
+        "local[8]",
+        folder / "run",
+        faults=[fault],
+        spark=spark,
+        on_progress=lambda now: some.set() if now.records > ROWS // 8 else None,
+    )
+    assert some.wait(120)
+    savepoint = running.savepoint(seconds=120)
+    with pytest.raises(SavepointFailedError):
+        running.savepoint(seconds=120)
+    return running, savepoint
+
+
+@pytest.mark.rule("SINK-06")
+def test_a_run_that_failed_behind_its_savepoint_is_gone_on_from_there_and_leaves_nothing(spark, tmp_path):
+    running, savepoint = struck_behind_its_savepoint(tmp_path, spark, attempts=0)
+    with pytest.raises(JobFailedError, match="count-0 is gone"):
+        running.result(120)
+    assert committed_in_table(tmp_path) == []
+    (tmp_path / "committed.db.staging" / "data" / "7-elsewhere-out-0-1").touch()
+    result = counts(tmp_path, rate=None, table=True).execute(
+        "local[8]", tmp_path / "again", from_savepoint=savepoint.folder, spark=spark
+    )
+    assert result.attempts[0].restored == savepoint.checkpoint
+    assert committed_in_table(tmp_path) == sorted(EXACT + LAST)
+    left = sorted(path.name for path in (tmp_path / "committed.db.staging" / "data").iterdir())
+    assert left == ["7-elsewhere-out-0-1"]  # another job's
+
+
+def test_a_savepoint_whose_transaction_was_swept_is_refused_and_its_job_loses_nothing(spark, tmp_path):
+    """The job went back behind the savepoint, and wrote what that had pre-committed again."""
+    running, savepoint = struck_behind_its_savepoint(tmp_path, spark, attempts=1)
+    assert len(running.result(120).attempts) == 2
+    assert committed_in_table(tmp_path) == sorted(EXACT + LAST)
+    with pytest.raises(RestoreRefusedError, match="begin from a checkpoint of that job"):
+        counts(tmp_path, rate=None, table=True).execute(
+            "local[8]", tmp_path / "again", from_savepoint=savepoint.folder, spark=spark
+        )
+    assert committed_in_table(tmp_path) == sorted(EXACT + LAST)
