@@ -12,7 +12,7 @@ from conformance.observe.validate import validate
 from conformance.verdict import Verdict
 from impl.aggregating import Emit
 from impl.aggregating_columns import count, sum_of
-from impl.config import CheckpointConfig, ExecutionConfig
+from impl.config import MEMORY, ROCKSDB, CheckpointConfig, ExecutionConfig
 from impl.connectors import read_committed
 from impl.faults import FaultPlan
 from impl.job import Job, ParquetInput, ParquetOutput
@@ -52,19 +52,23 @@ def words(folder):
 
 
 @pytest.mark.rule("ONCE-03")
-def test_rows_and_columns_are_aggregated_exactly_although_a_worker_is_killed(spark, tmp_path):
+@pytest.mark.parametrize(("backend", "overtaking"), [(MEMORY, False), (ROCKSDB, True)])
+def test_rows_and_columns_are_aggregated_exactly_although_a_worker_is_killed(
+    spark, tmp_path, backend, overtaking
+):
     (tmp_path / "words").mkdir()
     exact = words(tmp_path / "words")
     source = ParquetInput(tmp_path / "words", rows_per_second=6_000.0)
     stream = Job("words").source("words", source, 2)
     by_row = stream.key_by(operator.itemgetter(0)).aggregate("rows", Totals(), 2, Emit.CHANGED)
+    settings = CheckpointConfig(checkpointing_interval_ms=100, unaligned_checkpoints_enabled=overtaking)
     columns = {"rows": count(), "sum": sum_of("value")}
     by_column = stream.key_by("word").aggregate_columns("columns", columns, 2)
     job = (
         by_row.sink("of_rows", ParquetOutput(tmp_path / "of_rows", TOTALS))
         .together_with(by_column.sink("of_columns", ParquetOutput(tmp_path / "of_columns", TOTALS)))
-        .with_checkpoints(CheckpointConfig(checkpointing_interval_ms=100))
-        .with_execution(ExecutionConfig(batch_rows=64))
+        .with_checkpoints(settings)
+        .with_execution(ExecutionConfig(batch_rows=64, state_backend=backend))
     )
     fault = FaultPlan("acknowledgement-sent", "columns-0", 4)
 
@@ -81,3 +85,4 @@ def test_rows_and_columns_are_aggregated_exactly_although_a_worker_is_killed(spa
             newest[row["word"]] = row["rows"], row["sum"]
         assert newest == exact
     assert trace.verdict is Verdict.CONFORMS, trace.describe()
+    assert not overtaking or trace.situations["overtook"] > 0
