@@ -8,7 +8,8 @@
     found.broken                          # bool: the transition breaks a property
 
 A kernel is pickled as its text, so that it can be sent to other processes. Which properties are broken, and
-how a state reads, is told by the program alone (`program.layout.unpack`, `model.engines.retrace`).
+how a state reads, is told by the program alone (`program.layout.unpack`, `model.engines.retrace`). What
+`program.interpreted` holds no kernel asks: `model.engines.asking` does, of the states of each frontier.
 `explore_columns` is the search on one machine: each level is sorted and merged with what is known, since
 numpy's own `unique` is slow on large columns of 64-bit words.
 """
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from model.engines.asking import Asking
 from model.engines.kernel_text import KernelText, columns_text
 from model.engines.kernels import columns_module
 from model.engines.moves import Node, Program
@@ -74,11 +76,10 @@ def _whole(parts: Iterable[Any], sizes: Iterable[int]) -> np.ndarray[Any, Any]:
     return np.concatenate([np.broadcast_to(part, size) for part, size in zip(parts, sizes, strict=True)])
 
 
-def columns_of(program: Program, *, labelled: bool = False) -> ColumnKernel:
-    """The kernel over columns. `labelled`: the words of what was said follow those of the state."""
+def columns_of(program: Program) -> ColumnKernel:
+    """The kernel over columns."""
     start = program.layout.pack(Node(program.world.state, program.world.environment))
-    said = program.said.words if labelled else 0
-    return ColumnKernel(columns_text(program, labelled=labelled), start, said)
+    return ColumnKernel(columns_text(program), start, program.said_words)
 
 
 class Counted(NamedTuple):
@@ -94,8 +95,9 @@ class Counted(NamedTuple):
     """The words of a state that a broken move starts from, if there is one: nothing was searched further."""
 
 
-def explore_columns(kernel: ColumnKernel) -> Counted:
+def explore_columns(program: Program) -> Counted:
     """Every reachable state, level by level."""
+    kernel, asking = columns_of(program), Asking(program)
     known = frontier = kernel.start
     said: Columns = tuple(np.zeros(1, np.uint64) for _ in range(kernel.words + kernel.said))  # nothing yet
     transitions = depth = 0
@@ -103,8 +105,9 @@ def explore_columns(kernel: ColumnKernel) -> Counted:
     while broken is None and len(frontier[0]):
         found = kernel.successors(frontier)
         transitions += len(found.sources)
-        if found.broken.any():
-            row = found.sources[np.argmax(found.broken)]
+        rows = found.sources[found.broken]
+        row = int(rows[0]) if len(rows) else asking.first_broken(zip(*frontier, strict=True))
+        if row >= 0:
             broken = tuple(int(column[row]) for column in frontier)
         frontier = without(distinct(found.columns[: kernel.words]), known)
         known = merged(known, frontier)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from model.engines.asking import Asking
 from model.engines.explore import TooManyStatesError, Violation
 from model.engines.kernel_text import OUTSIDE, KernelText, branching, scalar_text
 from model.engines.kernels import scalar_module
@@ -56,16 +57,16 @@ class Found(NamedTuple):
 class Compiled:
     """The compiled kernel of a program."""
 
-    def __init__(self, program: Program, *, cores: int = 1, labelled: bool = False) -> None:
+    def __init__(self, program: Program, *, cores: int = 1) -> None:
         self.program = program
         self.cores = cores
-        self.labelled = labelled
+        self.labelled = program.said is not None
         self.branching = branching(program)
 
     @cached_property
     def text(self) -> KernelText:
         """What is compiled."""
-        return scalar_text(self.program, labelled=self.labelled)
+        return scalar_text(self.program)
 
     @cached_property
     def _module(self) -> Any:  # noqa: ANN401 - generated
@@ -109,7 +110,7 @@ class _Search:
         self.module = module
         program, cores = kernel.program, kernel.cores
         words = program.layout.words
-        width = words + (program.said.words if kernel.labelled else 0)
+        width = words + program.said_words
         slots = SLOTS
         while slots * FULL * cores < expected + cores * cores * BOX:
             slots *= 2
@@ -131,6 +132,7 @@ class _Search:
         self.levels: list[np.ndarray[Any, np.dtype[np.int64]]] = [np.zeros(cores, np.int64)]
         """Where each level begins in each order."""
         self.depth = 0
+        self.asking = Asking(program)
 
     @property
     def states(self) -> int:
@@ -168,12 +170,16 @@ class _Search:
             ends = self.tails.copy()
             self.levels.append(ends)
             labelled = self.labelled
+            for own, order in enumerate(self.orders):
+                broken = self.asking.first_broken(order[self.heads[own] : ends[own]])
+                if broken >= 0:
+                    return self.shown(tuple(int(word) for word in order[self.heads[own] + broken]))
             while (self.heads < ends).any():
                 self.make_room()
                 self.expand(ends)
                 flagged = np.flatnonzero(self.flagged[:, 0])
                 if len(flagged):
-                    return self.shown(int(flagged[0]))
+                    return self.flag(int(flagged[0]))
                 self.insert()
                 if progress is not None:
                     progress(self.states, self.depth)
@@ -222,17 +228,20 @@ class _Search:
         self.module.rehash(tables, larger)
         return larger
 
-    def shown(self, own: int) -> Violation:
-        """The run to the state that raised a flag."""
+    def flag(self, own: int) -> Violation:
+        """What the flag of a partition means."""
         flags, head = (int(number) for number in self.flagged[own])
         source = tuple(int(word) for word in self.orders[own, head])
-        program = self.kernel.program
         if flags & OUTSIDE:
-            node = program.layout.unpack(source)
+            node = self.kernel.program.layout.unpack(source)
             raise OutsideError(f"a move from {node} leaves the declared bounds; widen them")
+        return self.shown(source)
+
+    def shown(self, source: Words) -> Violation:
+        """The run to a state of the last level that is known whole, and its broken move."""
         self.depth += 1
         before = [partial(self.predecessor, level) for level in range(len(self.levels) - 2)]
-        return retraced(program, source, before)
+        return retraced(self.kernel.program, source, before)
 
     def predecessor(self, level: int, target: Words) -> Words:
         """A state of a level that leads to a state."""

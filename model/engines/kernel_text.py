@@ -54,13 +54,14 @@ def _successors(offer: Offer) -> int:
     return prod(field.highest - field.lowest + 1 for field in offer.ranges)
 
 
-def scalar_text(program: Program, *, labelled: bool) -> KernelText:
+def scalar_text(program: Program) -> KernelText:
     """`expand(words, out, fired)`: how many successors were written, how many moves there are, and flags.
 
     `words` is an array of the state's words, `out` a buffer of rows; a move that changes nothing is counted
-    and not written. `labelled`: each row ends with the words of what was said, and every move is written.
+    and not written. If the program
+    tells what is said, each row ends with the words of that, and every move is written.
     """
-    writing = _Scalar(program, labelled)
+    writing = _Scalar(program)
     text = "\n".join(writing.lines())
     constants = sorted({int(number) for number in re.findall(r"U\((\d+)\)", text)})
     named = "\n".join(f"U{number} = U({number})" for number in constants)  # numba types a name much faster
@@ -68,21 +69,19 @@ def scalar_text(program: Program, *, labelled: bool) -> KernelText:
     return KernelText(text, tuple(writing.rules))
 
 
-def columns_text(program: Program, *, labelled: bool) -> KernelText:
+def columns_text(program: Program) -> KernelText:
     """`successors(words, fired)`: a list of (sources, broken, columns ...), each a part of the moves."""
-    writing = _Columns(program, labelled)
+    writing = _Columns(program)
     return KernelText("\n".join(writing.lines()), tuple(writing.rules))
 
 
 class _Text:
     """What both texts have in common: fields by name, and how a successor is put together."""
 
-    def __init__(self, program: Program, labelled: bool, columns: bool) -> None:
+    def __init__(self, program: Program) -> None:
         self.program = program
-        self.labelled = labelled
-        self.columns = columns
         self.layout = program.layout
-        self.width = program.layout.words + (program.said.words if labelled else 0)
+        self.width = program.layout.words + program.said_words
         self.rules: dict[tuple[str, ...], int] = {}
 
     def ends(self, shape: Shape, writer: Writer, tree: Tree) -> Tree:
@@ -91,12 +90,12 @@ class _Text:
         def end(leaf: Move | Outside | None) -> Leaf | Outside | None:
             if not isinstance(leaf, Move):
                 return leaf
-            targets = (leaf.after, leaf.said) if self.labelled else (leaf.after,)
+            targets = (leaf.after,) if leaf.said is None else (leaf.after, leaf.said)
             outside = [text for target in targets for text in self.outside(target, writer)]
             words = self.successor(shape, leaf.after, writer)
             return Leaf(
                 self.rules.setdefault(leaf.rules, len(self.rules)),
-                (*words, *(self.said(leaf.said, writer) if self.labelled else ())),
+                (*words, *(self.said(leaf.said, writer) if leaf.said is not None else ())),
                 writer.joined("or", outside) if outside else None,
                 tuple(writer.truth(broken) for broken in leaf.broken),
             )
@@ -140,6 +139,7 @@ class _Text:
     def said(self, target: Target, writer: Writer) -> list[str]:
         """The words of what is said in a move."""
         said = self.program.said
+        assert said is not None
         shape = said.shapes[said.numbers[target.skeleton]]
         places = said.places[shape.number]
         start = 1 | shape.number << MARK
@@ -188,9 +188,6 @@ def _is_symbol(value: object, path: str) -> bool:
 
 class _Scalar(_Text):
     """One state at a time, for numba."""
-
-    def __init__(self, program: Program, labelled: bool) -> None:
-        super().__init__(program, labelled, columns=False)
 
     def lines(self) -> Iterator[str]:
         for shape in self.layout.shapes:
@@ -256,7 +253,7 @@ class _Scalar(_Text):
         yield f"{INDENT}moves += 1"
         yield f"{INDENT}fired[taken] = 1"
         depth = 1
-        if not self.labelled:
+        if self.program.said is None:
             changed = " or ".join(
                 f"{after} != {before}" for after, before in zip(results, self.words(), strict=True)
             )
@@ -297,8 +294,8 @@ class _Scalar(_Text):
 class _Columns(_Text):
     """All rows of columns at once, for numpy."""
 
-    def __init__(self, program: Program, labelled: bool) -> None:
-        super().__init__(program, labelled, columns=True)
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
         self.masks = 0
 
     def lines(self) -> Iterator[str]:

@@ -62,8 +62,8 @@ class Move(NamedTuple):
 
     after: Target
     """State and environment."""
-    said: Target
-    """The event and the effects."""
+    said: Target | None
+    """What is said, if that was asked."""
     rules: tuple[str, ...]
     broken: tuple[Tree, ...]
     """Trees of truths: where one is true, the move breaks a property."""
@@ -97,10 +97,16 @@ class Program(NamedTuple):
     interpreted: tuple[Property, ...]
     """Those of them that cannot be followed: they are to be evaluated on each state and step."""
     layout: Layout
-    said: Layout
+    said: Layout | None
+    """Of what is said, if that was asked."""
     offers: tuple[tuple[Offer, ...], ...]
     """By shape."""
     paths: int
+
+    @property
+    def said_words(self) -> int:
+        """How many words tell what is said; 0 if that was not asked."""
+        return self.said.words if self.said is not None else 0
 
 
 Words = Callable[[Event, Effects], Any]
@@ -113,12 +119,13 @@ def all_words(event: Event, effects: Effects) -> Any:  # noqa: ANN401 - a record
 
 
 def program_of(
-    world: World, bounds: Bounds, properties: tuple[Property, ...] = (), words: Words = all_words
+    world: World, bounds: Bounds, properties: tuple[Property, ...] = (), words: Words | None = None
 ) -> Program:
     """Follow all moves of a closed model.
 
-    Raises UndeclaredError where an int varies without bounds, SymbolicUseError where the model needs the
-    value of a symbol that is no field.
+    With `words` the kernels are labelled: they tell what is said in each move. Raises UndeclaredError where
+    an int varies without bounds, SymbolicUseError where the model needs the value of a symbol that is no
+    field.
     """
     interpreted: list[Property] = []
     while True:
@@ -156,7 +163,7 @@ class _Following:
         bounds: Bounds,
         properties: tuple[Property, ...],
         interpreted: tuple[Property, ...],
-        words: Words,
+        words: Words | None,
     ) -> None:
         self.world = world
         self.bounds = bounds
@@ -180,13 +187,14 @@ class _Following:
                 for move in leaves(offer.moves):
                     if isinstance(move, Move):
                         self.widen(move.after)
-                        self.hear(move.said)
+                        if move.said is not None:
+                            self.hear(move.said)
         return Program(
             self.world,
             (*self.properties, *self.interpreted),
             self.interpreted,
             layout_of(tuple(self.shapes.values()), self.bounds, "node"),
-            layout_of(tuple(self.said.values()), self.bounds, "said"),
+            layout_of(tuple(self.said.values()), self.bounds, "said") if self.words is not None else None,
             tuple(offers[skeleton] for skeleton in self.shapes),
             sum(1 for of_shape in offers.values() for offer in of_shape for _ in leaves(offer.moves)),
         )
@@ -318,7 +326,8 @@ class _Reading:
         step = world.step(self.node.state, event)
         try:
             after = _target(Node(step.state, environment), bounds, "node")
-            said = _target(self.following.words(event, step.effects), bounds, "said")
+            words = self.following.words
+            said = _target(words(event, step.effects), bounds, "said") if words is not None else None
         except OutsideError as error:
             return Outside(str(error))
         return _Taken(step, after, said)
@@ -327,7 +336,7 @@ class _Reading:
         """The end of a path; the solver holds what was decided on it."""
         step, after, said = path.result
         after = after._replace(checked=self._unsure(after, solver))
-        said = said._replace(checked=self._unsure(said, solver))
+        said = said._replace(checked=self._unsure(said, solver)) if said is not None else None
         solver.push()
         solver.add(*self.invariants)
         here = Ground(solver, path.answers)
@@ -362,7 +371,7 @@ class _Taken(NamedTuple):
 
     step: Step[Any]
     after: Target
-    said: Target
+    said: Target | None
 
 
 def _asked(known: Property, before: Any, event: Event, step: Step[Any], here: Ground) -> Tree:  # noqa: ANN401
