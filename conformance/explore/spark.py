@@ -81,8 +81,9 @@ class Found(NamedTuple):
 class SparkEngine:
     """The search of one closed model on Spark.
 
-    `folder`: what was found, and where a search that was ended goes on. `labelled`: states are counted, and
-    expanded, with what was said in the step before them, as TLC does it in models that have a variable `out`.
+    `folder`: what was found, and where a search that was ended goes on. States of a program that tells what
+    is said are counted, and expanded, with what was said in the step before them, as TLC does it in models
+    that have a variable `out`.
     """
 
     def __init__(
@@ -92,13 +93,12 @@ class SparkEngine:
         folder: Path,
         *,
         partitions: int = PARTITIONS,
-        labelled: bool = False,
     ) -> None:
         self.program = program
         self.spark = spark
         self.folder = folder.absolute()
         self.partitions = partitions
-        self.kernel = columns_of(program, labelled=labelled)
+        self.kernel = columns_of(program)
         words = self.kernel.words + self.kernel.said
         self._width = words + (words > 1)
         said = f"{partitions} {self.kernel.text.source}"

@@ -10,7 +10,7 @@ from conformance.explore.levels import MANIFEST, AnotherSearchError
 from conformance.explore.spark import SparkEngine
 from model.closed.bounds import Bounded, bounded_gate
 from model.engines.explore import explore
-from model.engines.moves import Program, program_of
+from model.engines.moves import Program, all_words, program_of
 from model.properties import Property, of_component
 
 
@@ -24,8 +24,8 @@ def program(gate: Bounded) -> Program:
     return program_of(gate.world, gate.bounds, of_component("gate"))
 
 
-def engine(program: Program, spark, folder: Path, **more) -> SparkEngine:
-    return SparkEngine(program, spark, folder, partitions=3, **more)
+def engine(program: Program, spark, folder: Path) -> SparkEngine:
+    return SparkEngine(program, spark, folder, partitions=3)
 
 
 class EndedError(Exception):
@@ -46,9 +46,9 @@ def test_counts_are_those_of_the_explorer(gate: Bounded, program: Program, spark
     assert told[-2][0] == sum(new for _, new, _ in told) + 1 == len(graph.nodes)
 
 
-def test_states_with_what_was_said_are_those_of_tlc(program: Program, spark, tmp_path: Path) -> None:
+def test_states_with_what_was_said_are_those_of_tlc(gate: Bounded, spark, tmp_path: Path) -> None:
     """`gate_handler_2` of spec/manifest.toml: 331 states, five on the longest shortest run."""
-    found = engine(program, spark, tmp_path, labelled=True).explore()
+    found = engine(program_of(*gate, words=all_words), spark, tmp_path).explore()
     assert (found.states, found.depth + 1) == (331, 5)
 
 
