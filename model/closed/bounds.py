@@ -7,8 +7,9 @@ names the field.
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from model.closed.worlds import World, gate_world
+from model.closed.worlds import World, coordinator_world, gate_world
 from model.profiles import NEWEST, Profile
+from model.store import CHECKPOINT, SAVEPOINT
 
 Interval = tuple[int, int]
 """Lowest and highest value, both included."""
@@ -66,6 +67,25 @@ def bounded_gate(
                 "repeats": (0, channels),
                 "checkpoint": (1, ids),
                 "environment": (0, ids),
+            }
+        ),
+    )
+
+
+def bounded_coordinator(tasks: int, ids: int, *, max_concurrent: int = 1, retain: int = 1) -> Bounded:
+    """`model.closed.worlds.coordinator_world`: time ends at 2, and a checkpoint expires 2 after its start."""
+    id_or_none = (-1, ids)
+    return Bounded(
+        coordinator_world(tasks, ids, max_concurrent=max_concurrent, retain=retain),
+        Bounds(
+            {
+                "now": (0, 2),
+                "deadline": (0, 4),
+                "next_id": (1, ids + 1),
+                "checkpoint": (1, ids),
+                "master": id_or_none,
+                "states": (0, 1),
+                "type": (CHECKPOINT, SAVEPOINT),
             }
         ),
     )

@@ -1,6 +1,10 @@
 """Compiled kernels see the same graph as the Python explorer, and count as TLC does with what was said."""
 
+import json
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -151,3 +155,14 @@ def test_bounds_that_are_too_narrow_are_never_believed():
 def test_a_search_stops_at_its_limit(two):
     with pytest.raises(TooManyStatesError, match="more than 100 states"):
         Compiled(two).explore(limit=100)
+
+
+@pytest.mark.parametrize("mutant", ["model-gate-late-barrier-kept", "model-gate-takes-repeats"])
+def test_a_mutant_is_found_as_soon_as_the_explorer_finds_it(mutant):
+    script = Path(__file__).with_name("mutated_search.py")
+    done = subprocess.run([sys.executable, script, mutant], capture_output=True, text=True, check=True)
+    lengths = [json.loads(line) for line in done.stdout.splitlines()]
+
+    assert len(lengths) == 3
+    assert any(by_explorer is not None for by_explorer, _ in lengths)
+    assert all(by_explorer == by_kernel for by_explorer, by_kernel in lengths)

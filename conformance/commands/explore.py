@@ -1,0 +1,128 @@
+"""`barrierspec explore`: every state of a closed model, with every property, in Python or compiled."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from conformance.explore.local import Explored
+
+NAMES = (
+    "gate",
+    "coordinator",
+    "dataflow-twice",
+    "dataflow-zombies",
+    "dataflow-expiry",
+    "dataflow-replaced",
+    "dataflow-replay",
+    "dataflow-overtaking",
+    "dataflow-beside",
+)
+"""As `conformance.explore.models` has them, which takes long to import."""
+SMALL = click.IntRange(1, 64)
+
+
+@click.command()
+@click.argument("model", type=click.Choice(NAMES))
+@click.option("--engine", type=click.Choice(("python", "compiled")), default="compiled", show_default=True)
+@click.option("--channels", type=SMALL, default=2, show_default=True, help="Of a gate.")
+@click.option("--tasks", type=SMALL, default=2, show_default=True, help="Of a coordinator.")
+@click.option(
+    "--ids", type=click.IntRange(1), default=3, show_default=True, help="The highest checkpoint id."
+)
+@click.option("--at-once", type=SMALL, default=1, show_default=True, help="Pending checkpoints.")
+@click.option("--retain", type=SMALL, default=1, show_default=True, help="Completed checkpoints that stay.")
+@click.option("--handler", is_flag=True, help="A gate that is told of everything at once, not polled.")
+@click.option("--ends-abort", is_flag=True, help="A gate without checkpoints after tasks finish.")
+@click.option("--injects", is_flag=True, help="A gate whose task may be triggered itself.")
+@click.option("--profile", default="flink-1.14", show_default=True, help="The generation of a gate.")
+@click.option("--cores", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--labelled", is_flag=True, help="Count states with what was said before them, as TLC does.")
+@click.option("--expected", type=click.IntRange(0), default=0, help="About so many states: room at once.")
+@click.option("--limit", type=click.IntRange(1), default=1_000_000_000, show_default=True, help="Of states.")
+@click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write a report.")
+def command(
+    model: str,
+    engine: str,
+    channels: int,
+    tasks: int,
+    ids: int,
+    at_once: int,
+    retain: int,
+    handler: bool,
+    ends_abort: bool,
+    injects: bool,
+    profile: str,
+    cores: int,
+    labelled: bool,
+    expected: int,
+    limit: int,
+    json_file: Path | None,
+) -> int:
+    """See every state of a closed model, and ask every property on the way.
+
+    The Python engine reads the model as it stands; the compiled one makes a kernel of its paths first, and
+    counts the same. Ends with 1 and the shortest run if a property does not hold.
+    """
+    import orjson
+
+    from conformance.explore import local
+    from conformance.explore.models import MODELS, Size
+    from conformance.report.progress import Progressing
+    from conformance.verdict import Exit
+    from model.engines.explore import TooManyStatesError
+    from model.profiles import PROFILES
+
+    if profile not in PROFILES:
+        raise click.UsageError(f"--profile: {profile} is none of {', '.join(PROFILES)}")
+    size = Size(channels, tasks, ids, at_once, retain, not handler, not ends_abort, injects, profile)
+    chosen = MODELS[model](size)
+    if engine == "compiled" and chosen.bounds is None:
+        raise click.UsageError(
+            f"{model} has no declared bounds, which a kernel is made from: --engine python"
+        )
+    with Progressing() as watch:
+        watch.begins(model)
+        watch.says("the first time a kernel takes a while to compile")
+        try:
+            if engine == "python":
+                found = local.in_python(chosen, limit)
+            else:
+                found = local.compiled(
+                    chosen,
+                    limit,
+                    cores=cores,
+                    labelled=labelled,
+                    expected=expected,
+                    progress=lambda states, depth: watch.says(f"{states:,} states, depth {depth}"),
+                )
+        except TooManyStatesError as error:
+            click.echo(f"UNDETERMINED  {error}")
+            return Exit.UNDETERMINED
+    click.echo(told(found))
+    if json_file is not None:
+        json_file.write_bytes(
+            orjson.dumps(found.as_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        )
+    return Exit.CONFORMS if found.violation is None else Exit.DIVERGES
+
+
+def told(found: "Explored") -> str:
+    """What came out, in a few lines."""
+    labelled = f"{found.labelled:,} with what was said, " if found.labelled else ""
+    asked = f"{found.properties} properties, {len(found.interpreted)} of them in Python"
+    lines = [
+        found.model,
+        f"  {found.states:,} states, {labelled}{found.transitions:,} transitions, depth {found.depth}",
+        f"  {asked}; {len(found.rules)} rules fired",
+        f"  {found.engine}: searched {found.search_seconds:.2f} s; "
+        f"before that, read {found.follow_seconds:.1f} s, compiled or loaded {found.compile_seconds:.1f} s",
+        f"  {found.rate:,.0f} distinct states a second"
+        + (f", {found.bytes / max(found.states, found.labelled):.1f} bytes a state" if found.bytes else ""),
+    ]
+    if found.violation is not None:
+        broken = ", ".join(found.violation.rules)
+        lines.append(f"DIVERGES  {broken} broken after {len(found.violation.run)} events")
+        lines += [f"  {number:>3} {event}" for number, event in enumerate(found.violation.run, start=1)]
+    return "\n".join(lines)

@@ -1,0 +1,105 @@
+"""A search on this machine, in Python or compiled, with its times told apart."""
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from conformance.explore.models import Chosen
+from model.engines.explore import Violation, explore
+from model.properties import of_component
+
+Progress = Callable[[int, int], None]
+"""Told how many states are known, and the depth."""
+
+
+class Explored(NamedTuple):
+    """What a search came to, and how long each part of it took."""
+
+    model: str
+    engine: str
+    states: int
+    labelled: int
+    """States with what was said before them, as TLC counts; 0 if that was not asked."""
+    transitions: int
+    depth: int
+    rules: tuple[str, ...]
+    """Those that fired."""
+    properties: int
+    interpreted: tuple[str, ...]
+    """The properties that were asked in Python, because they cannot be followed on symbols."""
+    violation: Violation | None
+    follow_seconds: float
+    """Reading the model path by path."""
+    compile_seconds: float
+    """Compiling the kernel, or finding it in the cache."""
+    search_seconds: float
+    bytes: int
+    """Of tables and orders at the end; 0 in Python."""
+
+    @property
+    def rate(self) -> float:
+        """Distinct states a second of the search alone."""
+        return max(self.states, self.labelled) / self.search_seconds
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything, with the events of the run as words."""
+        shown = self.violation
+        told = None
+        if shown is not None:
+            events = [event._asdict() for event in shown.run]  # type: ignore[attr-defined]
+            told = {"rules": shown.rules, "properties": shown.properties, "events": events}
+        return {**self._asdict(), "violation": told, "rate": self.rate}
+
+
+def in_python(chosen: Chosen, limit: int) -> Explored:
+    """The explorer itself."""
+    properties = of_component(chosen.world.component)
+    begun = perf_counter()
+    graph = explore(chosen.world, properties, keep_transitions=False, limit=limit)
+    return Explored(
+        model=chosen.world.name,
+        engine="python",
+        states=len(graph.nodes),
+        labelled=0,
+        transitions=graph.transition_count,
+        depth=graph.depth,
+        rules=tuple(sorted(graph.rules)),
+        properties=len(properties),
+        interpreted=(),
+        violation=graph.violation,
+        follow_seconds=0.0,
+        compile_seconds=0.0,
+        search_seconds=perf_counter() - begun,
+        bytes=0,
+    )
+
+
+def compiled(
+    chosen: Chosen, limit: int, *, cores: int, labelled: bool, expected: int = 0, progress: Progress
+) -> Explored:
+    """The compiled kernel of a model that has bounds."""
+    from model.engines.compiled import Compiled  # numba takes a second to import
+    from model.engines.moves import all_words, program_of
+
+    assert chosen.bounds is not None
+    properties = of_component(chosen.world.component)
+    begun = perf_counter()
+    program = program_of(chosen.world, chosen.bounds, properties, all_words if labelled else None)
+    followed = perf_counter()
+    found = Compiled(program, cores=cores).explore(limit=limit, expected=expected, progress=progress)
+    return Explored(
+        model=chosen.world.name,
+        engine=f"compiled, {cores} core{'s' * (cores > 1)}",
+        states=found.states,
+        labelled=found.labelled,
+        transitions=found.transitions,
+        depth=found.depth,
+        rules=tuple(sorted(found.rules)),
+        properties=len(properties),
+        interpreted=tuple(known.name for known in program.interpreted),
+        violation=found.violation,
+        follow_seconds=followed - begun,
+        compile_seconds=found.compile_seconds,
+        search_seconds=found.search_seconds,
+        bytes=found.bytes,
+    )

@@ -1,0 +1,64 @@
+"""The closed models that `barrierspec explore` knows by name, and how large they are asked for."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from model.closed import dataflow
+from model.closed.bounds import Bounds, bounded_coordinator, bounded_gate
+from model.closed.worlds import World
+from model.profiles import PROFILES
+
+
+class Size(NamedTuple):
+    """What a model is asked to have; each takes what concerns it."""
+
+    channels: int = 2
+    tasks: int = 2
+    ids: int = 3
+    at_once: int = 1
+    retain: int = 1
+    polled: bool = True
+    ends_count: bool = True
+    injects: bool = False
+    profile: str = "flink-1.14"
+
+
+class Chosen(NamedTuple):
+    """A closed model, with the bounds that the compiled engines need; the Python engine needs none."""
+
+    world: World
+    bounds: Bounds | None
+
+
+def _gate(size: Size) -> Chosen:
+    bounded = bounded_gate(
+        size.channels,
+        size.ids,
+        counts_as_aligned=size.ends_count,
+        polled=size.polled,
+        profile=PROFILES[size.profile],
+        injects=size.injects,
+    )
+    return Chosen(*bounded)
+
+
+def _coordinator(size: Size) -> Chosen:
+    return Chosen(*bounded_coordinator(size.tasks, size.ids, max_concurrent=size.at_once, retain=size.retain))
+
+
+def _dataflow(scope: dataflow.Scope) -> Callable[[Size], Chosen]:
+    return lambda _: Chosen(dataflow.dataflow_world(scope), None)
+
+
+MODELS: Mapping[str, Callable[[Size], Chosen]] = {
+    "gate": _gate,
+    "coordinator": _coordinator,
+    "dataflow-twice": _dataflow(dataflow.TWICE),
+    "dataflow-zombies": _dataflow(dataflow.ZOMBIES),
+    "dataflow-expiry": _dataflow(dataflow.EXPIRY),
+    "dataflow-replaced": _dataflow(dataflow.REPLACED),
+    "dataflow-replay": _dataflow(dataflow.REPLAY),
+    "dataflow-overtaking": _dataflow(dataflow.OVERTAKING),
+    "dataflow-beside": _dataflow(dataflow.BESIDE),
+}
+"""By name. Those of the composition have the sizes that `model.closed.dataflow` gives them."""

@@ -1,0 +1,41 @@
+"""`barrierspec explore`: counts, rates, a report, and what it says of a model that has no kernel."""
+
+import orjson
+
+from conformance import cli
+from conformance.commands.explore import NAMES
+from conformance.explore.models import MODELS
+from conformance.verdict import Exit
+
+
+def test_both_engines_count_the_same(tmp_path, capsys):
+    reports = []
+    for engine in ("python", "compiled"):
+        file = tmp_path / f"{engine}.json"
+        arguments = ["explore", "gate", "--ids", "2", "--channels", "1", "--engine", engine]
+        assert cli.run([*arguments, "--json", str(file)]) == Exit.CONFORMS
+        reports.append(orjson.loads(file.read_bytes()))
+    python, compiled = reports
+
+    for counted in ("states", "transitions", "depth", "rules", "properties"):
+        assert python[counted] == compiled[counted]
+    assert compiled["violation"] is None
+    assert compiled["interpreted"] == []
+    said = capsys.readouterr().out
+    assert said.count(f"{python['states']} states, {python['transitions']} transitions") == 2
+
+
+def test_too_many_states_are_no_verdict(capsys):
+    code = cli.run(["explore", "gate", "--ids", "2", "--engine", "python", "--limit", "3"])
+
+    assert code == Exit.UNDETERMINED
+    assert "more than 3 states" in capsys.readouterr().out
+
+
+def test_a_model_without_bounds_has_no_kernel(capsys):
+    assert cli.run(["explore", "dataflow-twice"]) == Exit.USAGE
+    assert "--engine python" in capsys.readouterr().err
+
+
+def test_the_names_of_the_command_are_those_of_the_models():
+    assert set(NAMES) == set(MODELS)

@@ -1,0 +1,34 @@
+"""Run as `python tests/model/mutated_search.py MUTANT ...`: how soon each engine finds a mutant of the gate.
+
+One line of JSON for each of three worlds: the events of the explorer's shortest run, and of the kernel's.
+Each is null if nothing is found. A fresh process, because the mutant is loaded in the room's place.
+"""
+
+import json
+import sys
+
+from conformance.mutants.catalogue import load_catalogue
+from conformance.mutants.source_edit import install
+
+
+def main(identity: str) -> None:
+    mutant = next(known for known in load_catalogue() if known.id == identity)
+    install(mutant.module, mutant.find, mutant.replace)
+    from model.closed.bounds import bounded_gate
+    from model.engines.columns import explore_columns
+    from model.engines.explore import explore
+    from model.engines.moves import program_of
+    from model.profiles import PROFILES
+    from model.properties import of_component
+
+    properties = of_component("gate")
+    for counts, profile in ((True, "flink-1.14"), (False, "flink-1.11"), (False, "flink-1.9")):
+        bounded = bounded_gate(2, 3, counts_as_aligned=counts, polled=counts, profile=PROFILES[profile])
+        shown = explore(bounded.world, properties, keep_transitions=False).violation
+        counted = explore_columns(program_of(*bounded, properties))
+        lengths = (len(shown.run) if shown else None, counted.depth if counted.broken else None)
+        sys.stdout.write(json.dumps(lengths) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
