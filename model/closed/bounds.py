@@ -33,6 +33,17 @@ class Bounds(NamedTuple):
         return None
 
 
+class Symmetry(NamedTuple):
+    """What may be permuted without a difference, as is believed until it is proved."""
+
+    names: tuple[str, ...]
+    """Fields of the state that have one element for each channel, and `environment` if it has too."""
+    size: int
+    """How many channels."""
+    event_field: str = "channel"
+    """The field of events that names one of them."""
+
+
 class Bounded(NamedTuple):
     """A closed model with the bounds of its ints."""
 
@@ -70,6 +81,11 @@ def bounded_gate(
             }
         ),
     )
+
+
+def channels_of_gate(channels: int) -> Symmetry:
+    """The channels of a gate that is closed by `gate_world`."""
+    return Symmetry(("blocked", "closed", "environment"), channels)
 
 
 def bounded_coordinator(tasks: int, ids: int, *, max_concurrent: int = 1, retain: int = 1) -> Bounded:

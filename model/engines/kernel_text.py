@@ -12,8 +12,9 @@ from math import prod
 from typing import NamedTuple
 
 from model.engines.moves import Move, Offer, Outside, Program, Target
-from model.engines.packing import MARK, Layout, Place, Shape
+from model.engines.packing import MARK, WORD, Layout, Place, Shape
 from model.engines.symbolic import SymbolicBool, SymbolicInt
+from model.engines.symmetry import element_path
 from model.engines.terms import Writer
 from model.engines.trees import Branch, Tree, leaves, mapped, merged
 
@@ -101,6 +102,50 @@ class _Text:
             )
 
         return merged(mapped(tree, end))
+
+    def canonical(self, least: str, greatest: str) -> Iterator[str]:
+        """A function that sorts the channels of a state by all that is known of each."""
+        symmetry = self.program.symmetry
+        if symmetry is None:
+            return
+        shape, places = self.layout.shapes[0], self.layout.places[0]
+        positions = {shape.fields[position].path: position for position in shape.varying}
+        columns = [
+            [
+                places[positions[path]]
+                for path in (element_path(name, channel) for name in symmetry.names)
+                if path in positions
+            ]
+            for channel in range(symmetry.size)
+        ]
+        kept = [(1 << WORD) - 1] * self.layout.words
+        for place in (place for column in columns for place in column):
+            kept[place.word] &= ~place.mask
+        yield f"def canonical({', '.join(self.words())}):"
+        for channel, column in enumerate(columns):
+            shift, parts = 0, []
+            for place in column:
+                part = f"((w{place.word} >> U({place.shift})) & U({(1 << place.bits) - 1}))"
+                parts.append(f"({part} << U({shift}))")
+                shift += place.bits
+            yield f"{INDENT}k{channel} = {' | '.join(parts)}"
+        for end in range(symmetry.size - 1, 0, -1):
+            for at in range(end):
+                pair = f"k{at}, k{at + 1}"
+                yield f"{INDENT}{pair} = {least}({pair}), {greatest}({pair})"
+        for word in range(self.layout.words):
+            parts = [f"(w{word} & U({kept[word]}))"]
+            for channel, column in enumerate(columns):
+                shift = 0
+                for place in column:
+                    if place.word == word:
+                        part = f"((k{channel} >> U({shift})) & U({(1 << place.bits) - 1}))"
+                        parts.append(f"({part} << U({place.shift}))")
+                    shift += place.bits
+            yield f"{INDENT}c{word} = {' | '.join(parts)}"
+        results = [f"c{word}" for word in range(self.layout.words)]
+        yield f"{INDENT}return {', '.join(results)}"
+        yield ""
 
     def words(self) -> list[str]:
         return [f"w{word}" for word in range(self.layout.words)]
@@ -190,6 +235,9 @@ class _Scalar(_Text):
     """One state at a time, for numba."""
 
     def lines(self) -> Iterator[str]:
+        if self.program.symmetry is not None:
+            yield "@jit"
+            yield from self.canonical("min", "max")
         for shape in self.layout.shapes:
             yield from self._shape(shape)
             yield ""
@@ -253,6 +301,9 @@ class _Scalar(_Text):
         yield f"{INDENT}moves += 1"
         yield f"{INDENT}fired[taken] = 1"
         depth = 1
+        if self.program.symmetry is not None:
+            names = ", ".join(results)
+            yield f"{INDENT}{names} = canonical({names})"
         if self.program.said is None:
             changed = " or ".join(
                 f"{after} != {before}" for after, before in zip(results, self.words(), strict=True)
@@ -299,6 +350,7 @@ class _Columns(_Text):
         self.masks = 0
 
     def lines(self) -> Iterator[str]:
+        yield from self.canonical("np.minimum", "np.maximum")
         for shape in self.layout.shapes:
             yield from self._shape(shape)
             yield ""
@@ -367,7 +419,10 @@ class _Columns(_Text):
             yield f"{INDENT}raise OutsideError('a field leaves its declared bounds; widen them')"
         yield f"fired[{leaf.number}] = 1"
         broken = writer.joined("or", list(leaf.broken)) if leaf.broken else "False"
-        yield f"found.append((rows[r], {broken}, {', '.join(_of_rows(word) for word in leaf.words)}))"
+        words = ", ".join(_of_rows(word) for word in leaf.words)
+        if self.program.symmetry is not None:
+            words = f"canonical({words})" if self.layout.words == 1 else f"*canonical({words})"
+        yield f"found.append((rows[r], {broken}, {words}))"
 
 
 def _of_rows(word: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import z3
 
-from model.closed.bounds import Bounds
+from model.closed.bounds import Bounds, Symmetry
 from model.closed.worlds import Environment, World
 from model.engines.following import Ground, Path, paths, satisfiable, solver_with
 from model.engines.packing import Layout, Shape, layout_of
@@ -102,6 +102,8 @@ class Program(NamedTuple):
     offers: tuple[tuple[Offer, ...], ...]
     """By shape."""
     paths: int
+    symmetry: Symmetry | None = None
+    """What is divided out (`model.engines.symmetry`)."""
 
     @property
     def said_words(self) -> int:

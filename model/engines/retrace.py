@@ -7,11 +7,11 @@ itself; should it know nothing of a broken move, the kernel is wrong, and that i
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
 from typing import Any
 
 from model.engines.explore import Violation, violation
 from model.engines.moves import Node, Program
+from model.engines.symmetry import canonical
 from model.events import Event
 from model.properties import Property
 
@@ -31,11 +31,12 @@ def retraced(program: Program, source: Words, before: Sequence[Callable[[Words],
     states = [source]
     for predecessor in reversed(before):
         states.append(predecessor(states[-1]))
-    nodes = [program.layout.unpack(words) for words in reversed(states)]
+    node = Node(program.world.state, program.world.environment)
     run: list[Event] = []
-    for node, after in pairwise(nodes):
-        run.append(_event_between(program, node, after))
-    return _broken_move(program, nodes[-1], tuple(run))
+    for words in reversed(states[:-1]):
+        event, node = _move_to(program, node, words)
+        run.append(event)
+    return _broken_move(program, node, tuple(run))
 
 
 def broken_start(program: Program) -> Violation | None:
@@ -53,10 +54,12 @@ def _moves(program: Program, node: Node) -> Iterable[tuple[Event, Any, Node]]:
             yield event, step, Node(step.state, environment)
 
 
-def _event_between(program: Program, before: Node, after: Node) -> Event:
+def _move_to(program: Program, before: Node, wanted: Words) -> tuple[Event, Node]:
+    """The first move to a state that these words stand for."""
     for event, _, reached in _moves(program, before):
-        if reached == after:
-            return event
+        if canonical(program, reached) == wanted:
+            return event, reached
+    after = program.layout.unpack(wanted)
     raise DisagreementError(f"the kernel leads from {before} to {after}, and no event does")
 
 

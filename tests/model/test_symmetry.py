@@ -1,0 +1,79 @@
+"""Channels are divided out only where z3 has proved that nothing depends on which one is which."""
+
+import pytest
+
+from model.alignment import Gate
+from model.closed.bounds import bounded_gate, channels_of_gate
+from model.engines.columns import explore_columns
+from model.engines.compiled import Compiled
+from model.engines.explore import explore
+from model.engines.moves import Node, all_words, program_of
+from model.engines.symmetry import NotSymmetricError, canonical, reduced
+from model.events import Barrier, EndOfPartition, Step, Trigger
+from model.properties import of_component
+from model.properties.registry import Property
+
+GATE = bounded_gate(2, 3)
+CHANNELS = channels_of_gate(2)
+
+
+def test_the_search_sees_one_state_of_each_orbit():
+    bounded = bounded_gate(3, 2, polled=False)
+    program = reduced(program_of(*bounded), channels_of_gate(3))
+    nodes = explore(bounded.world, keep_transitions=False).nodes
+
+    assert explore_columns(program).states == len({canonical(program, Node(*node)) for node in nodes})
+
+
+def test_the_shortest_run_is_one_of_the_model_itself():
+    def never_triggers_two(before: Gate, event: object, effects: tuple, after: Gate) -> bool:
+        return before.current != 1 or before.pending or Trigger(2) not in effects
+
+    wrong = (Property("ALIGN-05", "gate", True, never_triggers_two),)
+    found = Compiled(reduced(program_of(*GATE, wrong), CHANNELS)).explore()
+    by_explorer = explore(GATE.world, wrong).violation
+
+    assert found.violation is not None
+    assert by_explorer is not None
+    assert len(found.violation.run) == len(by_explorer.run)
+    state, environment = GATE.world.state, GATE.world.environment
+    for event in found.violation.run:
+        assert environment is not None
+        before, environment = state, GATE.world.allows(environment, event)
+        step = GATE.world.step(state, event)
+        state = step.state
+    assert not never_triggers_two(before, event, step.effects, state)
+
+
+def test_a_step_that_prefers_a_channel_is_refused():
+    def step(gate: Gate, event: object) -> Step:
+        if event == EndOfPartition(1):
+            return Step(gate, (), ("ALIGN-13",))
+        return GATE.world.step(gate, event)
+
+    with pytest.raises(NotSymmetricError, match=r"never varies|told apart"):
+        reduced(program_of(GATE.world._replace(step=step), GATE.bounds), CHANNELS)
+
+
+def test_a_guard_that_prefers_a_channel_is_refused():
+    def allows(last: tuple, event: object) -> tuple | None:
+        if type(event) is Barrier and event.channel == 0 and event.checkpoint == 2:
+            return None
+        return GATE.world.allows(last, event)
+
+    with pytest.raises(NotSymmetricError, match="channels 0 and 1 can be told apart by Barrier"):
+        reduced(program_of(GATE.world._replace(allows=allows), GATE.bounds), CHANNELS)
+
+
+def test_a_property_of_one_channel_is_refused():
+    def never_blocks_the_first(before: Gate, event: object, effects: tuple, after: Gate) -> bool:
+        return not after.blocked[0]
+
+    wrong = (Property("ALIGN-05", "gate", True, never_blocks_the_first),)
+    with pytest.raises(NotSymmetricError, match="told apart"):
+        reduced(program_of(*GATE, wrong), CHANNELS)
+
+
+def test_what_is_said_names_channels_in_their_order():
+    with pytest.raises(NotSymmetricError, match="words of what is said"):
+        reduced(program_of(*GATE, of_component("gate"), all_words), CHANNELS)
