@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format test clusters wheel verify proofs models bench torture mutants million flink flink-matrix flink-logs generations pictures doctor clean
+.PHONY: help setup lint format test clusters wheel docs-run site verify proofs models bench torture mutants million flink flink-matrix flink-logs generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -27,7 +27,7 @@ format: $(READY)  ## Format the code
 	$(BIN)/ruff check --fix .
 
 test: $(READY)  ## The tests, on two processes; what is skipped is told with its reason
-	$(BIN)/pytest -n 2 -rs -m "not cluster and not wheel"
+	$(BIN)/pytest -n 2 -rs -m "not cluster and not wheel and not docs"
 
 clusters: $(READY)  ## One job on every kind of Spark: local-cluster, standalone, Connect; takes minutes
 	$(BIN)/pytest -n 0 -m cluster
@@ -76,6 +76,13 @@ flink-logs: $(READY)  ## Logs of real Flink jobs: each accepted, each of its cor
 
 doctor: $(READY)  ## Check Python, Java, TLC, Spark, slots and memory
 	$(BIN)/barrierspec doctor
+
+docs-run: $(READY)  ## Play the blocks of the documentation that take long; some run jobs on Spark
+	$(BIN)/pytest -n 0 -m docs
+
+site: $(READY)  ## Build the documentation site into build/site; a broken link or anchor fails
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "build/site/index.html"
 
 clean:  ## Remove what the targets made
 	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,72 @@
+"""The reference of the command line, made of what each command says of itself, and of the exit codes."""
+
+from collections.abc import Iterator
+
+import click
+
+from conformance.cli import barrierspec
+from conformance.verdict import Exit
+
+PATH = "reference/commands.md"
+CODES = "reference/exit-codes.md"
+MEANING = {
+    Exit.CONFORMS: "CONFORMS: everything that was asked holds, within the bound that the report states.",
+    Exit.DIVERGES: "DIVERGES: something does not hold; the report has the shortest way to see it.",
+    Exit.UNDETERMINED: "UNDETERMINED: the budget ended, a part crashed or hung, or rules were not "
+    "exercised. What was skipped has not passed.",
+    Exit.USAGE: "The command was given wrongly, or a file or a machine is not as it has to be; stderr "
+    "says what to do.",
+    Exit.OWN_FAULT: "A fault of barrierspec itself, with its traceback. It is no verdict.",
+}
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Each page with its path below the folder of the documentation."""
+    yield PATH, commands_page()
+    yield CODES, codes_page()
+
+
+def commands_page() -> str:
+    """Every command with its help, in the order of the alphabet."""
+    parts = [
+        "# Commands\n",
+        "What each command says of itself with `--help`. `barrierspec` is the program of the package; from a "
+        "checkout it is `.venv/bin/barrierspec`. What it ends with: [exit codes](exit-codes.md).\n",
+    ]
+    for words, command in _all(barrierspec, ("barrierspec",)):
+        level = "#" * min(4, len(words))
+        told = command.get_help(_context(words, command)).rstrip()
+        parts.append(f"{level if len(words) > 1 else '##'} {' '.join(words)}\n\n```text\n{told}\n```\n")
+    return "\n".join(parts)
+
+
+def codes_page() -> str:
+    """What the numbers mean."""
+    rows = [f"| {code.value} | {MEANING[code]} |" for code in Exit]
+    return "\n".join(
+        [
+            "# Exit codes\n",
+            "Every command of `barrierspec` ends with one of these. Only 0 is a pass.\n",
+            "| code | meaning |\n|---|---|",
+            *rows,
+            "| 130 | Stopped from the keyboard. |\n",
+            "A command with several parts, or several adapters, ends with 1 if any diverges, else with 2 if "
+            "any is undetermined. `smoke`, `vectors verify`, `trace`, `mutants`, `diff`, `gate`, `run` and "
+            "`torture` use the same numbers; what counts as a divergence there is told by "
+            "[their help](commands.md).\n",
+        ]
+    )
+
+
+def _all(command: click.Command, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    yield words, command
+    if isinstance(command, click.Group):
+        context = _context(words, command)
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from _all(inner, (*words, name))
+
+
+def _context(words: tuple[str, ...], command: click.Command) -> click.Context:
+    return click.Context(command, info_name=" ".join(words), max_content_width=90, terminal_width=90)

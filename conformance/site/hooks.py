@@ -1,0 +1,62 @@
+"""What mkdocs calls while it builds the site (`mkdocs.yml`); the only room that knows it.
+
+The pages that are made are added to the files; README is the first page and CHANGELOG one of the reference.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from conformance.site import command_pages, rule_pages
+from conformance.site.links import linked
+from spec.rules import load_rules
+
+FROM_THE_ROOT = {"index.md": "README.md", "changelog.md": "CHANGELOG.md"}
+"""Pages that stand outside of the folder of the documentation."""
+_TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+_LOADED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=\"?(?:https?:)?//[^>]*>")
+"""What a browser would fetch from elsewhere."""
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add what is made."""
+    root = Path(config.config_file_path or ".").parent
+    made = [*command_pages.pages(), *rule_pages.pages(root)]
+    made += [(path, (root / name).read_text(encoding="utf-8")) for path, name in FROM_THE_ROOT.items()]
+    for path, text in made:
+        files.append(File.generated(config, path, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Make links of what is named in words."""
+    del config
+    return linked(markdown, page.file.src_uri, _titles(files), _rules())
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Refuse a page that loads something from elsewhere. Raises PluginError."""
+    del config
+    if loaded := _LOADED.search(output):
+        raise PluginError(
+            f"{page.file.src_uri}: expected nothing from elsewhere, got {loaded[0]}; leave it out"
+        )
+    return output
+
+
+@cache
+def _titles(files: Files) -> dict[str, str]:
+    return {
+        file.src_uri: found[1] if (found := _TITLE.search(file.content_string)) else file.src_uri
+        for file in files.documentation_pages()
+    }
+
+
+@cache
+def _rules() -> frozenset[str]:
+    return frozenset(rule.id for rule in load_rules())

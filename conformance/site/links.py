@@ -1,0 +1,79 @@
+"""Pages as they stand in a checkout, for the site: what they name in words becomes a link.
+
+In a checkout a page names another as `docs/vectors.md`, and a rule by its ID alone; both can be read there as
+they are. Here the first becomes a link with the title of the page, the second one to the page of the rule.
+Fenced blocks stay as they are, without the comments above them, by which the tests know how to play them.
+"""
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+_MARKS = re.compile(r"(?:^ *<!-- [^\n]* -->\n)+(?= *```)", re.MULTILINE)
+_FENCED = re.compile(r"(^ *```.*?^ *```$)", re.DOTALL | re.MULTILINE)
+_CODE = re.compile(r"(`[^`\n]+`|\[[^\]]*\]\([^)]*\))")
+_PAGE = re.compile(r"`docs/([\w/-]+\.md)`")
+_FOLDER = re.compile(r"`docs/([\w-]+)/`")
+_RULE = re.compile(r"(?<![\w/.#-])(ALIGN|TRACK|UNAL|TASK|COORD|SUB|SINK|OFFSET|ONCE|LIVE)-(\d\d)\b(?!\])")
+
+
+def linked(text: str, own: str, titles: Mapping[str, str], rules: frozenset[str]) -> str:
+    """The text of the page `own` with its links.
+
+    `titles`: of each page by its path below the folder of the documentation. A page that is named and is
+    not there becomes a link all the same, for mkdocs to refuse it.
+    """
+    here = posixpath.dirname(own)
+
+    def page(path: str) -> str:
+        return f"[{titles.get(path, path)}]({posixpath.relpath(path, here or '.')})"
+
+    def folder(found: re.Match[str], path: str) -> str:
+        return page(path) if path in titles else found[0]
+
+    def to_rule(name: str, shown: str) -> str:
+        path = posixpath.relpath(f"reference/rules/{name}.md", here or ".")
+        return f"[{shown}]({path})" if name in rules else shown
+
+    def rule(found: re.Match[str]) -> str:
+        return to_rule(found[0], found[0])
+
+    def coded(span: str) -> str:
+        return to_rule(span.strip("`"), span)
+
+    def outside(part: str) -> str:
+        part = _PAGE.sub(lambda found: page(found[1]), part)
+        part = _FOLDER.sub(lambda found: folder(found, f"{found[1]}/README.md"), part)
+        return "".join(
+            coded(piece) if at % 2 else "".join(_lines(piece, rule))
+            for at, piece in enumerate(_CODE.split(part))
+        )
+
+    return "".join(
+        piece if at % 2 else outside(piece)
+        for at, piece in enumerate(_FENCED.split(deepened(_MARKS.sub("", text))))
+    )
+
+
+def _lines(text: str, rule: Callable[[re.Match[str]], str]) -> Iterator[str]:
+    """Rules in headings stay words: a heading is no link."""
+    for line in text.splitlines(keepends=True):
+        yield line if line.startswith("#") else _RULE.sub(rule, line)
+
+
+def deepened(text: str) -> str:
+    """What belongs to an item of a list stands four columns in, as Python's Markdown wants it, not two."""
+    done, in_list, fenced = [], False, False
+    for line in text.splitlines(keepends=True):
+        if line.startswith("```"):
+            fenced = not fenced
+        if not fenced and line.strip() and not line.startswith(" "):
+            in_list = line.startswith("- ")
+        done.append(f"  {line}" if in_list and line.startswith("  ") else line)
+    return "".join(done)
+
+
+def anchor(heading: str) -> str:
+    """The anchor that Markdown gives a heading."""
+    kept = re.sub(r"[^\w\s-]", "", heading).strip().lower()
+    return re.sub(r"[-\s]+", "-", kept)

@@ -1,0 +1,87 @@
+"""Golden transcripts as scenes: each event with what was said and what can be observed behind it.
+
+They stand in a checkout under `tests/transcripts`, in the form that the tests write: comments, the component
+with its configuration, and blocks of events, `----`, and the answer. The model plays the events again, since
+a block may have several and shows only what is observable behind the last.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from conformance.adapters.protocol import Effects, Wire
+from model.components import COMPONENTS
+
+FOLDER = Path("tests/transcripts")
+
+
+class Moment(NamedTuple):
+    """One event of a scene."""
+
+    event: Wire
+    effects: Effects
+    state: Wire
+    """What is observable behind it."""
+
+
+class Scene(NamedTuple):
+    """One transcript, played."""
+
+    file: str
+    """From the root of the project."""
+    about: str
+    """Its first line, in words."""
+    names: tuple[str, ...]
+    """The rules that it is there to show."""
+    fired: frozenset[str]
+    """The rules that fire in it."""
+    component: str
+    config: Wire
+    moments: tuple[Moment, ...]
+    text: str
+
+
+@cache
+def scenes(root: Path) -> tuple[Scene, ...]:
+    """Every transcript of a checkout, in the order of their names."""
+    return tuple(_scene(path, root) for path in sorted((root / FOLDER).glob("*/*.txt")))
+
+
+def scene_of(rule_id: str, root: Path) -> Scene | None:
+    """The shortest scene that is there to show the rule, else one where it fires; None if none does."""
+    showing = [one for one in scenes(root) if rule_id in one.names]
+    firing = [one for one in scenes(root) if rule_id in one.fired]
+    return min(showing or firing, key=lambda one: len(one.moments), default=None)
+
+
+def _scene(path: Path, root: Path) -> Scene:
+    text = path.read_text(encoding="utf-8")
+    head, *blocks = text.strip().split("\n\n")
+    first, *_, last = head.splitlines()
+    about, _, names = first.removeprefix("# ").partition("rules:")
+    name, config = _spoken(last)
+    component = COMPONENTS[name]
+    state, fired, moments = component.new(config), set(), []
+    for line in (line for block in blocks for line in block.split("\n----")[0].splitlines()):
+        kind, fields = _spoken(line)
+        event = {"kind": kind, **fields}
+        state, effects, rules = component.apply(state, event)
+        fired |= set(rules)
+        moments.append(Moment(event, effects, component.observe(state)))
+    return Scene(
+        path.relative_to(root).as_posix(),
+        about.strip(),
+        tuple(names.split()),
+        frozenset(fired),
+        name,
+        config,
+        tuple(moments),
+        text,
+    )
+
+
+def _spoken(line: str) -> tuple[str, dict[str, Any]]:
+    """`barrier channel=0 checkpoint=5` as a kind and its fields."""
+    kind, *pairs = line.split(" ")
+    return kind, {name: json.loads(value) for name, _, value in (pair.partition("=") for pair in pairs)}

@@ -1,0 +1,122 @@
+"""What a rule says in TLA+ and in Python, cut out of the sources: definitions, properties and steps."""
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
+
+from model.properties import PROPERTIES
+from spec.rules import Rule
+from spec.tlc import definitions, module_text
+
+_RULED = re.compile(r"^(?:-{10,}|={10,}|-+ MODULE .*)$", re.MULTILINE)
+"""What parts a module: lines, its head and its end."""
+
+
+class Excerpt(NamedTuple):
+    """Some lines of a source."""
+
+    file: str
+    """From the root of the project."""
+    line: int
+    """Of the first of them, from 1."""
+    text: str
+
+
+class TextError(LookupError):
+    """A rule names a definition that no source has; the message says which."""
+
+
+def operator(rule: Rule) -> Excerpt:
+    """The TLA+ definition that states the rule. Raises TextError."""
+    module, _, name = rule.operator.partition("!")
+    found = _tla(module).get(name)
+    if found is None:
+        raise TextError(f"{rule.id}: expected a definition of {name} in {module}.tla, got none")
+    return found
+
+
+def properties(rule: Rule) -> list[Excerpt]:
+    """The Python predicates that state it, as they are written; none where only TLC checks it."""
+    return [_source_of(known.holds) for known in PROPERTIES if known.rule == rule.id]
+
+
+def spec_steps(rule: Rule) -> list[Excerpt]:
+    """The definitions of the protocol in TLA+ that cite it: those above the models."""
+    cites = re.compile(rf"\b{rule.id}\b|\b{rule.definition()}\b")
+    return [one for module in _modules() for one in _tla(module).values() if cites.search(one.text)]
+
+
+def model_steps(rule: Rule) -> list[Excerpt]:
+    """The functions of the protocol rooms of `model/` that cite it; of functions in functions the inner."""
+    return [one for one in _functions("model", "*.py") if rule.id in one.text]
+
+
+def implementation(rule: Rule) -> list[Excerpt]:
+    """The functions of `impl/` that cite it."""
+    return [one for one in _functions("impl", "**/*.py") if rule.id in one.text]
+
+
+def _source_of(function: object) -> Excerpt:
+    assert inspect.isfunction(function)
+    lines, number = inspect.getsourcelines(function)
+    file = f"{function.__module__.replace('.', '/')}.py"
+    return Excerpt(file, number, "".join(lines).rstrip())
+
+
+@cache
+def _modules() -> tuple[str, ...]:
+    """The modules of the protocol itself, without its closed models."""
+    entries = resources.files("spec").iterdir()
+    return tuple(sorted(one.name.removesuffix(".tla") for one in entries if one.name.endswith(".tla")))
+
+
+@cache
+def _tla(module: str) -> dict[str, Excerpt]:
+    """The definitions of a module, each with the comment right above it."""
+    text = module_text(module)
+    lines = text.splitlines()
+    folder = "spec" if module in _modules() else "spec/models"
+    begins = sorted((line, name) for name, line in definitions(text).items())
+    ruled = {text.count("\n", 0, found.start()) + 1 for found in _RULED.finditer(text)}
+    found = {}
+    for at, (line, name) in enumerate(begins):
+        first = _comment_above(lines, line)
+        after = begins[at + 1][0] if at + 1 < len(begins) else len(lines) + 1
+        end = min([_comment_above(lines, after), *(one for one in ruled if one > line)])
+        body = "\n".join(lines[first - 1 : end - 1]).rstrip()
+        found[name] = Excerpt(f"{folder}/{module}.tla", first, body)
+    return found
+
+
+def _comment_above(lines: list[str], line: int) -> int:
+    """The number of the first line of the comment that stands right above this line, else its own."""
+    while line > 1 and line - 2 < len(lines) and re.fullmatch(r"\(\*.*\*\)", lines[line - 2].strip()):
+        line -= 1
+    return line
+
+
+@cache
+def _functions(package: str, pattern: str) -> tuple[Excerpt, ...]:
+    root = Path(str(resources.files(package)))
+    return tuple(one for room in sorted(root.glob(pattern)) for one in _functions_of(room, root.parent))
+
+
+def _functions_of(room: Path, root: Path) -> Iterator[Excerpt]:
+    text = room.read_text(encoding="utf-8")
+    lines, file = text.splitlines(), room.relative_to(root).as_posix()
+    for node in _innermost(ast.parse(text)):
+        yield Excerpt(file, node.lineno, "\n".join(lines[node.lineno - 1 : node.end_lineno]))
+
+
+def _innermost(tree: ast.AST) -> Iterator[ast.FunctionDef]:
+    """Functions that hold no further function."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            inner = (one for one in ast.walk(node) if one is not node)
+            if not any(isinstance(one, ast.FunctionDef) for one in inner):
+                yield node

@@ -1,0 +1,102 @@
+"""What the documentation site is made of: a page for each rule and each command, and links for words."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+from blocks import ROOT
+
+from conformance.cli import barrierspec
+from conformance.site import command_pages, rule_pages, texts
+from conformance.site.gate_picture import gate_picture
+from conformance.site.links import anchor, deepened, linked
+from conformance.site.scenes import scene_of, scenes
+from conformance.site.talk_picture import talk_picture
+from conformance.verdict import Exit
+from spec.rules import load_rules
+
+RULES = {rule.id: rule for rule in load_rules()}
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return dict(rule_pages.pages(ROOT))
+
+
+def test_every_rule_has_a_page_that_states_it_twice(pages):
+    for rule in RULES.values():
+        page = pages[f"reference/rules/{rule.id}.md"]
+        assert f"---\n\n# {rule.id}: {rule.title}\n" in page, rule.id
+        assert rule.must in page
+        assert re.search(rf"^{rule.definition()}\s*==", page, re.MULTILINE), rule.id
+        assert "\ndef " in page or rule.checked_by, rule.id
+        assert all(f"`{mutant}`" in page for mutant in rule.mutants), rule.id
+        assert f"[{rule.id}]({rule.id}.md)" in pages["reference/rules/index.md"]
+
+
+def test_a_rule_that_a_transcript_names_shows_one():
+    named = {rule for scene in scenes(ROOT) for rule in scene.names}
+
+    assert named
+    assert all(rule in scene_of(rule, ROOT).names for rule in named)
+    assert scene_of("LIVE-01", ROOT) is None
+
+
+def test_the_texts_are_whole_definitions():
+    rule = RULES["ALIGN-03"]
+    (stated,) = texts.properties(rule)
+
+    assert texts.operator(rule).file == "spec/models/GateModel.tla"
+    assert texts.operator(rule).text.startswith("ALIGN_03 == [][(Comes(")
+    assert texts.operator(rule).text.endswith("]_vars")
+    assert stated.text.startswith('@GATE.step("ALIGN-03")\ndef align_03(')
+    assert "on_barrier" in texts.model_steps(rule)[0].text
+    assert "ALIGN-03" in texts.spec_steps(rule)[0].text
+    with pytest.raises(texts.TextError, match="expected a definition of ALIGN_99 in GateModel"):
+        texts.operator(rule._replace(operator="GateModel!ALIGN_99"))
+
+
+def test_every_scene_can_be_drawn():
+    for scene in scenes(ROOT):
+        picture = gate_picture if scene.component == "gate" else talk_picture
+        drawn = ElementTree.fromstring(picture(scene))
+        assert drawn.tag.endswith("svg"), scene.file
+        assert drawn[0].text == scene.about
+
+
+def test_a_gate_is_drawn_with_its_fronts_and_its_blocked_intervals():
+    scene = next(one for one in scenes(ROOT) if one.file.endswith("gate/newer-barrier-subsumes.txt"))
+    drawn = gate_picture(scene)
+
+    assert drawn.count('class="f"') == 2  # checkpoints 2 and 3
+    assert drawn.count('class="blocked"') == 1 + 2 + 1 + 2  # behind each event: 1; 0 1; 2; 0 2
+    assert ">trigger 3<" in drawn
+    assert ">abort 2 (SUBSUMED)<" in drawn
+
+
+def test_every_command_and_every_exit_code_is_in_the_reference():
+    commands, codes = command_pages.commands_page(), command_pages.codes_page()
+
+    for name in barrierspec.list_commands(None):
+        assert f"\n## barrierspec {name}\n" in commands
+    assert "\n### barrierspec flink conform\n" in commands
+    assert all(f"| {code.value} |" in codes for code in Exit)
+
+
+def test_words_become_links_but_not_in_code():
+    titles = {"vectors.md": "Test vectors"}
+    text = "# ALIGN-03\n`docs/vectors.md`, ALIGN-03, `ALIGN-03`, `in ALIGN-03`, NO-03.\n\n"
+    fenced = "```\nALIGN-03\n```\n"
+
+    assert linked(f"{text}<!-- file: x -->\n{fenced}", "reference/page.md", titles, frozenset(RULES)) == (
+        "# ALIGN-03\n[Test vectors](../vectors.md), [ALIGN-03](rules/ALIGN-03.md), "
+        f"[`ALIGN-03`](rules/ALIGN-03.md), `in ALIGN-03`, NO-03.\n\n{fenced}"
+    )
+    assert linked("`docs/gone.md` `docs/no/`", "a.md", titles, frozenset()) == "[gone.md](gone.md) `docs/no/`"
+
+
+def test_what_belongs_to_an_item_stands_four_columns_in():
+    assert deepened("- one\n  more\n\n  ```\n  x\n  ```\n- two\n\ntext\n  far\n") == (
+        "- one\n    more\n\n    ```\n    x\n    ```\n- two\n\ntext\n  far\n"
+    )
+    assert anchor("What a gate is told, and says") == "what-a-gate-is-told-and-says"
