@@ -17,8 +17,14 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 def reports(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--json`, `--junit` and `--sarif`, which come as `json_file`, `junit_file` and `sarif_file`."""
-    for name, what in (("sarif", "SARIF 2.1.0"), ("junit", "JUnit XML"), ("json", "JSON")):
+    """Add `--json`, `--junit`, `--sarif` and `--annotations`, which come as `json_file` and so on."""
+    kinds = (
+        ("annotations", "annotations of GitHub"),
+        ("sarif", "SARIF 2.1.0"),
+        ("junit", "JUnit XML"),
+        ("json", "JSON"),
+    )
+    for name, what in kinds:
         added = click.option(f"--{name}", f"{name}_file", type=_FILE, help=f"Write findings as {what}.")
         command = added(command)
     return command

@@ -64,6 +64,7 @@ def command(
     json_file: Path | None,
     junit_file: Path | None,
     sarif_file: Path | None,
+    annotations_file: Path | None,
     html_file: Path | None,
 ) -> int:
     """Drive an implementation beside the model and compare after every step."""
@@ -114,7 +115,9 @@ def command(
     if fix and listed is not None and known_file is not None:
         write(known_file, listed.without_passing())
         click.echo(f"  list    {known_file}, {len(listed.without_passing())} entries")
-    findings.write(findings.Asked(json_file, junit_file, sarif_file), "conform", done.parts, done.again)
+    findings.write(
+        findings.Asked(json_file, junit_file, sarif_file, annotations_file), "conform", done.parts, done.again
+    )
     verdict: Verdict = together(done.verdicts)
     return verdict.exit_code
 

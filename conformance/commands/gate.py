@@ -22,6 +22,7 @@ def command(
     json_file: Path | None,
     junit_file: Path | None,
     sarif_file: Path | None,
+    annotations_file: Path | None,
 ) -> int:
     """Fail if the protocol behaves otherwise than in REV and nobody says so.
 
@@ -35,7 +36,7 @@ def command(
     from conformance.report import change, findings
     from conformance.verdict import Exit, Verdict
 
-    asked = findings.Asked(json_file, junit_file, sarif_file)
+    asked = findings.Asked(json_file, junit_file, sarif_file, annotations_file)
     chosen = [word for name in components for word in ("--component", name)]
     again = shlex.join(["barrierspec", "gate", "--base", base, *chosen])
     differs = subprocess.run(

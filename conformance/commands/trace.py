@@ -46,6 +46,7 @@ def runs(
     json_file: Path | None,
     junit_file: Path | None,
     sarif_file: Path | None,
+    annotations_file: Path | None,
     html_file: Path | None,
 ) -> int:
     """Validate event-log folders: is each a run of the protocol, and what have they witnessed together?
@@ -72,7 +73,9 @@ def runs(
     part = PartResult(
         "trace", verdict, watched.bound(), rules=tuple(sorted(watched.rules)), findings=watched.findings
     )
-    findings.write(findings.Asked(json_file, junit_file, sarif_file), "trace runs", [part], again)
+    findings.write(
+        findings.Asked(json_file, junit_file, sarif_file, annotations_file), "trace runs", [part], again
+    )
     if html_file is not None:
         from conformance.page.of_trace import page_of
         from conformance.page.render import write
@@ -132,6 +135,7 @@ def flink(
     json_file: Path | None,
     junit_file: Path | None,
     sarif_file: Path | None,
+    annotations_file: Path | None,
 ) -> int:
     """Validate logs of real Flink jobs, 1.13 or newer, at DEBUG: files, gzipped or not, or `-` for stdin.
 
@@ -174,5 +178,7 @@ def flink(
             verdicts.append(flink_log.verdict_of(outcomes))
             parts.append(flink_log.corruptions_part(log, outcomes))
     again = shlex.join(["barrierspec", "trace", "flink", *logs])
-    findings.write(findings.Asked(json_file, junit_file, sarif_file), "trace flink", parts, again)
+    findings.write(
+        findings.Asked(json_file, junit_file, sarif_file, annotations_file), "trace flink", parts, again
+    )
     return together(verdicts).exit_code

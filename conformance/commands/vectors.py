@@ -27,18 +27,36 @@ def command() -> None:
 @click.option("--seed", default=0, show_default=True, type=int, help="Decides the random runs.")
 @click.option("--whole", is_flag=True, help="Tours of all closed models, also of the large ones.")
 @click.option("--no-paths", is_flag=True, help="Without directed cases, for which z3 is asked.")
+@click.option("--transcripts", "folder_of_transcripts",
+              type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help="Also the golden transcripts in this folder: tests/transcripts.")  # fmt: skip
 @click.option(
     "--itf", is_flag=True, help="Also each scenario and directed case in the Informal Trace Format."
 )
 def write(
-    folder: Path, components: tuple[str, ...], walks: int, seed: int, whole: bool, no_paths: bool, itf: bool
+    folder: Path,
+    components: tuple[str, ...],
+    walks: int,
+    seed: int,
+    whole: bool,
+    no_paths: bool,
+    folder_of_transcripts: Path | None,
+    itf: bool,
 ) -> int:
     """Write the vectors into FOLDER: named scenarios, directed cases, tours, random runs."""
     from conformance.vectors import files
     from conformance.vectors.make import vectors_of
+    from conformance.vectors.transcripts import TranscriptError, read_all
 
+    try:
+        played = [*read_all(folder_of_transcripts)] if folder_of_transcripts is not None else []
+    except TranscriptError as wrong:
+        raise click.UsageError(str(wrong)) from wrong
     wanted = components or COMPONENTS
-    made = {one: vectors_of(one, seed=seed, walks=walks, whole=whole, paths=not no_paths) for one in wanted}
+    made = {
+        one: vectors_of(one, seed=seed, walks=walks, whole=whole, paths=not no_paths, transcripts=played)
+        for one in wanted
+    }
     for component, counts in files.write(folder, made):
         parts = ", ".join(f"{number:,} {origin}" for origin, number in counts.items())
         click.echo(f"  {component:<12} {counts.total():>7,} vectors: {parts}")

@@ -117,7 +117,10 @@ def _goes_on(played: Played) -> bool:
 
 
 def _doubts(played: Played, skipped: list[str], ended_early: bool, covered: Coverage) -> tuple[str, ...]:
-    doubts = [f"skipped, not supported: {why}; leave it out with --config" for why in skipped]
+    doubts = [
+        f"skipped, not supported: {why}; offer less in hello, or leave it out with --config"
+        for why in skipped
+    ]
     if played.stopped is not None:
         doubts.append(played.stopped.describe())
     if played.unrepeatable is not None:

@@ -1,4 +1,4 @@
-"""What a command has found, for machines: JSON with a schema, JUnit XML and SARIF, where asked for."""
+"""What a command has found, for machines: JSON with a schema, JUnit XML, SARIF, annotations of GitHub."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -11,7 +11,7 @@ import orjson
 
 from conformance.adapters.in_process import own_version
 from conformance.parts.result import Finding, PartResult
-from conformance.report import junit, sarif
+from conformance.report import annotations, junit, sarif
 from conformance.verdict import together
 
 FORMAT = 1
@@ -23,6 +23,7 @@ class Asked(NamedTuple):
     json: Path | None = None
     junit: Path | None = None
     sarif: Path | None = None
+    annotations: Path | None = None
 
 
 @cache
@@ -69,6 +70,9 @@ def write(asked: Asked, command: str, parts: Sequence[PartResult], again: str) -
         junit.write_tree(junit.of_parts(f"barrierspec {command}", parts), asked.junit)
     if asked.sarif is not None:
         sarif.write(parts, asked.sarif)
+    if asked.annotations is not None:
+        asked.annotations.parent.mkdir(parents=True, exist_ok=True)
+        asked.annotations.write_text("".join(f"{line}\n" for line in annotations.lines(parts)), "utf-8")
 
 
 def _finding(found: Finding) -> dict[str, Any]:

@@ -36,12 +36,12 @@ def write(folder: Path, by_component: Mapping[str, Iterator[Vector]]) -> Iterato
 
 
 def write_itf(folder: Path, components: Iterable[str]) -> int:
-    """Named scenarios and directed cases, a file of `itf/` each; answers how many."""
+    """Named scenarios, transcripts and directed cases, a file of `itf/` each; answers how many."""
     written = 0
     (folder / "itf").mkdir(exist_ok=True)
     for component in components:
         for vector in read(folder, component):
-            if vector.origin in ("scenario", "path"):
+            if vector.origin in ("scenario", "transcript", "path"):
                 file = folder / "itf" / f"{component}-{vector.id}.itf.json"
                 file.write_bytes(orjson.dumps(to_itf(vector)))
                 written += 1

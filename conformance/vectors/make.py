@@ -1,7 +1,8 @@
-"""The runs that become vectors: named scenarios, directed cases, tours of small models, random runs."""
+"""The runs that become vectors: scenarios, transcripts, directed cases, tours of small models, chance."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import NamedTuple
 
 from conformance.adapters.protocol import Wire
@@ -11,6 +12,7 @@ from conformance.drive.lockstep import drawn
 from conformance.drive.oracle import Oracle
 from conformance.drive.tours import tours
 from conformance.report.side_by_side import scenarios
+from conformance.vectors.transcripts import Transcript
 from conformance.vectors.vector import Vector, vector_of
 from model.components import WireError
 from model.components.script import script
@@ -30,14 +32,24 @@ class Run(NamedTuple):
 
 
 def vectors_of(
-    component: str, *, seed: int, walks: int, whole: bool = False, paths: bool = True
+    component: str,
+    *,
+    seed: int,
+    walks: int,
+    whole: bool = False,
+    paths: bool = True,
+    transcripts: Sequence[Transcript] = (),
 ) -> Iterator[Vector]:
     """The vectors of one component, each run once.
 
-    `whole`: tours of all closed models, however large; `paths`: directed cases, for which z3 is asked.
+    `transcripts`: of any component, those of this one are played; `whole`: tours of all closed models,
+    however large; `paths`: directed cases, for which z3 is asked.
     """
     seen: set[str] = set()
-    for run in _runs(component, seed, walks, whole=whole, paths=paths):
+    written = [Run("transcript", one.config, one.events) for one in transcripts if one.component == component]
+    for run in chain(
+        scenario_runs(component), written, _runs(component, seed, walks, whole=whole, paths=paths)
+    ):
         vector = vector_of(run.origin, component, run.config, run.events)
         if vector.id not in seen and vector.steps:
             seen.add(vector.id)
@@ -45,7 +57,6 @@ def vectors_of(
 
 
 def _runs(component: str, seed: int, walks: int, *, whole: bool, paths: bool) -> Iterator[Run]:
-    yield from scenario_runs(component)
     graphs = list(graphs_of(component))
     for directed in aimed(component, graphs, thorough=False) if paths else ():
         for one in directed.scripts:

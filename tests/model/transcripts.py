@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from conformance.vectors.transcripts import read, spoken
 from model.components import COMPONENTS
 
 FOLDER = Path(__file__).parent.parent / "transcripts"
@@ -37,12 +38,6 @@ def replayed(text: str) -> str:
     return "\n\n".join(told) + "\n"
 
 
-def spoken(line: str) -> tuple[str, dict[str, Any]]:
-    """`barrier channel=0 checkpoint=5` as a kind and its fields."""
-    kind, *pairs = line.split(" ")
-    return kind, {name: json.loads(value) for name, _, value in (pair.partition("=") for pair in pairs)}
-
-
 def written(kind: str, fields: dict[str, Any]) -> str:
     """A kind and its fields as one line."""
     pairs = [f"{name}={json.dumps(value, separators=(',', ':'))}" for name, value in fields.items()]
@@ -59,13 +54,10 @@ def files() -> list[Path]:
 
 def fired_rules(text: str) -> set[str]:
     """Every rule that fires while the transcript is played."""
-    head, *blocks = text.strip().split("\n\n")
-    component_name, config = spoken(next(line for line in head.splitlines() if not line.startswith("#")))
-    component = COMPONENTS[component_name]
-    state, fired = component.new(config), set()
-    for block in blocks:
-        for line in block.split("\n----")[0].splitlines():
-            kind, fields = spoken(line)
-            state, _, rules = component.apply(state, {"kind": kind, **fields})
-            fired |= set(rules)
+    transcript = read(text)
+    component = COMPONENTS[transcript.component]
+    state, fired = component.new(transcript.config), set()
+    for event in transcript.events:
+        state, _, rules = component.apply(state, event)
+        fired |= set(rules)
     return fired

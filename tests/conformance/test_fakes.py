@@ -1,0 +1,50 @@
+"""Each small fake gets the verdict that it deserves, and a message that helps."""
+
+import pytest
+
+from conformance import cli
+from conformance.verdict import Exit
+
+FAKES = {
+    ("fake_gates", "right"): (Exit.CONFORMS, "CONFORMS   within the steps above: gate"),
+    ("fake_gates", "slow"): (Exit.CONFORMS, "CONFORMS   within the steps above: gate"),
+    ("fake_gates", "never-blocks"): (Exit.DIVERGES, "DIVERGES  ALIGN-01"),
+    ("fake_gates", "claims-older"): (Exit.DIVERGES, "profile flink-1.12"),
+    ("fake_gates", "claims-polled"): (
+        Exit.UNDETERMINED,
+        "at handler level; offer less in hello",
+    ),
+    ("gate_forgets_subsumption",): (Exit.DIVERGES, "DIVERGES  ALIGN-03"),
+    ("gate_unblocks_on_late_barrier",): (Exit.DIVERGES, "DIVERGES  ALIGN-04"),
+    ("misbehaving", "crash"): (Exit.DIVERGES, "the engine has run hot"),
+    ("misbehaving", "noisy"): (Exit.DIVERGES, "the last word"),
+    ("misbehaving", "hang"): (
+        Exit.UNDETERMINED,
+        "| waiting for a lock",
+    ),
+    ("misbehaving", "deaf"): (Exit.UNDETERMINED, "no answer to hello"),
+    ("misbehaving", "wrong-seq"): (Exit.DIVERGES, "seq: expected"),
+    ("misbehaving", "swapped"): (Exit.DIVERGES, "seq: expected"),
+    ("misbehaving", "malformed"): (Exit.DIVERGES, "expected one JSON object a line"),
+    ("misbehaving", "short"): (Exit.DIVERGES, "effects: expected a list of 1 lists"),
+    ("misbehaving", "chatty"): (Exit.DIVERGES, "expected one JSON object a line"),
+    ("misbehaving", "unsupported"): (Exit.UNDETERMINED, "no instance of anything"),
+}
+
+
+def test_a_gate_is_judged_under_the_generation_that_is_asked_for(little_adapter, tmp_path, capsys):
+    command = ["conform", "--adapter", little_adapter("fake_gates", "right"), "--examples", "4"]
+    older = ["--config", "profile=flink-1.12", "--out", str(tmp_path)]
+
+    assert cli.run([*command, *older]) == Exit.DIVERGES
+    assert "profile flink-1.12" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("fake", FAKES, ids="-".join)
+def test_it_gets_its_verdict_and_a_message_that_helps(fake, little_adapter, tmp_path, capsys):
+    verdict, says = FAKES[fake]
+    command = ["conform", "--adapter", little_adapter(*fake), "--examples", "2", "--out", str(tmp_path)]
+
+    assert cli.run([*command, "--limit", "1" if fake[-1] in ("hang", "deaf") else "10"]) == verdict
+    said = capsys.readouterr().out
+    assert says in said
