@@ -1,4 +1,4 @@
-"""`barrierspec matrix`: several implementations beside the model, one table."""
+"""`barrierspec matrix`: several implementations beside the model, whole jobs that are struck, one page."""
 
 from pathlib import Path
 
@@ -14,26 +14,41 @@ import click
 @click.option("--out", default=Path("build/report/matrix.md"), show_default=True,
               type=click.Path(dir_okay=False, path_type=Path), help="The page.")  # fmt: skip
 def command(file: Path, examples: int, seed: int, limit: float, out: Path) -> int:
-    """Examine the implementations that FILE lists in every component that they offer.
+    """Examine the implementations that FILE lists in every component that they offer, and strike its jobs.
 
     FILE has a table [[implementation]] for each, with `name` and `adapter` (a command, or `model`, `impl`,
-    or `barrierspec flink serve 2.2.1`). Ends with 1 if one diverges, with 2 if one could not be judged.
+    or `barrierspec flink serve 2.2.1`), and a table [[pipeline]] for each whole job, with `name`, `runs`
+    (`runtime`, `runtime at-least-once`, `structured-streaming`, `structured-streaming appending`) and what it
+    `keeps` (`exactly-once` if left out): it is run once on Spark with faults, and what it has committed is
+    classified. Ends with 1 if one diverges, with 2 if one could not be judged.
     """
     from conformance.drive.examine import Plan
     from conformance.drive.several import SeveralError, examine_all, implementations
     from conformance.report import several
+    from conformance.torture.pipelines import PipelineError, pipelines, strike_all
     from conformance.verdict import together
 
     try:
         chosen = implementations(file)
     except SeveralError as wrong:
         raise click.UsageError(str(wrong)) from wrong
+    try:
+        jobs = pipelines(file)
+    except PipelineError as wrong:
+        raise click.UsageError(str(wrong)) from wrong
+    if not chosen and not jobs:
+        raise click.UsageError(f"{file}: expected a table [[implementation]] or [[pipeline]], got none")
     all_done = []
     for done in examine_all(chosen, Plan(seed=seed, examples=examples, batch=20), limit):
         all_done.append(done)
         click.echo(several.line(done))
+    struck = []
+    for one in strike_all(jobs, seed, out.parent / "matrix") if jobs else ():
+        struck.append(one)
+        click.echo(several.line_of_job(one))
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(several.page(all_done, seed=seed, examples=examples), encoding="utf-8")
-    verdict = together(done.verdict for done in all_done)
-    click.echo(f"\n{verdict.value}   {len(all_done)} implementations\n  page    {out}")
+    out.write_text(several.page(all_done, struck, seed=seed, examples=examples), encoding="utf-8")
+    verdict = together([*(done.verdict for done in all_done), *(one.verdict for one in struck)])
+    counted = f"{len(all_done)} implementations" + (f", {len(struck)} whole jobs" if struck else "")
+    click.echo(f"\n{verdict.value}   {counted}\n  page    {out}")
     return verdict.exit_code

@@ -43,7 +43,8 @@ class Examined:
 def implementations(file: Path) -> list[Implementation]:
     """Those of a file with a table `[[implementation]]` each: `name` and `adapter`. Raises SeveralError."""
     try:
-        rows: Sequence[Mapping[str, Any]] = tomllib.loads(file.read_text(encoding="utf-8"))["implementation"]
+        read = tomllib.loads(file.read_text(encoding="utf-8"))
+        rows: Sequence[Mapping[str, Any]] = read.get("implementation", [])
         found = [Implementation(str(row["name"]), str(row["adapter"])) for row in rows]
     except (tomllib.TOMLDecodeError, KeyError, TypeError, OSError) as wrong:
         expected = "expected tables [[implementation]] with name and adapter"

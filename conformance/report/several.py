@@ -1,11 +1,13 @@
-"""One table and one page about several implementations."""
+"""One page about several implementations: a table of components, and one of whole jobs that were struck."""
 
 from collections.abc import Sequence
 
 from conformance.drive.examine import Examination
 from conformance.drive.generate import COMPONENTS
 from conformance.drive.several import Examined
+from conformance.observe.anomalies import Subject
 from conformance.report import words
+from conformance.torture.pipelines import Struck
 
 NOTHING = "-"
 
@@ -27,12 +29,27 @@ def cell(found: Examination | None) -> str:
     return f"{found.steps:,} steps"
 
 
-def page(all_done: Sequence[Examined], *, seed: int, examples: int) -> str:
-    """The table and, below it, each divergence with its shortest run and each doubt, in Markdown."""
+def line_of_job(struck: Struck) -> str:
+    """One whole job, when it is done: what its state and its output have kept."""
+    kept = f"state {struck.keeps(Subject.STATE)}, output {struck.keeps(Subject.OUTPUT)}"
+    faults = len(struck.outcome.struck)
+    return f"  {struck.verdict.value:<12} {struck.pipeline.name}: {kept}; {faults} faults"
+
+
+def page(all_done: Sequence[Examined], all_struck: Sequence[Struck] = (), *, seed: int, examples: int) -> str:
+    """The tables and, below them, each divergence with its shortest run and each doubt, in Markdown."""
+    lines = ["# Implementations beside the model", ""]
+    lines += _table(all_done, seed, examples) if all_done else []
+    lines += _jobs(all_struck) if all_struck else []
+    for done in all_done:
+        for name, found in done.components.items():
+            lines += _story(done.implementation.name, name, found)
+    return "\n".join(lines) + "\n"
+
+
+def _table(all_done: Sequence[Examined], seed: int, examples: int) -> list[str]:
     offered = [name for name in COMPONENTS if any(name in done.components for done in all_done)]
     lines = [
-        "# Implementations beside the model",
-        "",
         f"Seed {seed}, {examples} examples. A number is the steps that were compared, all of them alike; "
         f"`{NOTHING}` is not offered.",
         "",
@@ -42,10 +59,31 @@ def page(all_done: Sequence[Examined], *, seed: int, examples: int) -> str:
     for done in all_done:
         cells = " | ".join(cell(done.components.get(name)) for name in offered)
         lines.append(f"| {done.implementation.name} ({done.said}) | {cells} |")
-    for done in all_done:
-        for name, found in done.components.items():
-            lines += _story(done.implementation.name, name, found)
-    return "\n".join(lines) + "\n"
+    return lines
+
+
+def _jobs(all_struck: Sequence[Struck]) -> list[str]:
+    lines = [
+        "",
+        "## Whole jobs, struck",
+        "",
+        "Each was run once with faults; *state* and *output* say the strongest guarantee that this run has "
+        "not refuted. A run can refute a promise, and prove none.",
+        "",
+        "| job | said to keep | state | output | faults | rows of records | |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for one in all_struck:
+        kept = [one.pipeline.keeps.value, one.keeps(Subject.STATE), one.keeps(Subject.OUTPUT)]
+        found = one.outcome.classification
+        rows = f"{found.rows:,} of {found.records:,}" if found is not None else NOTHING
+        cells = [one.pipeline.name, *kept, str(len(one.outcome.struck)), rows, one.verdict.value]
+        lines.append(f"| {' | '.join(cells)} |")
+    for one in all_struck:
+        found = one.outcome.classification
+        told = [finding.describe() for finding in found.findings] if found is not None else []
+        lines += [f"\n{one.pipeline.name}: {line}" for line in (*told, *one.outcome.findings)]
+    return lines
 
 
 def _story(implementation: str, component: str, found: Examination) -> list[str]:

@@ -9,6 +9,10 @@ from click.testing import CliRunner
 
 from conformance.commands import matrix
 from conformance.drive.several import SeveralError, implementations
+from conformance.observe.guarantee import Account, Row, Sent, classify
+from conformance.torture import pipelines
+from conformance.torture.judge import Outcome
+from conformance.torture.streaming import streaming_round
 
 ADAPTERS = Path(__file__).parent.parent / "adapters"
 
@@ -51,6 +55,42 @@ def test_a_file_that_lists_none_is_refused(tmp_path, text):
     with pytest.raises(SeveralError, match="expected tables"):
         implementations(file)
     assert "expected tables" in str(run(file).exception)
+
+
+def test_a_whole_job_is_struck_and_classified(tmp_path, monkeypatch):
+    file, out = tmp_path / "them.toml", tmp_path / "page.md"
+    file.write_text(
+        '[[pipeline]]\nname = "ours"\nruns = "runtime"\n'
+        '[[pipeline]]\nname = "theirs"\nruns = "structured-streaming appending"\nkeeps = "at-least-once"\n'
+        '[[pipeline]]\nname = "liar"\nruns = "structured-streaming appending"\n'
+    )
+    sent = {number: Sent("a", "in", number, 1) for number in range(2)}
+    right = [Row("a", 0, 1, 1), Row("a", 1, 2, 2)]
+    ran = {"runtime": right, "structured-streaming appending": [*right, Row("a", 1, 2, 2)]}
+
+    def struck(runs):
+        def run(seed, folder):
+            return Outcome(streaming_round(0, seed), classification=classify(Account(sent, ran[runs])))
+
+        return run
+
+    monkeypatch.setattr(pipelines, "RUNS", {runs: struck(runs) for runs in ran})
+    ran_command = run(file, "--out", str(out))
+    assert ran_command.return_value == 1
+    page = out.read_text(encoding="utf-8")
+    assert "| ours | exactly-once | exactly-once | exactly-once | 0 | 2 of 2 | CONFORMS |" in page
+    assert "| theirs | at-least-once | exactly-once | at-least-once | 0 | 3 of 2 | CONFORMS |" in page
+    assert "| liar | exactly-once | exactly-once | at-least-once | 0 | 3 of 2 | DIVERGES |" in page
+    assert "liar: 1 wrong result, the first: key a, record 1" in page
+    assert "DIVERGES     liar: state exactly-once, output at-least-once; 0 faults" in ran_command.output
+
+
+def test_a_job_that_nobody_runs_is_refused(tmp_path):
+    file = tmp_path / "them.toml"
+    file.write_text('[[pipeline]]\nname = "a"\nruns = "flink"\n')
+    assert "structured-streaming appending" in str(run(file).exception)
+    file.write_text("")
+    assert "expected a table [[implementation]] or [[pipeline]], got none" in str(run(file).exception)
 
 
 def test_two_of_one_name_are_refused(tmp_path):
