@@ -92,6 +92,10 @@ class Classification:
         refuted = {one for finding in self.findings for one in finding.anomaly.refutes}
         return next((one for one in Guarantee if one not in refuted), Guarantee.BROKEN)
 
+    def refutes(self, guarantee: Guarantee) -> bool:
+        """Something was found that rules it out, of state or of output."""
+        return any(guarantee in finding.anomaly.refutes for finding in self.findings)
+
     def describe(self) -> str:
         """The verdict, then each anomaly with its evidence and what it rules out."""
         each = f"state {self.of(Subject.STATE).value}, output {self.of(Subject.OUTPUT).value}"

@@ -48,8 +48,7 @@ class Struck:
         found = self.outcome.classification
         if found is None:
             return Verdict.UNDETERMINED
-        refuted = {one for finding in found.findings for one in finding.anomaly.refutes}
-        return Verdict.DIVERGES if self.pipeline.keeps in refuted else Verdict.CONFORMS
+        return Verdict.DIVERGES if found.refutes(self.pipeline.keeps) else Verdict.CONFORMS
 
     def keeps(self, subject: Subject) -> str:
         """The strongest guarantee of state or output that the round has not refuted."""

@@ -1,0 +1,93 @@
+"""`barrierspec classify`: which guarantee is kept, and if it is not, by which anomaly."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from conformance.observe.anomalies import Guarantee
+    from conformance.verdict import Verdict
+
+MODES = ("exactly-once", "at-least-once")
+KEPT = ("exactly-once", "at-least-once", "at-most-once")
+
+
+@click.command()
+@click.argument("recorded", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--adapter", metavar="CMD", help="Drive its gate and its sink: a command, `model` or `impl`.")
+@click.option("--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Of the gate.")
+@click.option("--keeps", type=click.Choice(KEPT), help="What is to be kept; left out: what the mode says.")
+@click.option("--seed", default=0, show_default=True, type=int, help="Decides when the driven job fails.")
+@click.option("--limit", default=10.0, show_default=True, type=click.FloatRange(0, min_open=True),
+              help="Seconds that one answer may take.")  # fmt: skip
+def command(
+    recorded: Path | None, adapter: str | None, mode: str, keeps: str | None, seed: int, limit: float
+) -> int:
+    """Name the strongest guarantee that nothing refutes, and each anomaly with its first evidence.
+
+    RECORDED is the account of a run that is over, as JSON. With --adapter a gate at the polled level and a
+    sink are driven through failures and restores instead, in a job that is right otherwise. Ends with 1 if
+    what is to be kept is refuted.
+    """
+    from conformance.observe.anomalies import Guarantee
+    from conformance.observe.guarantee import classify
+    from conformance.observe.recorded import RecordedError, account_in
+    from conformance.verdict import Verdict, together
+
+    if (recorded is None) == (adapter is None):
+        raise click.UsageError("give the account of a recorded run, or --adapter")
+    wanted = Guarantee(keeps or mode)
+    if recorded is not None:
+        try:
+            found = classify(account_in(recorded))
+        except RecordedError as wrong:
+            raise click.UsageError(str(wrong)) from wrong
+        click.echo(found.describe())
+        verdicts = [Verdict.DIVERGES if found.refutes(wanted) else Verdict.CONFORMS]
+        said = "this run"
+    else:
+        assert adapter is not None
+        verdicts = [*_driven(adapter, mode, wanted, seed, limit)]
+        said = "these runs"
+    verdict = together(verdicts)
+    closing = {
+        Verdict.CONFORMS: f"{wanted.value} is not refuted by {said}; no run proves it",
+        Verdict.DIVERGES: f"{wanted.value} is refuted",
+    }
+    click.echo(f"\n{verdict.value}   {closing.get(verdict, 'see above')}")
+    return verdict.exit_code
+
+
+def _driven(adapter: str, mode: str, wanted: "Guarantee", seed: int, limit: float) -> "Iterator[Verdict]":
+    from conformance.adapters.protocol import Hello
+    from conformance.observe.driven import SCHEDULES, UndrivenError, worst_of_gate, worst_of_sink
+    from conformance.report.conform import opened
+    from conformance.verdict import Verdict
+
+    implementation = opened(adapter, limit)
+    try:
+        hello = implementation.hello()
+        if not isinstance(hello, Hello):
+            click.echo(hello.describe())
+            yield Verdict.UNDETERMINED
+            return
+        asked = {
+            "gate": (worst_of_gate, {"channels": 2, "mode": mode, "level": "polled"}),
+            "sink": (worst_of_sink, {}),
+        }
+        for component, (worst, config) in asked.items():
+            if component not in hello.components:
+                continue
+            click.echo(f"{component}, driven {SCHEDULES} times through a failure:")
+            try:
+                found = worst(implementation, config, seed)
+            except UndrivenError as why:
+                click.echo(f"  {why}")
+                yield Verdict.UNDETERMINED
+            else:
+                click.echo("".join(f"  {line}\n" for line in found.describe().splitlines()), nl=False)
+                yield Verdict.DIVERGES if found.refutes(wanted) else Verdict.CONFORMS
+    finally:
+        implementation.bye()
