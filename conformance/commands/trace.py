@@ -125,6 +125,7 @@ def _judged_on(master: str, logs: Sequence[Path]) -> "Watched":
 @click.option("--require", "required", metavar="SITUATION", multiple=True,
               help="A situation that must have been witnessed, beside the usual ones.")  # fmt: skip
 @reports
+@page
 def flink(
     logs: tuple[str, ...],
     corruptions: bool,
@@ -136,6 +137,7 @@ def flink(
     junit_file: Path | None,
     sarif_file: Path | None,
     annotations_file: Path | None,
+    html_file: Path | None,
 ) -> int:
     """Validate logs of real Flink jobs, 1.13 or newer, at DEBUG: files, gzipped or not, or `-` for stdin.
 
@@ -157,6 +159,7 @@ def flink(
     settings = Settings(max_concurrent, retain)
     verdicts = []
     parts = []
+    judged = []
     for log in logs:
         try:
             lines = read_lines(log)
@@ -172,6 +175,7 @@ def flink(
         click.echo(flink_log.story(log, result), nl=False)
         verdicts.append(result.verdict)
         parts.append(flink_log.part(log, result))
+        judged.append(result)
         if corruptions and result.rejection is None:
             outcomes = list(spoil_all(lines, settings, seed))
             click.echo(flink_log.table(outcomes, seed), nl=False)
@@ -181,4 +185,10 @@ def flink(
     findings.write(
         findings.Asked(json_file, junit_file, sarif_file, annotations_file), "trace flink", parts, again
     )
+    if html_file is not None:
+        from conformance.page.of_flink import page_of
+        from conformance.page.render import write
+
+        write(page_of(parts, judged, required, again), html_file)
+        click.echo(f"  page    {html_file}")
     return together(verdicts).exit_code

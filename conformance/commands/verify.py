@@ -21,9 +21,10 @@ from conformance.verify import PARTS, SEED
 def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, build: Path) -> int:
     """Check specification, model and implementation against each other, and print one report.
 
-    Writes report/verification.json, report/junit.xml and report/findings.sarif into the build folder.
+    Writes verification.json, junit.xml, findings.sarif and a page, index.html, into build/report.
     """
     from conformance.machine import cores
+    from conformance.page import of_verify, render
     from conformance.report import junit, sarif, verification
     from conformance.report.progress import Progressing
     from conformance.report.screen import WIDE, screen
@@ -34,9 +35,10 @@ def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, bui
     context = fresh_context(seed, build, quick=quick, processes=cores(), thorough=thorough)
     with Progressing() as watch:
         done = verify(chosen, context=context, watch=watch)
-    files = (build / "report" / "verification.json", build / "report" / "junit.xml")
+    files = tuple(build / "report" / name for name in ("verification.json", "junit.xml", "index.html"))
     verification.write(done, files[0])
     junit.write(done, files[1])
+    render.write(of_verify.page_of(done), files[2])
     sarif.write(done.parts, build / "report" / "findings.sarif")
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size((WIDE, 24)).columns if terminal else WIDE

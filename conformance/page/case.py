@@ -58,10 +58,19 @@ class Case:
     """Other events that wait for a cause at that point."""
     commands: tuple[tuple[str, str], ...] = ()
     """What a command is for, and the command."""
-    left: str = "model"
-    right: str = "implementation"
-    """What the two sides are called."""
+    is_recorded: bool = False
+    """The steps are those of a log, which tells what was said and no state."""
     note: str = ""
+
+    @property
+    def left(self) -> str:
+        """What the side is called that is right."""
+        return "model"
+
+    @property
+    def right(self) -> str:
+        """What the other side is called."""
+        return "log" if self.is_recorded else "implementation"
 
 
 def witness(adapter: Adapter, component: str, config: Wire, events: Sequence[Wire]) -> tuple[Step, ...]:

@@ -55,6 +55,7 @@ def effects_of(answer: Answer | Failure | None) -> list[str]:
 
 def _step(case: Case, at: int) -> dict[str, Any]:
     step = case.steps[at]
+    is_wrong = case.is_wrong and at == len(case.steps) - 1
     whose = (step.task, step.component)
     earlier = (one for one in reversed(case.steps[:at]) if (one.task, one.component) == whose)
     before = next((one.expected.state for one in earlier), {})
@@ -67,7 +68,8 @@ def _step(case: Case, at: int) -> dict[str, Any]:
         "effects": effect_rows(step),
         "state": state_rows(step, before),
         "rules": list(dict.fromkeys(step.rules)),
-        "wrong": case.is_wrong and at == len(case.steps) - 1,
+        "fired": "charged" if is_wrong and case.is_recorded else "that fired",
+        "wrong": is_wrong,
         "stderr": _stderr(step.got),
         "left": case.left,
         "right": case.right,

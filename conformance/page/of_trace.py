@@ -5,6 +5,7 @@ up to the one that no rule allows; of accepted ones those checkpoints that show 
 The few logs that are shown are validated once more for it, whoever has judged them all.
 """
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -79,7 +80,7 @@ def page_of(logs: Sequence[Path], watched: Watched, part: PartResult, again: str
         "trace",
         part.verdict,
         _headline(part, watched),
-        (("logs", _named(logs)), ("looked at here", _named([log for log, *_ in recorded]))),
+        (("logs", _named(logs)), *_looked_at(logs, [log for log, *_ in recorded])),
         again,
         tuple(rows),
         tuple(cases),
@@ -97,6 +98,11 @@ def _recorded(logs: Sequence[Path], part: PartResult) -> list[Recorded]:
         with suppress(EventLogError):  # it is a finding, and told as such
             found.append(Recorded(log, validate(log, required=(), record=record), record))
     return found
+
+
+def _looked_at(logs: Sequence[Path], chosen: Sequence[Path]) -> Iterator[tuple[str, str]]:
+    if len(chosen) < len(logs):
+        yield "looked at here", _named(chosen)
 
 
 def _named(logs: Sequence[Path]) -> str:
@@ -266,6 +272,7 @@ def _case(
         sentences=f"{rejection.why}." if rejection is not None else "",
         refusal=why,
         waiting=rejection.waiting if rejection is not None else (),
-        right="log",
+        is_recorded=True,
+        commands=() if rejection is None else (("again", shlex.join(["barrierspec", "trace", log])),),
         note=note,
     )

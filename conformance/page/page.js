@@ -58,7 +58,7 @@
       make("p", { class: "event" }, make("b", {}, step.event), " ", make("span", { class: "about" }, about)),
       make("p", { class: "wire" }, make("code", {}, step.wire)),
       make("div", { class: "sides" }, effectTable(step), ...(step.state.length ? [stateTable(step)] : [])),
-      make("p", { class: "fired" }, "Rules that fired: ", ...rules),
+      make("p", { class: "fired" }, `Rules ${step.fired}: `, ...rules),
     ];
     if (step.stderr) parts.push(make("pre", { tabindex: "0", "aria-label": "stderr, at its end" }, step.stderr));
     return parts;

@@ -13,8 +13,8 @@ from conformance.observe.eventlog import COORDINATOR
 from conformance.observe.record import Record, Seen
 from conformance.page.case import Step
 from conformance.page.conditions import conditions
-from conformance.page.diagram import IMPLEMENTATION, Arrow, Band, Diagram, Mark
-from conformance.page.draw import checkpoint_of, hues, label_of
+from conformance.page.diagram import BOTH, Arrow, Band, Diagram, Mark
+from conformance.page.draw import checkpoint_of, hues, label_of, said
 from conformance.page.seats import QUIET, seat_of
 from conformance.report import words
 
@@ -124,9 +124,9 @@ def of_run(moments: Sequence[Moment], lanes: Sequence[str], *, is_wrong: bool) -
     arrows: list[Arrow] = []
     sent_at: dict[Message, int] = {}
     for number, moment in enumerate(moments, start=1):
-        last_is_wrong = is_wrong and number == len(moments)
+        is_rejected = is_wrong and number == len(moments)
         come = sent_at.get(moment.receives) if moment.receives is not None else None
-        marks += _marks(number, moment.step, last_is_wrong)
+        marks += _marks(number, moment.step, is_rejected)
         if come is not None and moment.receives is not None:
             arrows.append(_arrow(come, number, moments[come - 1].step.task, moment.step))
         for message in moment.sends:
@@ -148,22 +148,19 @@ def _arrow(start: int, end: int, source: str, step: Step) -> Arrow:
     return Arrow((start, source), (end, step.task), told, checkpoint=checkpoint_of(step.event))
 
 
-def _marks(number: int, step: Step, is_wrong: bool) -> Iterator[Mark]:
+def _marks(number: int, step: Step, is_rejected: bool) -> Iterator[Mark]:
     """The event, and what of its effects is no message to another task."""
-    said = [(step.event, words.of_event(step.event))]
-    said += [(effect, words.of_effect(effect)) for effect in step.expected.effects]
     slot = 0
-    for word, told in said:
-        kind = word.get("kind")
-        is_event = word is step.event
-        if not is_event and (kind in _SENT or kind in QUIET.get(step.component, ())):
+    for one in said(step):
+        quiet = one.word.get("kind") in {*_SENT, *QUIET.get(step.component, ())}
+        if quiet and not one.is_event and one.side == BOTH:
             continue
-        _, _, look = seat_of(step.component, word)
-        whole = f"{step.task}: {told}"
-        yield Mark(number, step.task, look, label_of(word), whole, slot=slot, checkpoint=checkpoint_of(word))
+        _, _, look = seat_of(step.component, one.word)
+        told, about = f"{step.task}: {one.told}", checkpoint_of(one.word)
+        yield Mark(number, step.task, look, label_of(one.word), told, one.side, slot, about)
         slot += 1
-    if is_wrong:
-        yield Mark(number, step.task, "fail", "", "rejected", IMPLEMENTATION, slot)
+    if is_rejected:
+        yield Mark(number, step.task, "fail", "rejected", f"{step.task}: rejected", slot=slot)
 
 
 def _words(moments: Sequence[Moment]) -> Iterator[Wire]:

@@ -1,6 +1,7 @@
 """A divergence as a person meets it: the rule, the steps, expected beside actual, and how to see it again.
 
-At most 80 columns, plain text.
+At most 80 columns, plain text, and no more than two screens: of a long sequence the steps are told that lead
+up to its end.
 """
 
 import shlex
@@ -17,6 +18,10 @@ from conformance.drive.oracle import Oracle, canonical
 from conformance.report import words
 
 WIDTH = 80
+LINES = 48
+"""Two screens of 24 lines."""
+CUT = 400
+"""Letters of a paragraph; what an implementation says may be of any length."""
 _COLUMNS = (20, 24, 24)
 """Widths of event, expected and got; the step stands before them in 6 columns."""
 _STDERR_LINES = 8
@@ -47,28 +52,25 @@ class Written(NamedTuple):
 def tell(telling: Telling, saved: Written | None = None) -> str:
     """The story; `saved` are its replays, if they were written."""
     divergence = telling.divergence
-    lines = [
-        *_headline(divergence),
-        *_wrapped(
-            f"{telling.implementation}, {words.of_config(divergence.component, divergence.config)}", 10
-        ),
+    described = words.of_config(divergence.component, divergence.config)
+    before = [*_headline(divergence), *_wrapped(f"{telling.implementation}, {described}", 10), ""]
+    after = [
         "",
-        *_table(divergence),
-        "",
-        *_wrapped(difference(divergence), 2),
+        *_wrapped(_cut(difference(divergence)), 2),
         *_must(divergence),
         *_stderr(divergence),
         "",
         f"  found after {telling.found_after:,} steps; no event can be left out",
     ]
     if saved is not None:
-        lines += [*_command(telling.adapter, saved.replay), f"  as test pytest {saved.test}"]
-        lines += (
+        after += [*_command(telling.adapter, saved.replay), f"  as test pytest {saved.test}"]
+        after += (
             [f"  in TLC  --replay {saved.module}"]
             if isinstance(saved.module, Path)
             else textwrap.wrap(f"  in TLC  not: {saved.module}", WIDTH, subsequent_indent=" " * 10)
         )
-    return "\n".join(lines) + "\n"
+    room = LINES - len(before) - len(after)
+    return "\n".join([*before, *_table(divergence, room), *after]) + "\n"
 
 
 def headline(divergence: Divergence) -> str:
@@ -85,15 +87,16 @@ def headline(divergence: Divergence) -> str:
 
 def _headline(divergence: Divergence) -> list[str]:
     lines = textwrap.wrap(
-        f"DIVERGES  {headline(divergence)}", WIDTH, subsequent_indent=" " * 20, break_long_words=False
+        f"DIVERGES  {_cut(headline(divergence))}", WIDTH, subsequent_indent=" " * 20, break_long_words=False
     )
     if len(divergence.rules) > 1:
         lines += _wrapped(f"also fired at this step: {', '.join(dict.fromkeys(divergence.rules[1:]))}", 10)
     return lines
 
 
-def _table(divergence: Divergence) -> list[str]:
-    lines = ["  step  " + _row(("event", "expected", "got"))[0]]
+def _table(divergence: Divergence, room: int) -> list[str]:
+    """The steps in at most `room` lines, if the last one leaves so many."""
+    blocks = []
     edges = Oracle(divergence.component, divergence.config).transcript(divergence.events)
     for number, (event, edge) in enumerate(zip(divergence.events, edges, strict=True), start=1):
         last = number == divergence.step
@@ -101,13 +104,34 @@ def _table(divergence: Divergence) -> list[str]:
         got = divergence.got if last else expected
         cells = (words.of_event(event), words.of_answer(expected), words.of_answer(got))
         mark = "->" if last else "  "
-        for at, row in enumerate(_row(cells)):
-            lines.append((f"{mark}{number:>4}  " if at == 0 else " " * 8) + row)
+        rows = _row([*map(_cut, cells)])
+        blocks.append([f"{mark}{number:>4}  {rows[0]}", *(" " * 8 + row for row in rows[1:])])
+    lines = [
+        "  step  " + _row(("event", "expected", "got"))[0],
+        *_fitting(blocks, room - 1 - len(_states(divergence))),
+    ]
+    return [line.rstrip() for line in (*lines, *_states(divergence))]
+
+
+def _fitting(blocks: list[list[str]], room: int) -> list[str]:
+    """All steps, or the first, how many are left out, and as many of the last as there is room for."""
+    if sum(map(len, blocks)) <= room:
+        return [line for block in blocks for line in block]
+    first, rest = blocks[0], blocks[1:]
+    kept: list[str] = []
+    while rest and (not kept or len(first) + 1 + len(rest[-1]) + len(kept) <= room):
+        kept = rest.pop() + kept
+    if not rest:
+        return [*first, *kept]
+    return [*first, f"        ... {len(rest)} steps left out, answered as expected", *kept]
+
+
+def _states(divergence: Divergence) -> list[str]:
+    """What differs of the states, below the last step."""
     names = _fields_shown(divergence)
     got_state = divergence.got.state if isinstance(divergence.got, Answer) else {}
-    states = ("", words.of_state(divergence.expected.state, names), words.of_state(got_state, names))
-    lines += [" " * 8 + row for row in _row(states)] if names else []
-    return [line.rstrip() for line in lines]
+    shown = (words.of_state(divergence.expected.state, names), words.of_state(got_state, names))
+    return [" " * 8 + row for row in _row(("", *map(_cut, shown)))] if names else []
 
 
 def _row(cells: Sequence[str]) -> list[str]:
@@ -198,6 +222,11 @@ def _command(adapter: str, replay_file: Path) -> list[str]:
     if len(whole) <= WIDTH:
         return [whole]
     return ["  again   barrierspec conform \\", f"            {options[0]} \\", f"            {options[1]}"]
+
+
+def _cut(text: str) -> str:
+    """A text that an implementation has a say in, at a length that can be read."""
+    return text if len(text) <= CUT else textwrap.shorten(text, CUT, placeholder=" ...")
 
 
 def _wrapped(text: str, indent: int) -> list[str]:

@@ -1,0 +1,33 @@
+"""The page of `barrierspec verify`: every part with its bound, and every finding with its story."""
+
+from conformance.page.document import Page, Row
+from conformance.report.screen import scope
+from conformance.verdict import Verdict
+from conformance.verify import Verification
+
+
+def page_of(verification: Verification) -> Page:
+    """The page; parts that were not asked for are named, so that nobody takes them for passed."""
+    rows = tuple(
+        Row(part.name, part.verdict, part.bound, part.rules, findings=part.findings)
+        for part in verification.parts
+    )
+    about = [
+        ("commit", verification.commit),
+        ("seed", str(verification.seed)),
+        ("machine", verification.machine.describe()),
+        ("began", verification.started),
+        ("took", f"{verification.seconds:,.0f} s"),
+    ]
+    if verification.not_run:
+        about.append(("not run", ", ".join(verification.not_run)))
+    return Page(
+        "verify", verification.verdict, _headline(verification), tuple(about), verification.again, rows
+    )
+
+
+def _headline(verification: Verification) -> str:
+    if verification.verdict is Verdict.CONFORMS and not verification.not_run:
+        return "Specification, model and implementation agree, within the bounds below."
+    told = scope(verification).replace("above", "below")
+    return f"{told[0].upper()}{told[1:]}."

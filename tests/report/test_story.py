@@ -1,0 +1,84 @@
+"""A failure fits two screens of 80 columns, however long its sequence and whatever an implementation says."""
+
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from conformance import cli
+from conformance.adapters.protocol import Crashed, Malformed
+from conformance.drive import generate
+from conformance.drive.lockstep import Answer, Divergence, drawn
+from conformance.drive.oracle import Oracle
+from conformance.report import story
+from conformance.report.story import LINES, WIDTH, Telling, Written
+
+FOLDER = Path("build/divergences")
+SAVED = Written(
+    FOLDER / "0123abcd.json", FOLDER / "test_0123abcd.py", FOLDER / "0123abcd/Divergence_0123abcd.tla"
+)
+ADAPTERS = Path(__file__).parents[1] / "adapters"
+
+
+def told(component, config, events, got, rules=("ALIGN-04",)):
+    edge = Oracle(component, config).transcript(events)[-1]
+    expected = Answer(edge.effects, edge.after.observed, edge.refused)
+    divergence = Divergence(component, config, tuple(events), expected, got, rules)
+    return story.tell(Telling(divergence, "my-engine 0.3.1", "./my-engine", 12_345), SAVED).splitlines()
+
+
+def fits(lines):
+    assert len(lines) <= LINES
+    assert [line for line in lines if len(line) > WIDTH] == []
+
+
+@pytest.mark.parametrize("component", generate.COMPONENTS)
+def test_a_long_sequence_is_told_from_its_ends(component):
+    config = generate.configs(component)[0]
+    events, _ = drawn(Oracle(component, config), generate.chooser(component, config, Random(1)), 60)
+    lines = told(component, config, events, Answer([{"kind": "fail", "error": "E"}] * 20, {}))
+
+    fits(lines)
+    assert any(line.startswith(f"->{len(events):>4}") for line in lines)
+    assert any(line.startswith("     1") for line in lines)
+    assert any("steps left out, answered as expected" in line for line in lines) or len(events) < 15
+
+
+def test_a_short_one_is_told_whole():
+    barrier = {"kind": "barrier", "channel": 0, "checkpoint": 1}
+    config = {"channels": 2, "mode": "exactly-once", "level": "handler"}
+    lines = told("gate", config, [barrier] * 5, Answer([], {"blocked": []}))
+
+    assert [line[:6] for line in lines if line[:6].strip().lstrip("->").isdigit() or "->" in line[:2]] == [
+        "     1", "     2", "     3", "     4", "->   5",
+    ]  # fmt: skip
+    assert not any("left out, answered" in line for line in lines)
+
+
+@pytest.mark.parametrize("failure", [Crashed, Malformed])
+def test_what_an_implementation_says_at_its_end_is_cut(failure):
+    chatter = "no word that ends the chatter " * 400
+    config = {"channels": 2, "mode": "exactly-once", "level": "handler"}
+    event = {"kind": "barrier", "channel": 0, "checkpoint": 1}
+    lines = told("gate", config, [event], failure(chatter, f"{chatter}\n" * 99))
+
+    fits(lines)
+    assert any(line.startswith("    no word that ends") for line in lines)
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["gate_forgets_subsumption", "gate_unblocks_on_late_barrier", "misbehaving crash", "misbehaving noisy"],
+)
+def test_the_fakes_fit_on_a_terminal_and_in_a_pipe(script, tmp_path, capsys):
+    name, *how = script.split()
+    adapter = " ".join([sys.executable, str(ADAPTERS / f"{name}.py"), *how])
+    cli.run(["conform", "--adapter", adapter, "--examples", "2", "--out", str(tmp_path)])
+    said = capsys.readouterr().out
+    lines = said[said.index("DIVERGES  ") :].splitlines()
+
+    assert "\x1b" not in said  # there is no colour to lose
+    assert len(lines) <= LINES + 2  # the verdict stands below the story
+    commands = [line for line in lines if str(tmp_path) in line or "--adapter" in line]
+    assert [line for line in lines if len(line) > WIDTH and line not in commands] == []
