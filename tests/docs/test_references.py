@@ -10,6 +10,7 @@ from blocks import PAGES, ROOT, blocks_of
 
 from conformance.adapters.flink.releases import releases
 from conformance.cli import barrierspec
+from conformance.mutants.catalogue import load_catalogue
 from conformance.verdict import Exit
 
 HOUSES = "spec|model|impl|conformance|tests|docs"
@@ -101,6 +102,14 @@ def test_numbers_of_the_readme_are_those_of_the_code():
     assert "nine releases" in readme
     assert len(releases()) == 9
     assert f"Exit codes: {told.replace('own fault', 'our own fault')}." in readme
+
+
+def test_the_mutants_of_the_page_are_those_of_the_catalogue():
+    page = (ROOT / "docs/mutants.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| ([A-Z]+-\d\d) \| `([\w-]+)` \|", page, re.MULTILINE)
+
+    assert told
+    assert set(told) <= {(mutant.rule, mutant.id) for mutant in load_catalogue()}
 
 
 def test_the_changelog_tells_of_the_version():
