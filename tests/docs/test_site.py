@@ -1,14 +1,17 @@
 """What the documentation site is made of: a page for each rule and each command, and links for words."""
 
 import re
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
 from blocks import ROOT
+from mkdocs.exceptions import PluginError
 
 from conformance.cli import barrierspec
 from conformance.site import command_pages, rule_pages, texts
 from conformance.site.gate_picture import gate_picture
+from conformance.site.hooks import on_post_page
 from conformance.site.links import anchor, deepened, linked
 from conformance.site.scenes import scene_of, scenes
 from conformance.site.talk_picture import talk_picture
@@ -93,6 +96,15 @@ def test_words_become_links_but_not_in_code():
         f"[`ALIGN-03`](rules/ALIGN-03.md), `in ALIGN-03`, NO-03.\n\n{fenced}"
     )
     assert linked("`docs/gone.md` `docs/no/`", "a.md", titles, frozenset()) == "[gone.md](gone.md) `docs/no/`"
+
+
+def test_a_page_that_loads_something_from_elsewhere_is_refused():
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="here.md"))
+    own = '<script src="assets/a.js"></script><a href="https://example.org">a link is no load</a>'
+
+    assert on_post_page(own, page, None) == own
+    with pytest.raises(PluginError, match=r"here\.md: expected nothing from elsewhere"):
+        on_post_page('<link rel="stylesheet" href="https://example.org/font.css">', page, None)
 
 
 def test_what_belongs_to_an_item_stands_four_columns_in():
