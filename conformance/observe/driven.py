@@ -15,6 +15,9 @@ SCHEDULES = 20
 _RECORDS = 12
 _CHANNELS = 2
 _KEY = 0
+_CHECKPOINTS = 8
+_FAILS_BEFORE, _FAILS_BEHIND = 0.4, 0.6
+"""How likely a job with a sink fails before a checkpoint is complete, or else before the sink hears of it."""
 
 
 class UndrivenError(Exception):
@@ -74,15 +77,19 @@ class _Gate(_Driven):
 
     component = "gate"
 
+    def __init__(self, adapter: Adapter, config: Wire, draw: Random) -> None:
+        super().__init__(adapter, config, draw)
+        self.state: dict[Hashable, Totals] = {}
+        self.rows: list[Row] = []
+        self.cut: tuple[dict[Hashable, Totals], int] | None = None
+        """What the checkpoint holds: the state, and how many rows it commits."""
+
     def run(self) -> Account:
         lanes = range(_CHANNELS)
         barrier = [self.draw.randrange(2, _RECORDS - 4) for _ in lanes]
         sent: dict[Hashable, Sent] = {
             f"{lane}:{at}": Sent(lane, f"in-{lane}", at, at + 1) for lane in lanes for at in range(_RECORDS)
         }
-        self.state: dict[int, Totals] = {}
-        self.rows: list[Row] = []
-        self.cut: tuple[dict[int, Totals], int] | None = None
         self._attempt([[*range(_RECORDS)] for _ in lanes], barrier)
         if self.cut is None:
             raise UndrivenError("gate: no checkpoint was triggered although its barrier came on each channel")
@@ -92,7 +99,7 @@ class _Gate(_Driven):
             self.rows[:committed],
         )  # the failure; the rest was never committed
         self._attempt([[*range(start, _RECORDS)] for start in barrier], None)
-        offsets = {f"in-{lane}": at for lane, at in enumerate(barrier)}
+        offsets: dict[Hashable, int] = {f"in-{lane}": at for lane, at in enumerate(barrier)}
         return Account(sent, self.rows, dict(self.state), [Cut(1, offsets, state)])
 
     def _attempt(self, records: list[list[int]], barriers: list[int] | None) -> None:
@@ -132,38 +139,46 @@ class _Sink(_Driven):
 
     component = "sink"
 
-    def run(self) -> Account:
+    def __init__(self, adapter: Adapter, config: Wire, draw: Random) -> None:
+        super().__init__(adapter, config, draw)
         self.written: dict[int, list[int]] = {}
+        """By transaction, the records written into it."""
         self.shown: dict[int, list[Seen]] = {}
+        """By transaction that was committed, its rows."""
+        self.filed: dict[int, int] = {}
+        """By transaction, the checkpoint that it was pre-committed for."""
         self.checkpoint = self.completed = 0
+
+    def run(self) -> Account:
         offsets: Mapping[int, int] = {0: 0}
         at = 0
         self.new()
-        for _ in range(8):
+        for _ in range(_CHECKPOINTS):
             for _ in range(self.draw.randrange(1, 3)):
                 if at < _RECORDS:
                     self._take({"kind": "write", "value": at})
                     at += 1
-            self.checkpoint += 1
-            self._take({"kind": "snapshot", "checkpoint": self.checkpoint})
-            offsets = {**offsets, self.checkpoint: at}
-            if self.draw.random() < 0.4:  # it fails before the checkpoint is complete
+            offsets = {**offsets, self.checkpoint + 1: at}
+            if not self._checkpoint(self.draw.random()):
                 at = self._fail(offsets)
-                continue
-            self.completed = self.checkpoint
-            if self.draw.random() < 0.3:  # it fails before the sink hears of it
-                at = self._fail(offsets)
-            else:
-                self._take({"kind": "notify_complete", "checkpoint": self.completed})
         for last in range(at, _RECORDS):
             self._take({"kind": "write", "value": last})
-        self.checkpoint += 1
-        self._take({"kind": "snapshot", "checkpoint": self.checkpoint})
-        self.completed = self.checkpoint
-        self._take({"kind": "notify_complete", "checkpoint": self.completed})
+        self._checkpoint(1.0)
         seen = [one for shown in self.shown.values() for one in shown]
         sent: dict[Hashable, Sent] = {at: Sent(_KEY, "in-0", at, 1) for at in range(_RECORDS)}
         return Account(sent, [one.row for one in seen], seen=seen)
+
+    def _checkpoint(self, luck: float) -> bool:
+        """One checkpoint; whether the job lives on: it may fail before it is complete, or is heard of."""
+        self.checkpoint += 1
+        self._take({"kind": "snapshot", "checkpoint": self.checkpoint})
+        if luck < _FAILS_BEFORE:
+            return False
+        self.completed = self.checkpoint
+        if luck < _FAILS_BEHIND:
+            return False
+        self._take({"kind": "notify_complete", "checkpoint": self.completed})
+        return True
 
     def _fail(self, offsets: Mapping[int, int]) -> int:
         """The job fails and is restored; where its source goes on."""
@@ -175,7 +190,12 @@ class _Sink(_Driven):
         for effect in self.effects(event):
             if effect["kind"] == "write":
                 self.written.setdefault(effect["transaction"], []).append(effect["value"])
+            elif effect["kind"] == "pre_commit":
+                self.filed[effect["transaction"]] = self.checkpoint
             elif effect["kind"] == "commit" and effect["transaction"] not in self.shown:
-                complete = self.completed == self.checkpoint
-                rows = [Row(_KEY, at, at + 1, at + 1) for at in self.written.get(effect["transaction"], ())]
-                self.shown[effect["transaction"]] = [Seen(row, self.checkpoint, complete) for row in rows]
+                self._show(effect["transaction"])
+
+    def _show(self, transaction: int) -> None:
+        filed = self.filed.get(transaction, self.checkpoint + 1)
+        rows = [Row(_KEY, at, at + 1, at + 1) for at in self.written.get(transaction, ())]
+        self.shown[transaction] = [Seen(row, filed, filed <= self.completed) for row in rows]
