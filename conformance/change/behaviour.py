@@ -46,6 +46,8 @@ class Change(NamedTuple):
     new: Answer
     runs: int
     """So many runs differ in this way."""
+    rules: tuple[str, ...] = ()
+    """What fires where they part, in the model that wrote the run."""
 
 
 def meaning_of(changes: Iterable[Change]) -> Meaning:
@@ -62,11 +64,14 @@ def changes(old: Adapter, new: Adapter, vectors: Iterable[Vector]) -> Iterator[C
     """One for each way to differ, in the order in which they are met."""
     first: dict[str, Divergence] = {}
     runs: dict[str, int] = {}
+    rules: dict[str, set[str]] = {}
     for vector in vectors:
         found = _apart(old, new, vector.component, vector.config, vector.events)
         if found is not None:
             looks = found.rules[0]
             runs[looks] = runs.get(looks, 0) + 1
+            parts = vector.steps[len(found.events) - 1] if found.events else None
+            rules.setdefault(looks, set()).update(parts.rules if parts is not None else ())
             if looks not in first or len(found.events) < len(first[looks].events):
                 first[looks] = found
     for looks, found in first.items():
@@ -74,7 +79,8 @@ def changes(old: Adapter, new: Adapter, vectors: Iterable[Vector]) -> Iterator[C
         before, after = shortest.got, shortest.expected
         assert isinstance(before, Answer)
         kind = _kind(before, after)
-        yield Change(kind, found.component, found.config, shortest.events, before, after, runs[looks])
+        told = (found.component, found.config, shortest.events, before, after)
+        yield Change(kind, *told, runs[looks], tuple(sorted(rules[looks])))
 
 
 def _trial(old: Adapter, new: Adapter, found: Divergence) -> Trial:

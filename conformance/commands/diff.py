@@ -37,6 +37,8 @@ def command(old: str, new: str | None, components: tuple[str, ...]) -> int:
         click.echo(line)
     for line in change.of_rules(compared.declared) if compared.declared is not None else ():
         click.echo(line)
+    for line in change.affected(compared.changes):
+        click.echo(line)
     meaning = meaning_of(compared.changes)
     click.echo(f"\n{change.closing(meaning, compared.bound)}")
     return Exit.CONFORMS if meaning is Meaning.COMPATIBLE else Exit.DIVERGES

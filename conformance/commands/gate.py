@@ -56,6 +56,8 @@ def command(
     assert compared.declared is not None
     for line in (*change.told(compared.changes), *change.of_rules(compared.declared)):
         click.echo(line)
+    for line in change.affected(compared.changes):
+        click.echo(line)
     meaning = meaning_of(compared.changes)
     click.echo(f"\n{change.closing(meaning, compared.bound)}")
     is_declared = meaning is Meaning.COMPATIBLE or compared.declared.is_declared

@@ -7,6 +7,7 @@ from conformance.change.behaviour import Change, Meaning
 from conformance.change.declared import Declared
 from conformance.drive.lockstep import Answer
 from conformance.drive.oracle import canonical
+from conformance.mutants.catalogue import load_catalogue
 from conformance.parts.result import Finding
 from conformance.report import words
 
@@ -54,6 +55,19 @@ def of_rules(said: Declared) -> Iterator[str]:
     for word, names in parts.items():
         if names:
             yield _wrapped(f"  rules {word}: ", ", ".join(names))
+
+
+def affected(changes: Sequence[Change]) -> Iterator[str]:
+    """The rules that fire where the sides part, the vectors that change, the mutants to be tried again."""
+    if not changes:
+        return
+    rules = sorted({rule for change in changes for rule in change.rules})
+    mutants = [mutant for mutant in load_catalogue() if mutant.rule in rules]
+    yield _wrapped("  affected  rules ", ", ".join(rules) or "none")
+    yield f"            vectors {sum(change.runs for change in changes):,}"
+    if mutants:
+        again = " ".join(f"--rule {rule}" for rule in rules if any(rule == one.rule for one in mutants))
+        yield _wrapped("            mutants ", f"{len(mutants)}: barrierspec mutants {again}")
 
 
 def closing(meaning: Meaning, bound: str) -> str:

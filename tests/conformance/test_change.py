@@ -16,7 +16,7 @@ from conformance.change.sides import SHIPPED, Reprofiled
 from conformance.commands import diff, gate
 from conformance.drive import generate
 from conformance.drive.lockstep import Answer
-from conformance.report.change import told
+from conformance.report.change import affected, told
 from conformance.vectors.vector import vector_of
 
 ROOT = Path(__file__).parents[2]
@@ -65,6 +65,20 @@ def test_a_state_that_differs_is_shown_where_the_effects_do_not():
         Reprofiled("flink-1.12"), model_adapter(), [vector_of("walk", "gate", config, [announce])]
     )
     assert any("pending" in line for line in told([change]) if line.startswith("           new"))
+
+
+@pytest.mark.rule("ALIGN-20")
+def test_rules_vectors_and_mutants_that_are_affected_are_named():
+    barrier = {"kind": "barrier", "channel": 0, "checkpoint": 1}
+    config = {"channels": 2, "mode": "exactly-once", "level": "handler", "profile": "flink-1.12"}
+    repeated = [vector_of("walk", "gate", config, [barrier] * length) for length in (2, 3)]
+    found = list(changes(Reprofiled("flink-1.12"), Reprofiled("flink-1.13"), repeated))
+
+    rules, vectors, mutants, *_ = affected(found)
+    assert rules == "  affected  rules ALIGN-20"
+    assert vectors == "            vectors 2"
+    assert mutants.endswith("barrierspec mutants --rule ALIGN-20")
+    assert list(affected([])) == []
 
 
 @pytest.mark.parametrize(
