@@ -20,7 +20,7 @@ LETTER = 7.0
 HUES = 6
 """So many colours take turns among checkpoints."""
 TIP, HALF, GAP = 8.0, 3.4, 7.0
-"""The length of an arrow's head, half its width, and how far before the mark it ends."""
+"""The length of an arrow's head, half its width, and how far from marks it keeps."""
 
 TALL = frozenset({"blocked", "open", "pre-committed", "committed", "retained"})
 """Bands that fill the lane; the others are strips below it."""
@@ -43,6 +43,8 @@ class Spot(NamedTuple):
     y: float
     mark: Mark
     hue: int
+    is_beside: bool
+    """The label stands beside it, because an arrow comes from above."""
 
 
 class Drawn(NamedTuple):
@@ -107,6 +109,11 @@ class _Layout:
             slots[mark.step] = max(slots[mark.step], mark.slot + 1)
             self._slot[mark.step] = max(self._slot[mark.step], len(mark.label) * LETTER + 4)
         self._slots = slots
+        self._from_above = {
+            (*arrow.end, arrow.slot)
+            for arrow in diagram.arrows
+            if arrow.start[0] == arrow.end[0] and self._heights[arrow.start[1]] < self._heights[arrow.end[1]]
+        }
         self._left: dict[int, float] = {}
         x = float(EDGE)
         for step in slots:
@@ -153,6 +160,8 @@ class _Layout:
 
     def _fronts(self) -> Iterator[tuple[str, int, bool]]:
         for front in self._diagram.fronts:
+            if len(front.points) < 2:
+                continue
             places = [(self._slot_of(step, lane), self._heights[lane]) for step, lane in front.points]
             path = "M" + "L".join(f"{x:g} {y:g}" for x, y in places)
             yield path, self._hue(front.checkpoint), front.is_done
@@ -164,7 +173,13 @@ class _Layout:
     def _column(self, step: int) -> Column:
         diagram = self._diagram
         spots = [
-            Spot(self._x(step, mark.slot), self._heights[mark.lane], mark, self._hue(mark.checkpoint))
+            Spot(
+                self._x(step, mark.slot),
+                self._heights[mark.lane],
+                mark,
+                self._hue(mark.checkpoint),
+                (step, mark.lane, mark.slot) in self._from_above,
+            )
             for mark in diagram.marks
             if mark.step == step
         ]
@@ -179,6 +194,8 @@ class _Layout:
         x1, y1 = self._x(step) if step != end else x2 - 9, self._heights[source]
         length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5 or 1.0
         ux, uy = (x2 - x1) / length, (y2 - y1) / length
+        if step != end:  # a mark stands where it begins, too
+            x1, y1 = x1 + ux * GAP, y1 + uy * GAP
         x2, y2 = x2 - ux * GAP, y2 - uy * GAP
         bx, by = x2 - ux * TIP, y2 - uy * TIP
         corners = ((x2, y2), (bx - uy * HALF, by + ux * HALF), (bx + uy * HALF, by - ux * HALF))

@@ -160,6 +160,12 @@ def test_nothing_that_an_implementation_says_becomes_part_of_the_page():
     assert evil in read.text
 
 
+def test_the_pictures_in_the_docs_are_small():
+    pictures = list((Path(__file__).parents[2] / "docs" / "reading-a-report").glob("*"))
+    assert {picture.name for picture in pictures} == {"late-gate.png", "trace.png"}
+    assert all(picture.stat().st_size < 200_000 for picture in pictures)
+
+
 def test_the_same_run_is_the_same_text():
     steps = witness(ours("impl"), "gate", GATE, [{"kind": "barrier", "channel": 0, "checkpoint": 1}])
     assert render.html(page_about(*steps)) == render.html(page_about(*steps))

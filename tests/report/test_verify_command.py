@@ -43,6 +43,9 @@ def test_the_worst_part_decides(stand_in, tmp_path, capsys, fake, code, word):
     assert [part.name for part in done.parts] == list(PARTS)
     assert done.seed == 11
     assert (tmp_path / "report" / "junit.xml").is_file()
+    page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    assert page.count(f">{word}</span>") == 1 + (1 if fake != "passes" else len(PARTS))
+    assert all(f'<th scope="row">{name}</th>' in page for name in PARTS)
 
 
 def test_only_some_parts(stand_in, tmp_path, capsys):
