@@ -1,5 +1,6 @@
 """What the documentation site is made of: a page for each rule and each command, and links for words."""
 
+import posixpath
 import re
 from types import SimpleNamespace
 from xml.etree import ElementTree
@@ -11,7 +12,7 @@ from mkdocs.exceptions import PluginError
 from conformance.cli import barrierspec
 from conformance.site import command_pages, rule_pages, texts
 from conformance.site.gate_picture import gate_picture
-from conformance.site.hooks import on_post_page
+from conformance.site.hooks import FROM_THE_ROOT, on_post_page
 from conformance.site.links import anchor, deepened, linked
 from conformance.site.scenes import scene_of, scenes
 from conformance.site.talk_picture import talk_picture
@@ -19,6 +20,7 @@ from conformance.verdict import Exit
 from spec.rules import load_rules
 
 RULES = {rule.id: rule for rule in load_rules()}
+IDS = frozenset(RULES)
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +37,36 @@ def test_every_rule_has_a_page_that_states_it_twice(pages):
         assert "\ndef " in page or rule.checked_by, rule.id
         assert all(f"`{mutant}`" in page for mutant in rule.mutants), rule.id
         assert f"[{rule.id}]({rule.id}.md)" in pages["reference/rules/index.md"]
+
+
+def test_links_of_made_pages_and_of_all_others_lead_to_pages(pages):
+    stand = {path.relative_to(ROOT / "docs").as_posix(): path for path in (ROOT / "docs").rglob("*.md")}
+    texts_of = {
+        **pages,
+        **dict(command_pages.pages()),
+        **{name: path.read_text(encoding="utf-8") for name, path in stand.items()},
+        **{name: (ROOT / own).read_text(encoding="utf-8") for name, own in FROM_THE_ROOT.items()},
+    }
+    titles = dict.fromkeys(texts_of, "a page")
+    broken = [
+        f"{own}: {link}"
+        for own, text in texts_of.items()
+        for link in re.findall(r"\]\(([^)#:\s]+\.md)", linked(text, own, titles, IDS))
+        if posixpath.normpath(posixpath.join(posixpath.dirname(own), link)) not in texts_of
+    ]
+
+    assert not broken
+
+
+def test_every_page_has_its_place_in_the_navigation():
+    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    placed = set(
+        re.findall(r"^ +- (?:[\w ]+: )?([\w/-]+\.md)$", config.partition("\nnav:\n")[2], re.MULTILINE)
+    )
+    stand = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    made = {path for path, _ in command_pages.pages()} | set(FROM_THE_ROOT) | {"reference/rules/index.md"}
+
+    assert placed == stand | made
 
 
 def test_a_rule_that_a_transcript_names_shows_one():
@@ -91,7 +123,7 @@ def test_words_become_links_but_not_in_code():
     text = "# ALIGN-03\n`docs/vectors.md`, ALIGN-03, `ALIGN-03`, `in ALIGN-03`, NO-03.\n\n"
     fenced = "```\nALIGN-03\n```\n"
 
-    assert linked(f"{text}<!-- file: x -->\n{fenced}", "reference/page.md", titles, frozenset(RULES)) == (
+    assert linked(f"{text}<!-- file: x -->\n{fenced}", "reference/page.md", titles, IDS) == (
         "# ALIGN-03\n[Test vectors](../vectors.md), [ALIGN-03](rules/ALIGN-03.md), "
         f"[`ALIGN-03`](rules/ALIGN-03.md), `in ALIGN-03`, NO-03.\n\n{fenced}"
     )
