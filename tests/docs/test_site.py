@@ -59,10 +59,8 @@ def test_links_of_made_pages_and_of_all_others_lead_to_pages(pages):
 
 
 def test_every_page_has_its_place_in_the_navigation():
-    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    placed = set(
-        re.findall(r"^ +- (?:[\w ]+: )?([\w/-]+\.md)$", config.partition("\nnav:\n")[2], re.MULTILINE)
-    )
+    places = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    placed = set(re.findall(r"^ +- (?:[\w ]+: )?([\w/-]+\.md)$", places, re.MULTILINE))
     stand = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     made = {path for path, _ in command_pages.pages()} | set(FROM_THE_ROOT) | {"reference/rules/index.md"}
 
