@@ -104,7 +104,7 @@ def page(fates: Sequence[Fate], catalogued: int, again: str) -> str:
         "implementation, or one replaced operator of the specification "
         "(`conformance/mutants/catalogue.toml`). *Events* is the length of the shortest sequence that kills "
         "it, *with* the fewest channels or tasks that it needs. "
-        f"Made by `{again}` at commit {machine.source()}.",
+        f"Made by `{again}` at commit {machine.source()}; `--resume` goes on with the others.",
         "",
         "| rule | mutant | outcome | killed by | events | with | where |",
         "|---|---|---|---|---|---|---|",
