@@ -109,7 +109,7 @@ class CoordinatorProfile:
 
     def __reduce__(self) -> str | tuple[object, ...]:
         """The one object of that name, also in another process."""
-        return (COORDINATOR_PROFILES.__getitem__, (self.name,))
+        return _profile_of, (self.name,)
 
 
 def _up_to_1_14(name: str, **older: object) -> CoordinatorProfile:
@@ -140,6 +140,10 @@ def _up_to_1_13(name: str, **older: object) -> CoordinatorProfile:
         restore_registers_anew=True,
         **{"counted": (CHECKPOINT_DECLINED, ASYNC_EXCEPTION, CHECKPOINT_EXPIRED), **older},
     )
+
+
+def _profile_of(name: str) -> CoordinatorProfile:
+    return COORDINATOR_PROFILES[name]
 
 
 COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {

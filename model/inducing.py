@@ -37,7 +37,11 @@ class SourceProfile:
 
     def __reduce__(self) -> str | tuple[object, ...]:
         """The one object of that name, also in another process."""
-        return (SOURCE_PROFILES.__getitem__, (self.name,))
+        return _profile_of, (self.name,)
+
+
+def _profile_of(name: str) -> SourceProfile:
+    return SOURCE_PROFILES[name]
 
 
 SOURCE_PROFILES: Mapping[str, SourceProfile] = {

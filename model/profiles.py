@@ -82,7 +82,11 @@ class Profile:
 
     def __reduce__(self) -> str | tuple[object, ...]:
         """The one object of that name, also in another process."""
-        return (PROFILES.__getitem__, (self.name,))
+        return _profile_of, (self.name,)
+
+
+def _profile_of(name: str) -> Profile:
+    return PROFILES[name]
 
 
 PROFILES: Mapping[str, Profile] = {

@@ -38,7 +38,7 @@ class TaskProfile:
 
     def __reduce__(self) -> str | tuple[object, ...]:
         """The one object of that name, also in another process."""
-        return (TASK_PROFILES.__getitem__, (self.name,))
+        return _profile_of, (self.name,)
 
 
 def _up_to_1_10(name: str) -> TaskProfile:
@@ -59,6 +59,10 @@ def _up_to_1_13(name: str) -> TaskProfile:
     return TaskProfile(
         name, completes_in_order=False, hears_subsumed=False, remembers=128, infers_aborts=False
     )
+
+
+def _profile_of(name: str) -> TaskProfile:
+    return TASK_PROFILES[name]
 
 
 TASK_PROFILES: Mapping[str, TaskProfile] = {

@@ -3,6 +3,8 @@
 `rates` has the suite's own rates, with those of real Flinks in `flink` and of their logs in `logs`. The
 runtime's measurements are one room each: `throughput` beside Structured Streaming, `cost` of checkpoints,
 `backpressure`, `recovery`, `incremental` checkpoints of large state, `memory`. Their jobs are in `words` and
-`slow`; `driver` runs them in processes of their own, `native` is what is measured beside them. `figures` are
-what comes of it, `published` makes the pages of the documentation.
+`slow`; `driver` runs them in processes of their own, `native` is what is measured beside them. `engines` has
+our engines beside other checkers: these are in `checkers`, SPIN's text in `promela`, ours in `exploring`, and
+all are `watched`. `traces` validates the logs of many jobs. `figures` are what comes of it, `published` makes
+the pages of the documentation.
 """

@@ -15,7 +15,15 @@ class Scale(NamedTuple):
     kills: int = 7
     state_keys: int = 10_000_000
     slow_seconds: float = 600.0
+    gate_ids: tuple[int, int, int] = (6, 20, 33)
+    """The highest ids of the gates that are explored: small, middle, large."""
+    models: tuple[str, ...] = ("coordinator", "dataflow")
+    """Models of spec/manifest.toml that are explored besides."""
+    jobs: int = 200
+    """Whose logs are validated."""
 
 
 FULL = Scale()
-QUICK = Scale(400_000, 1, 2, 1, 100_000, 15.0)
+QUICK = Scale(
+    400_000, 1, 2, 1, 100_000, 15.0, (2, 3, 4), ("coordinator_one_at_a_time", "dataflow_two_failures"), 4
+)

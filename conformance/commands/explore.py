@@ -1,5 +1,7 @@
-"""`barrierspec explore`: every state of a closed model, with every property, in Python or compiled."""
+"""`barrierspec explore`: every state of a closed model, every property; in Python, compiled, or on Spark."""
 
+import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -7,6 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from conformance.explore.local import Explored
+    from conformance.explore.models import Chosen
 
 NAMES = (
     "gate",
@@ -25,7 +28,9 @@ SMALL = click.IntRange(1, 64)
 
 @click.command()
 @click.argument("model", type=click.Choice(NAMES))
-@click.option("--engine", type=click.Choice(("python", "compiled")), default="compiled", show_default=True)
+@click.option(
+    "--engine", type=click.Choice(("python", "compiled", "spark")), default="compiled", show_default=True
+)
 @click.option("--channels", type=SMALL, default=2, show_default=True, help="Of a gate.")
 @click.option("--tasks", type=SMALL, default=2, show_default=True, help="Of a coordinator.")
 @click.option(
@@ -41,6 +46,12 @@ SMALL = click.IntRange(1, 64)
 @click.option("--labelled", is_flag=True, help="Count states with what was said before them, as TLC does.")
 @click.option("--expected", type=click.IntRange(0), default=0, help="About so many states: room at once.")
 @click.option("--limit", type=click.IntRange(1), default=1_000_000_000, show_default=True, help="Of states.")
+@click.option("--master", default="local[*]", show_default=True, help="Of Spark.")
+@click.option("--partitions", type=click.IntRange(1, 100_000), default=8, show_default=True,
+              help="On Spark: more of them need less memory each.")  # fmt: skip
+@click.option("--folder", default=Path("build/explore"), show_default=True,
+              type=click.Path(file_okay=False, path_type=Path),
+              help="On Spark: where searches are kept; one that was ended goes on.")  # fmt: skip
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write a report.")
 def command(
     model: str,
@@ -58,16 +69,21 @@ def command(
     labelled: bool,
     expected: int,
     limit: int,
+    master: str,
+    partitions: int,
+    folder: Path,
     json_file: Path | None,
 ) -> int:
     """See every state of a closed model, and ask every property on the way.
 
     The Python engine reads the model as it stands; the compiled one makes a kernel of its paths first, and
-    counts the same. Ends with 1 and the shortest run if a property does not hold.
+    counts the same. On Spark numpy has that kernel, and states are kept in files, for what outgrows one
+    machine. Ends with 1 and the shortest run if a property does not hold.
     """
     import orjson
 
     from conformance.explore import local
+    from conformance.explore.levels import AnotherSearchError
     from conformance.explore.models import MODELS, Size
     from conformance.report.progress import Progressing
     from conformance.verdict import Exit
@@ -78,7 +94,7 @@ def command(
         raise click.UsageError(f"--profile: {profile} is none of {', '.join(PROFILES)}")
     size = Size(channels, tasks, ids, at_once, retain, not handler, not ends_abort, injects, profile)
     chosen = MODELS[model](size)
-    if engine == "compiled" and chosen.bounds is None:
+    if engine != "python" and chosen.bounds is None:
         raise click.UsageError(
             f"{model} has no declared bounds, which a kernel is made from: --engine python"
         )
@@ -88,6 +104,9 @@ def command(
         try:
             if engine == "python":
                 found = local.in_python(chosen, limit)
+            elif engine == "spark":
+                kept = folder / _name_of(model, chosen.world.name, labelled, partitions)
+                found = _on_spark(chosen, limit, master, kept, partitions, labelled, watch.says)
             else:
                 found = local.compiled(
                     chosen,
@@ -100,12 +119,43 @@ def command(
         except TooManyStatesError as error:
             click.echo(f"UNDETERMINED  {error}")
             return Exit.UNDETERMINED
+        except AnotherSearchError as error:
+            raise click.UsageError(f"--folder: {error}") from error
     click.echo(told(found))
     if json_file is not None:
         json_file.write_bytes(
             orjson.dumps(found.as_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
         )
     return Exit.CONFORMS if found.violation is None else Exit.DIVERGES
+
+
+def _name_of(model: str, *searched: object) -> str:
+    """The folder of a search: of one model, size and way to count."""
+    return f"{model}-{hashlib.sha256(repr(searched).encode()).hexdigest()[:8]}"
+
+
+def _on_spark(
+    chosen: "Chosen",
+    limit: int,
+    master: str,
+    folder: Path,
+    partitions: int,
+    labelled: bool,
+    say: Callable[[str], None],
+) -> "Explored":
+    from conformance.explore.afar import on_spark
+    from impl.spark.session import spark_session
+
+    with spark_session(master, folder / "spark.log", "explore", ("impl", "model", "conformance")) as spark:
+        return on_spark(
+            chosen,
+            limit,
+            spark,
+            folder,
+            partitions=partitions,
+            labelled=labelled,
+            progress=lambda known, new, depth: say(f"{known:,} states, {new:,} of them at depth {depth}"),
+        )
 
 
 def told(found: "Explored") -> str:

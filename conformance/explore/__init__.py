@@ -1,6 +1,6 @@
-"""Exploration as an ordinary Spark job, for state spaces that outgrow one machine.
+"""Every state of a closed model: on this machine, or as an ordinary Spark job where that outgrows it.
 
-`states` orders packed states and tells known ones from new; `levels` keeps what was found on disk, level by
-level, so that a search goes on where it was ended; `spark` is the search. It reads the kernels of
-`model.engines.columns` and knows no rule.
+`models` are those that have a name, `local` searches them in Python or compiled, `afar` on Spark. For that
+search, which is in `spark`, `states` orders packed states and tells known ones from new, and `levels` keeps
+what was found on disk, level by level, so that a search goes on where it was ended. None of it knows a rule.
 """

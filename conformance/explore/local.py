@@ -34,7 +34,7 @@ class Explored(NamedTuple):
     """Compiling the kernel, or finding it in the cache."""
     search_seconds: float
     bytes: int
-    """Of tables and orders at the end; 0 in Python."""
+    """Of tables and orders at the end, on Spark of files; 0 in Python."""
 
     @property
     def rate(self) -> float:

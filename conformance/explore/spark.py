@@ -23,8 +23,9 @@ import pyarrow as pa
 
 from conformance.explore import states
 from conformance.explore.levels import Kept, Level, Search, load, sweep
+from model.engines.asking import Asking
 from model.engines.columns import ColumnKernel, Columns, columns_of
-from model.engines.explore import Violation
+from model.engines.explore import TooManyStatesError, Violation
 from model.engines.moves import Program
 from model.engines.retrace import DisagreementError, Words, broken_start, retraced
 
@@ -91,7 +92,6 @@ class SparkEngine:
         program: Program,
         spark: "SparkSession",
         folder: Path,
-        *,
         partitions: int = PARTITIONS,
     ) -> None:
         self.program = program
@@ -104,11 +104,12 @@ class SparkEngine:
         said = f"{partitions} {self.kernel.text.source}"
         self.identity = hashlib.sha256(said.encode()).hexdigest()
 
-    def explore(self, progress: Progress | None = None, *, until: int | None = None) -> Found:
+    def explore(self, progress: Progress | None = None, *, limit: int = 1_000_000_000_000) -> Found:
         """Every reachable state, until nothing new appears or a property fails.
 
-        `until`: no level beyond this depth is searched; the folder has what was found. Raises
-        AnotherSearchError if the folder holds another search.
+        Raises TooManyStatesError after the level that has gone beyond the limit: with a higher one the search
+        goes on from there. Raises AnotherSearchError if the folder holds another search. Where a move leaves
+        the declared bounds, Spark's error tells of the kernel's OutsideError.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         search = load(self.folder, self.identity)
@@ -117,7 +118,11 @@ class SparkEngine:
         if search is None:
             search = self._begun()
         resumed = len(search.levels) - 1
-        while shown is None and search.levels[-1].states and (until is None or len(search.levels) <= until):
+        while shown is None and search.levels[-1].states:
+            if search.states > limit:
+                raise TooManyStatesError(
+                    f"{self.program.world.name}: more than {limit} states; use smaller bounds"
+                )
             begun = time.perf_counter()
             level, transitions, fired, broken = self._next(search)
             if broken is not None:
@@ -162,12 +167,13 @@ class SparkEngine:
         return search
 
     def _next(self, search: Search) -> tuple[Level, int, bytes, Words | None]:
-        """The level behind the last one, the transitions to it, the moves, and a state with a broken one."""
+        """The level behind the last one, the transitions to it, what fired, a state with a broken move."""
         known: list[list[str]] = [[] for _ in range(self.partitions)]
         for level in search.levels:
             for one in level.kept:
                 known[one.partition].append(one.file)
-        expand = partial(_expanded, self.kernel, self.folder, self.partitions)
+        asked = self.program._replace(offers=())  # they hold terms of z3, which stay where they are
+        expand = partial(_expanded, self.kernel, asked, self.folder, self.partitions)
         keep = partial(_kept, self.folder, known, len(search.levels), self._width)
         blocks = self._slices(search.levels[-1]).mapInArrow(expand, _ddl(_BLOCKS))
         parts = blocks.repartitionById(self.partitions, "partition").mapInArrow(keep, _ddl(_PARTS))
@@ -205,17 +211,17 @@ class SparkEngine:
 
 
 def _expanded(
-    kernel: ColumnKernel, folder: Path, partitions: int, batches: Iterable[pa.RecordBatch]
+    kernel: ColumnKernel, asked: Program, folder: Path, partitions: int, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """What slices lead to: for each slice a block for each partition, the first of them with its counts."""
+    asking = Asking(asked)
     for rows in _read(folder, batches):
         kernel.fired[:] = 0
         words = states.unkeyed(rows)[: kernel.words]
         found = kernel.successors(words)
-        broken = None
-        if found.broken.any():
-            row = found.sources[np.argmax(found.broken)]
-            broken = np.array([word[row] for word in words], np.uint64).tobytes()
+        breaking = found.sources[found.broken]
+        row = int(breaking[0]) if len(breaking) else asking.first_broken(zip(*words, strict=True))
+        broken = None if row < 0 else _state(words, row)
         after = states.distinct(states.keyed(found.columns))
         belongs = states.partition_of(after, partitions)
         told = {"transitions": len(found.sources), "fired": kernel.fired.tobytes(), "broken": broken}
@@ -296,13 +302,17 @@ def _leading(
         )
         if hits.any():
             row = found.sources[np.argmax(hits)]
-            yield _row(_FOUND, {"state": np.array([word[row] for word in words], np.uint64).tobytes()})
+            yield _row(_FOUND, {"state": _state(words, int(row))})
 
 
 def _read(folder: Path, batches: Iterable[pa.RecordBatch]) -> Iterator[Columns]:
     for batch in batches:
         for one in batch.to_pylist():
             yield states.read(folder / one["file"], one["first"], one["last"])
+
+
+def _state(words: Columns, row: int) -> bytes:
+    return np.array([word[row] for word in words], np.uint64).tobytes()
 
 
 def _row(schema: pa.Schema, fields: dict[str, object]) -> pa.RecordBatch:

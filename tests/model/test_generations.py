@@ -1,15 +1,20 @@
 """Generations: what is claimed to be alike is proved; a false claim is refuted by a state and an event."""
 
+import pickle
 import re
 from importlib.resources import files
 from itertools import pairwise
 
 import pytest
 
+from model.coordinator_profiles import COORDINATOR_PROFILES
 from model.engines.equivalence import alike
 from model.events import Abort, Barrier, Cancel, Trigger
 from model.generations import CLAIMS, Claim, comparable, contrasts, outcomes
+from model.inducing import SOURCE_PROFILES
 from model.profiles import NEWEST, PROFILES
+from model.subtask_profiles import TASK_PROFILES
+from model.transactions import SINK_PROFILES
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=Claim.describe)
@@ -74,3 +79,12 @@ def test_the_switches_of_the_model_are_those_of_the_specification():
     for name, found in sets.items():
         profile = PROFILES[f"flink-{name.replace('_', '.')}"]
         assert set(re.findall(r'"(\w+)"', found)) == {one for one in named if getattr(profile, one)}
+
+
+@pytest.mark.parametrize(
+    "profiles", [PROFILES, COORDINATOR_PROFILES, TASK_PROFILES, SINK_PROFILES, SOURCE_PROFILES]
+)
+def test_there_is_one_object_of_each_generation(profiles):
+    """However it came: states that are sent to another process refer to it, too."""
+    for known in profiles.values():
+        assert pickle.loads(pickle.dumps(known)) is known

@@ -1,15 +1,22 @@
 """The search on Spark sees what the explorer sees, goes on where it was ended, and shows the shortest run."""
 
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from conformance.explore import states
+from conformance.explore.afar import on_spark
 from conformance.explore.levels import MANIFEST, AnotherSearchError
+from conformance.explore.local import in_python
+from conformance.explore.models import MODELS, Size
 from conformance.explore.spark import SparkEngine
 from model.closed.bounds import Bounded, bounded_gate
-from model.engines.explore import explore
+from model.engines.explore import TooManyStatesError, explore
 from model.engines.moves import Program, all_words, program_of
 from model.properties import Property, of_component
 
@@ -75,15 +82,69 @@ def test_it_goes_on_where_it_was_ended(gate: Bounded, program: Program, spark, t
         SparkEngine(program, spark, tmp_path, partitions=2).explore()
 
 
-def test_the_shortest_run_to_a_broken_move_is_shown(gate: Bounded, spark, tmp_path: Path) -> None:
-    never = Property("NEVER-01", "gate", True, lambda before, event, effects, after: after.current < 3)
-    asked = (*of_component("gate"), never)
-    expected = explore(gate.world, asked).violation
+def ended_at_3(gate) -> bool:
+    return gate.current == 3 and all(gate.closed)
+
+
+def looked_up(gate) -> bool:
+    return gate.current == 3 and gate.closed in {(True, True)}
+
+
+@pytest.mark.parametrize("reached", [ended_at_3, looked_up])
+def test_the_shortest_run_to_a_broken_move_is_shown(reached, gate: Bounded, spark, tmp_path: Path) -> None:
+    """Of a property that the kernel asks, and of one that can be asked in Python only."""
+    never = Property("NEVER-01", "gate", True, lambda before, event, effects, after: not reached(after))
+    expected = explore(gate.world, (never,)).violation
     assert expected is not None
-    found = engine(program_of(gate.world, gate.bounds, asked), spark, tmp_path).explore()
+    found = engine(program_of(gate.world, gate.bounds, (never,)), spark, tmp_path).explore()
     assert found.violation is not None
     assert found.violation.rules == ("NEVER-01",)
-    assert len(found.violation.run) == len(expected.run) == found.depth
+    assert len(found.violation.run) == len(expected.run) == found.depth == 3
+
+
+SEARCH = """
+import sys
+from pathlib import Path
+from conformance.explore.spark import SparkEngine
+from impl.spark.session import spark_session
+from model.closed.bounds import bounded_gate
+from model.engines.moves import program_of
+
+folder = Path(sys.argv[1])
+with spark_session("local[1]", folder / "spark.log") as spark:
+    SparkEngine(program_of(*bounded_gate(2, 3, polled=False)), spark, folder / "found", partitions=3).explore(
+        lambda *level: print(*level, flush=True)
+    )
+"""
+
+
+@pytest.mark.cluster
+def test_it_goes_on_after_a_kill(gate: Bounded, spark, tmp_path: Path) -> None:
+    """The driver, Java and the workers are killed as soon as two levels are complete."""
+    with subprocess.Popen(
+        [sys.executable, "-c", SEARCH, str(tmp_path)], stdout=subprocess.PIPE, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().split()[-1:] == [b"1"]
+        assert process.stdout.readline().split()[-1:] == [b"2"]
+        os.killpg(process.pid, signal.SIGKILL)
+    found = engine(program_of(*gate), spark, tmp_path / "found").explore()
+    graph = explore(gate.world)
+    assert found.resumed >= 2
+    assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
+
+
+def test_the_command_tells_of_it_as_of_the_others(spark, tmp_path: Path) -> None:
+    size = Size(channels=1, ids=2)
+    chosen = MODELS["gate"](size)
+    with pytest.raises(TooManyStatesError, match="more than 3 states"):
+        on_spark(chosen, 3, spark, tmp_path, partitions=1, labelled=False)
+    found = on_spark(chosen, 1_000, spark, tmp_path, partitions=1, labelled=False)
+    expected = in_python(chosen, 1_000)
+    assert found.engine == "spark, 1 partitions, 1 levels were there"
+    same = ("states", "labelled", "transitions", "depth", "rules", "properties", "violation")
+    assert [getattr(found, one) for one in same] == [getattr(expected, one) for one in same]
+    assert found.bytes > 8 * found.states
 
 
 # ---------------------------------------------------------------- packed states

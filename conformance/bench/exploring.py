@@ -1,0 +1,134 @@
+"""One search in a process of its own: `python -m conformance.bench.exploring ENGINE CHANNELS IDS [HOW]`,
+or `manifest NAME` for a model of spec/manifest.toml in Python.
+
+ENGINE: `python`, `columns`, `compiled` (HOW: cores), `spark` (HOW: a master) or `minicheck`. It prints one
+line: the states, with what was said in the step before, the transitions, and the seconds of the search alone.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from model.closed.bounds import bounded_gate
+from model.closed.worlds import World
+from model.engines.moves import Program, all_words, program_of
+from model.events import Effects, Event
+
+Counted = tuple[int, int, float]
+"""States, transitions, seconds."""
+
+
+def python(channels: int, ids: int) -> Counted:
+    """The explorer. It walks the gate and its environment; what was said is counted on its transitions."""
+    from model.engines.explore import explore
+
+    begun = time.perf_counter()
+    graph = explore(_world(channels, ids))
+    said = {(known.target, known.event, known.step.effects) for known in graph.transitions}
+    return len(said) + 1, graph.transition_count, time.perf_counter() - begun
+
+
+def manifest(name: str) -> Counted:
+    """The explorer on a model of spec/manifest.toml, whose states have what TLC's have."""
+    from conformance.compare.projection import projection_of
+    from model.engines.explore import explore
+    from spec.tlc import load_manifest
+
+    projection = projection_of(load_manifest()[name])
+    begun = time.perf_counter()
+    graph = explore(projection.world)
+    said = {
+        (known.target, projection.said(known.event, known.step.effects)) for known in graph.transitions
+    } | {(0, ())}
+    return len(said), graph.transition_count, time.perf_counter() - begun
+
+
+def columns(channels: int, ids: int) -> Counted:
+    """The kernel over columns, on one core."""
+    from model.engines.columns import explore_columns
+
+    program = _program(channels, ids)
+    begun = time.perf_counter()
+    found = explore_columns(program)
+    return found.labelled, found.transitions, time.perf_counter() - begun
+
+
+def compiled(channels: int, ids: int, cores: int) -> Counted:
+    """The compiled kernel."""
+    from model.engines.compiled import Compiled
+
+    found = Compiled(_program(channels, ids), cores=cores).explore()
+    return found.labelled, found.transitions, found.search_seconds
+
+
+def spark(channels: int, ids: int, master: str) -> Counted:
+    """The search on Spark: like TLC it expands a state again for everything that was said before it."""
+    from conformance.explore.spark import SparkEngine
+    from impl.spark.session import spark_session
+
+    with spark_session(master, Path("spark.log"), "bench") as session:
+        found = SparkEngine(_program(channels, ids), session, Path("found")).explore()
+    return found.states, found.transitions, found.seconds
+
+
+def minicheck(channels: int, ids: int) -> Counted:
+    """Another checker, over the step functions of the model."""
+    checker: Any = import_module("minicheck")
+    world = _world(channels, ids)
+    steps = 0
+
+    def transitions(node: tuple[Any, Any, tuple[Event, Effects]]) -> list[tuple[str, object]]:
+        nonlocal steps
+        after: list[tuple[str, object]] = []
+        for action, event in world.offers(node[0]):
+            environment = world.allows(node[1], event)
+            if environment is not None:
+                step = world.step(node[0], event)
+                after.append((action, (step.state, environment, (event, step.effects))))
+        steps += len(after)
+        return after
+
+    start = (world.state, world.environment, ())
+    protocol = checker.Protocol(
+        name=world.name,
+        candidate=False,
+        fields=("component", "environment", "said"),
+        initial=start,
+        transitions=transitions,
+        invariants={},
+    )
+    begun = time.perf_counter()
+    found = checker.check_safety(protocol, max_states=10**9)
+    return found["reachable_states"], steps, time.perf_counter() - begun
+
+
+def _world(channels: int, ids: int) -> World:
+    return bounded_gate(channels, ids, polled=False).world
+
+
+def _program(channels: int, ids: int) -> Program:
+    bounded = bounded_gate(channels, ids, polled=False)
+    return program_of(bounded.world, bounded.bounds, words=all_words)
+
+
+ENGINES: dict[str, Callable[..., Counted]] = {
+    "python": python,
+    "manifest": manifest,
+    "columns": columns,
+    "compiled": compiled,
+    "spark": spark,
+    "minicheck": minicheck,
+}
+
+
+def main(engine: str, *how: str) -> None:
+    """Search, and say what came of it."""
+    states, transitions, seconds = ENGINES[engine](*(int(word) if word.isdigit() else word for word in how))
+    sys.stdout.write(f"states {states} transitions {transitions} seconds {seconds:.4f}\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

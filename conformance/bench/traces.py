@@ -1,0 +1,95 @@
+"""Event logs of many jobs, validated in process and on Spark: events a second, and a worker's memory.
+
+One job is recorded; its log, copied, stands for the logs of many. All must come to the same sums.
+"""
+
+import shutil
+import time
+from pathlib import Path
+
+import psutil
+
+from conformance.bench import words
+from conformance.bench.figures import Figure, Report
+from conformance.bench.rates import MeasurementError
+from conformance.bench.scale import Scale
+from conformance.parts.trace import Watched, judged
+from conformance.parts.traces import judged_on_spark, logs_under
+from impl.spark.session import spark_session
+
+MASTERS = ("local[1]", "local[2]")
+_ROWS, _RATE, _INTERVAL_MS = 400_000, 40_000.0, 20
+_WARM = 20
+"""Logs that are validated before the clock starts: every worker has imported what it needs."""
+
+
+def measure(folder: Path, scale: Scale) -> Report:
+    """In process, then with one and with two tasks at once. Raises MeasurementError."""
+    jobs = _copied(_recorded(folder), folder / "traces", scale.jobs)
+    logs = logs_under([jobs])
+    begun = time.perf_counter()
+    expected = judged(logs, _silent)
+    alone = time.perf_counter() - begun
+    if any(finding.rule for finding in expected.findings):
+        raise MeasurementError(f"a log was refused: {expected.findings[0].line}")
+    figures = [Figure("in process", "events/s", [expected.events / alone])]
+    rates = {}
+    for master in MASTERS:
+        with spark_session(master, folder / "traces.log", "bench") as spark:
+            judged_on_spark(logs[:_WARM], spark, _silent)
+            begun = time.perf_counter()
+            watched = judged_on_spark(logs, spark, _silent)
+            seconds = time.perf_counter() - begun
+            held = _largest_worker()
+        _same(watched, expected)
+        rates[master] = watched.events / seconds
+        told = f"{seconds:.1f} s; its largest worker held {held / 1e6:,.0f} MB at the end"
+        figures.append(Figure(f"Spark on {master}", "events/s", [rates[master]], told=told))
+    both = [rates[MASTERS[1]] / rates[MASTERS[0]]]
+    figures.append(Figure("validation on local[2] beside local[1]", "times as many", both, 1.0))
+    shutil.rmtree(jobs)
+    return Report(
+        "traces",
+        "Traces of many jobs",
+        f"event logs of {scale.jobs:,} jobs, {expected.events:,} events in all: copies of the log of one "
+        f"recorded job; {expected.cuts:,} cuts compared; the start of Spark is not counted",
+        figures,
+    )
+
+
+def _recorded(folder: Path) -> Path:
+    """The event log of one job that takes a checkpoint every few milliseconds."""
+    output = folder / "out-recorded"
+    shutil.rmtree(output, ignore_errors=True)
+    source = words.files(folder, _ROWS)
+    job = words.job(words.ARROW, source, output, interval_ms=_INTERVAL_MS, rows_per_second=_RATE)
+    job.execute(f"local[{words.SLOTS}]", output, event_log=True)
+    return output / "events"
+
+
+def _copied(log: Path, folder: Path, times: int) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    for number in range(times):
+        shutil.copytree(log, folder / f"job-{number:05}")
+    return folder
+
+
+def _same(watched: Watched, expected: Watched) -> None:
+    if watched != expected:
+        raise MeasurementError(f"Spark came to {watched.bound()}, the process to {expected.bound()}")
+
+
+def _largest_worker() -> int:
+    """Bytes in memory of the largest Python process that Spark has started."""
+    held = [0]
+    for one in psutil.Process().children(recursive=True):
+        try:
+            if "python" in one.name():
+                held.append(one.memory_info().rss)
+        except psutil.Error:  # it has just ended
+            continue
+    return max(held)
+
+
+def _silent(what: str) -> None:
+    del what

@@ -1,0 +1,94 @@
+"""A program that is run to be measured: when it said each line, and the most memory that it held."""
+
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+
+from conformance.bench.rates import MeasurementError
+
+_LOOK_SECONDS = 0.05
+
+
+class Watched(NamedTuple):
+    """What a program did."""
+
+    lines: tuple[tuple[float, str], ...]
+    """Of its standard output, each with the second since the start in which it came."""
+    seconds: float
+    peak: int
+    """Bytes that it and all below it held in memory at once, as seen twenty times a second."""
+
+    @property
+    def text(self) -> str:
+        """All lines."""
+        return "\n".join(line for _, line in self.lines)
+
+    def second_of(self, words: str) -> float:
+        """When the first line with these words came. Raises MeasurementError if none did."""
+        for second, line in self.lines:
+            if words in line:
+                return second
+        raise MeasurementError(f"expected {words!r} in what it said, got {self.text[-500:]!r}")
+
+
+def watch(
+    command: Sequence[str], folder: Path, settings: Mapping[str, str] | None = None, timeout: float = 900.0
+) -> Watched:
+    """Run a command in a folder to its end; what it says on standard error goes among its lines.
+
+    `settings`: variables of its environment beside ours.
+
+    Raises MeasurementError if it fails, or takes longer than `timeout` seconds.
+    """
+    begun = time.perf_counter()
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**os.environ, **(settings or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    peak = [0]
+    ended = threading.Event()
+
+    def look() -> None:
+        while not ended.wait(_LOOK_SECONDS):
+            peak[0] = max(peak[0], _resident(process.pid))
+            if time.perf_counter() - begun > timeout:
+                process.kill()
+
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+    assert process.stdout is not None
+    lines = [(time.perf_counter() - begun, line.rstrip("\n")) for line in process.stdout]
+    code = process.wait()
+    seconds = time.perf_counter() - begun
+    ended.set()
+    looking.join()
+    if code != 0:
+        said = "\n".join(line for _, line in lines)[-800:]
+        raise MeasurementError(f"{command[0]} ended with {code} after {seconds:.0f} s: {said}")
+    return Watched(tuple(lines), seconds, peak[0])
+
+
+def _resident(pid: int) -> int:
+    """Bytes in memory of a process and all below it; shared pages count in each."""
+    held = 0
+    try:
+        own = psutil.Process(pid)
+        for one in (own, *own.children(recursive=True)):
+            try:
+                held += one.memory_info().rss
+            except psutil.Error:  # it has just ended
+                continue
+    except psutil.Error:
+        pass
+    return held

@@ -1,0 +1,63 @@
+"""Our engines beside other checkers: the same states, and a word of what to install."""
+
+import shutil
+import sys
+
+import pytest
+
+from conformance.bench import exploring
+from conformance.bench.checkers import Gate, NotInstalledError, minicheck, ours, spin, tlc
+from conformance.bench.rates import MeasurementError
+from conformance.bench.watched import watch
+from spec.tlc import load_manifest
+
+GATE = Gate(2, 3)
+"""`gate_handler_2` of the manifest."""
+
+
+@pytest.fixture(scope="module")
+def states() -> int:
+    return load_manifest()["gate_handler_2"].states
+
+
+def test_tlc_sees_them(states):
+    found = tlc(GATE)
+    assert found.states == states
+    assert found.peak > 0
+
+
+@pytest.mark.skipif(not (shutil.which("spin") and shutil.which("gcc")), reason="apt install spin gcc")
+def test_spin_sees_them_in_promela(states):
+    with spin(GATE) as verifier:
+        found = verifier.search(collapse=True)
+    assert found.states == states
+    assert found.start > 0
+
+
+@pytest.mark.parametrize("engine", ["python", "columns"])
+def test_our_engines_count_them(states, engine, capsys):
+    exploring.main(engine, "2", "3")
+    assert capsys.readouterr().out.startswith(f"states {states} transitions ")
+
+
+def test_minicheck_counts_them(states):
+    pytest.importorskip("minicheck", reason="pip install minicheck==0.4.0")
+    assert minicheck(GATE).states == states
+
+
+def test_what_is_not_there_is_told_with_what_to_install(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(NotInstalledError, match="`apt install spin`"), spin(GATE):
+        pass
+
+
+def test_a_program_that_fails_measures_nothing(tmp_path):
+    done = watch([sys.executable, "-c", "print('one'); print('two')"], tmp_path)
+    assert done.text == "one\ntwo"
+    assert done.second_of("two") <= done.seconds
+    with pytest.raises(MeasurementError, match="expected 'three'"):
+        done.second_of("three")
+    with pytest.raises(MeasurementError, match="ended with 3"):
+        watch([sys.executable, "-c", "raise SystemExit(3)"], tmp_path)
+    with pytest.raises(MeasurementError, match="ended with 1"):
+        ours("nobody", GATE)
