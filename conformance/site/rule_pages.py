@@ -88,10 +88,12 @@ def _only_tlc(rule: Rule) -> str:
 def _unseen(rule: Rule) -> str:
     if rule.id.startswith("LIVE"):
         return "What comes true at last is shown by no sequence that ends."
-    return (
-        "It speaks of more than one component, so no transcript of one shows it; "
-        "the [composed dataflow](../../pictures/README.md) is drawn."
-    )
+    if rule.operator.startswith("DataflowModel!"):
+        return (
+            "It speaks of more than one component, so no transcript of one shows it; "
+            "the [composed dataflow](../../pictures/README.md) is drawn."
+        )
+    return "No golden transcript shows it yet."
 
 
 def _beside(left: Sequence[Excerpt], right: Sequence[Excerpt] | str) -> str:
