@@ -18,7 +18,7 @@ from conformance.page.diagram import Diagram
 from conformance.report.refusal import Refusal
 
 SAMPLES, SAMPLE_LENGTH = 24, 16
-"""Of so many cases of this length the one that fires most rules is shown for a component that conforms."""
+"""Of the first so many steps of so many cases those that fire most rules are shown where nothing diverges."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def steps_of(divergence: Divergence, adapter: Adapter) -> tuple[Step, ...]:
 def sample(
     component: str, adapter: Adapter, plan: Plan, pinned: Wire
 ) -> tuple[Wire, tuple[Step, ...]] | None:
-    """A case of a component that conforms: its configuration and its steps; None if none can be played."""
+    """A case of a component without a divergence: its configuration and its steps; None if it has none."""
     known = set(rules_that_walks_fire(component))
     fitting = (one for one in generate.cases(component, plan.seed) if generate.fits(one[0], pinned))
     if not any(generate.fits(config, pinned) for config in generate.configs(component)):
@@ -111,7 +111,10 @@ def sample(
         events, fired = drawn(oracle, generate.chooser(component, config, rng), SAMPLE_LENGTH)
         found.append((len(fired & known), -len(found), config, events))
     _, _, config, events = max(found, key=lambda one: one[:2])
-    if not events or replay(Oracle(component, config), adapter, events).stopped is not None:
+    if not events:
+        return None
+    played = replay(Oracle(component, config), adapter, events)
+    if played.stopped is not None or played.divergence is not None:  # the latter is known, and passed over
         return None
     return config, witness(adapter, component, config, events)
 

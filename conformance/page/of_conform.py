@@ -45,9 +45,9 @@ def page_of_replay(done: Replayed, adapter: Adapter, file: Path) -> Page:
         headline = f"{name} answers these {len(steps)} steps as the protocol does; nothing else was tried."
     rules = tuple(sorted({rule for step in shown.steps for rule in step.rules}))
     about = (("implementation", name), ("adapter", done.command), ("replayed", str(file)))
-    words = ("barrierspec", "conform", "--adapter", done.command, "--replay", str(file))
+    again = ("barrierspec", "conform", "--adapter", done.command, "--replay", str(file))
     row = Row(done.component, verdict, f"{len(shown.steps)} steps", rules)
-    return Page("conform --replay", verdict, headline, about, shlex.join(words), (row,), (shown,))
+    return Page("conform --replay", verdict, headline, about, shlex.join(again), (row,), (shown,))
 
 
 def _headline(done: Reported, verdict: Verdict) -> str:
@@ -63,10 +63,8 @@ def _headline(done: Reported, verdict: Verdict) -> str:
 
 
 def _row(part: PartResult, missing: tuple[str, ...], *, is_told: bool = False) -> Row:
-    findings = tuple(one for one in part.findings if not is_told or one.rule is None)
-    if is_told:
-        findings = ()
-    return Row(part.name, part.verdict, part.bound, part.rules, missing, findings)
+    """One component; `is_told`: a case tells what was found."""
+    return Row(part.name, part.verdict, part.bound, part.rules, missing, () if is_told else part.findings)
 
 
 def _case(
@@ -84,7 +82,7 @@ def _case(
     if found is None:
         return None
     config, steps = found
-    note = f"One of {done.cases:,} cases, the one of the first two dozen that fires most rules; none departs."
+    note = "No divergence: this is the beginning of that of the first cases which fires most rules."
     return _shown(done.component, config, steps, f"{done.component}: one case", reported.implementation, note)
 
 
