@@ -14,7 +14,8 @@ from typing import Any
 
 from model.closed.bounds import bounded_gate
 from model.closed.worlds import World
-from model.engines.moves import Program, all_words, program_of
+from model.engines.moves import program_of
+from model.engines.program import Program, all_words
 from model.events import Effects, Event
 
 Counted = tuple[int, int, float]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from conformance.explore.local import Explored
 from conformance.explore.models import Chosen
 from conformance.explore.spark import Progress, SparkEngine
-from model.engines.moves import all_words, program_of
+from model.engines.moves import program_of
+from model.engines.program import all_words
 from model.properties import of_component
 
 if TYPE_CHECKING:

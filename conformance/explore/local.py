@@ -79,7 +79,8 @@ def compiled(
 ) -> Explored:
     """The compiled kernel of a model that has bounds."""
     from model.engines.compiled import Compiled  # numba takes a second to import
-    from model.engines.moves import all_words, program_of
+    from model.engines.moves import program_of
+    from model.engines.program import all_words
 
     assert chosen.bounds is not None
     properties = of_component(chosen.world.component)

@@ -26,7 +26,7 @@ from conformance.explore.levels import Kept, Level, Search, load, sweep
 from model.engines.asking import Asking
 from model.engines.columns import ColumnKernel, Columns, columns_of
 from model.engines.explore import TooManyStatesError, Violation
-from model.engines.moves import Program
+from model.engines.program import Program
 from model.engines.retrace import DisagreementError, Words, broken_start, retraced
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ once for all nodes in which it stands.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from model.engines.moves import Node, Program
+from model.engines.program import Node, Program
 from model.events import Event
 
 

@@ -15,15 +15,18 @@ numpy's own `unique` is slow on large columns of 64-bit words.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from model.engines.asking import Asking
-from model.engines.kernel_text import KernelText, columns_text
+from model.engines.columns_text import columns_text
+from model.engines.explore import Violation
+from model.engines.kernel_text import KernelText
 from model.engines.kernels import columns_module
-from model.engines.moves import Node, Program
+from model.engines.program import Node, Program
+from model.engines.retrace import Words, broken_start, retraced
 
 Column = np.ndarray[Any, np.dtype[np.uint64]]
 Columns = tuple[Column, ...]
@@ -91,30 +94,45 @@ class Counted(NamedTuple):
     transitions: int
     depth: int
     """Number of events on the longest shortest run, of a labelled search to a state with what was said."""
-    broken: tuple[int, ...] | None
-    """The words of a state that a broken move starts from, if there is one: nothing was searched further."""
+    violation: Violation | None
+    """The shortest run to a broken property, if there is one: nothing was searched further."""
 
 
 def explore_columns(program: Program) -> Counted:
     """Every reachable state, level by level."""
     kernel, asking = columns_of(program), Asking(program)
+    shown = broken_start(program)
     known = frontier = kernel.start
+    levels: list[Columns] = []
     said: Columns = tuple(np.zeros(1, np.uint64) for _ in range(kernel.words + kernel.said))  # nothing yet
     transitions = depth = 0
-    broken: tuple[int, ...] | None = None
-    while broken is None and len(frontier[0]):
+    while shown is None and len(frontier[0]):
+        levels.append(frontier)
         found = kernel.successors(frontier)
         transitions += len(found.sources)
         rows = found.sources[found.broken]
         row = int(rows[0]) if len(rows) else asking.first_broken(zip(*frontier, strict=True))
         if row >= 0:
-            broken = tuple(int(column[row]) for column in frontier)
+            before = [partial(_predecessor, kernel, level) for level in levels[:-1]]
+            shown = retraced(program, _state(frontier, row), before)
         frontier = without(distinct(found.columns[: kernel.words]), known)
         known = merged(known, frontier)
         spoken = without(distinct(found.columns), said) if kernel.said else frontier
         said = merged(said, spoken)
-        depth += bool(len(spoken[0]) or broken)
-    return Counted(len(known[0]), len(said[0]) if kernel.said else 0, transitions, depth, broken)
+        depth += bool(len(spoken[0]) or shown)
+    return Counted(len(known[0]), len(said[0]) if kernel.said else 0, transitions, depth, shown)
+
+
+def _state(columns: Columns, row: int) -> Words:
+    return tuple(int(column[row]) for column in columns)
+
+
+def _predecessor(kernel: ColumnKernel, level: Columns, target: Words) -> Words:
+    """A state of a level that leads to a state of the next."""
+    found = kernel.successors(level)
+    columns = zip(found.columns[: kernel.words], target, strict=True)
+    leading = np.logical_and.reduce([column == np.uint64(word) for column, word in columns])
+    return _state(level, int(found.sources[np.argmax(leading)]))
 
 
 def distinct(columns: Columns) -> Columns:

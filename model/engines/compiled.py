@@ -18,10 +18,11 @@ import numpy as np
 
 from model.engines.asking import Asking
 from model.engines.explore import TooManyStatesError, Violation
-from model.engines.kernel_text import OUTSIDE, KernelText, branching, scalar_text
+from model.engines.kernel_text import OUTSIDE, KernelText, branching
 from model.engines.kernels import scalar_module
-from model.engines.moves import Node, Program
+from model.engines.program import Node, Program
 from model.engines.retrace import DisagreementError, Words, broken_start, retraced
+from model.engines.scalar_text import scalar_text
 from model.engines.shapes import OutsideError
 
 BOX = 1 << 16

@@ -4,7 +4,8 @@ A node is a component's state beside what its environment remembers. For each sh
 (`model.engines.shapes`) three questions are followed on symbols, path by path, as the prover does it
 (`model.engines.following`): which events the world offers, whether the environment allows one and what the
 step leads to, and whether the step breaks a property. What z3 shows to hold on a path is asked no more; the
-rest stays in the trees, to be asked of each state.
+rest stays in the trees, to be asked of each state. The state properties are assumed before a move, as the
+prover does it, because they are asked after each.
 
 Events that are offered under one condition and differ in ids alone are followed as one, with a symbol for
 the id. Shapes are found by following moves from the shapes of the first states until no new one appears.
@@ -18,10 +19,11 @@ from typing import Any, NamedTuple
 
 import z3
 
-from model.closed.bounds import Bounds, Symmetry
-from model.closed.worlds import Environment, World
+from model.closed.bounds import Bounds
+from model.closed.worlds import World
 from model.engines.following import Ground, Path, paths, satisfiable, solver_with
-from model.engines.packing import Layout, Shape, layout_of
+from model.engines.packing import Shape, layout_of
+from model.engines.program import Move, Node, Offer, Outside, Program, Target, Words
 from model.engines.prove import assume_invariants
 from model.engines.shapes import (
     Field,
@@ -32,92 +34,11 @@ from model.engines.shapes import (
 )
 from model.engines.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError
 from model.engines.trees import Tree, fingerprint, holds, leaves, mapped, merged, tree_of
-from model.events import Effects, Event, Step
+from model.events import Event, Step
 from model.properties import Property
 
 PROBED = 2_000
 """So many nodes are walked before anything is followed, to begin with shapes that need not be widened."""
-
-
-class Node(NamedTuple):
-    """A node of the state graph."""
-
-    state: Any
-    environment: Environment
-
-
-class Target(NamedTuple):
-    """A record that a move leads to."""
-
-    skeleton: Any
-    fields: tuple[Field, ...]
-    values: tuple[Value, ...]
-    """Of its fields, in terms of the fields before it and of the event."""
-    checked: tuple[int, ...]
-    """The positions of fields that might leave their bounds."""
-
-
-class Move(NamedTuple):
-    """One path of an offer."""
-
-    after: Target
-    """State and environment."""
-    said: Target | None
-    """What is said, if that was asked."""
-    rules: tuple[str, ...]
-    broken: tuple[Tree, ...]
-    """Trees of truths: where one is true, the move breaks a property."""
-
-
-class Outside(NamedTuple):
-    """A path that leaves the declared bounds whatever it does."""
-
-    reason: str
-
-
-class Offer(NamedTuple):
-    """Events of one action that are offered under one condition."""
-
-    action: str
-    event: Event
-    """With symbols for what varies."""
-    ranges: tuple[Field, ...]
-    """The symbols of the event, each with all values of its interval."""
-    offered: Tree
-    """A tree of truths over the state."""
-    moves: Tree
-    """Its leaves: a Move, an Outside, or None where the environment does not allow the event."""
-
-
-class Program(NamedTuple):
-    """All moves of a closed model."""
-
-    world: World
-    properties: tuple[Property, ...]
-    interpreted: tuple[Property, ...]
-    """Those of them that cannot be followed: they are to be evaluated on each state and step."""
-    layout: Layout
-    said: Layout | None
-    """Of what is said, if that was asked."""
-    offers: tuple[tuple[Offer, ...], ...]
-    """By shape."""
-    paths: int
-    symmetry: Symmetry | None = None
-    """What is divided out (`model.engines.symmetry`)."""
-
-    @property
-    def said_words(self) -> int:
-        """How many words tell what is said; 0 if that was not asked."""
-        return self.said.words if self.said is not None else 0
-
-
-Words = Callable[[Event, Effects], Any]
-"""What is said in a step, of what it was told and what it answered."""
-
-
-def all_words(event: Event, effects: Effects) -> Any:  # noqa: ANN401 - a record of records
-    """The event and all effects, as most models in TLA+ have them in `out`."""
-    return (event, *effects)
 
 
 def program_of(
@@ -181,10 +102,12 @@ class _Following:
         for node in _first_nodes(self.world):
             self.widen(_target(node, self.bounds, "node"))
         offers: dict[Any, tuple[Offer, ...]] = {}
+        assumed: dict[Any, tuple[z3.BoolRef, ...]] = {}
         while self.dirty:
             skeleton = next(iter(self.dirty))
             del self.dirty[skeleton]
-            offers[skeleton] = _Reading(self, self.shapes[skeleton]).offers()
+            reading = _Reading(self, self.shapes[skeleton])
+            offers[skeleton], assumed[skeleton] = reading.offers(), reading.invariants
             for offer in offers[skeleton]:
                 for move in leaves(offer.moves):
                     if isinstance(move, Move):
@@ -199,6 +122,7 @@ class _Following:
             layout_of(tuple(self.said.values()), self.bounds, "said") if self.words is not None else None,
             tuple(offers[skeleton] for skeleton in self.shapes),
             sum(1 for of_shape in offers.values() for offer in of_shape for _ in leaves(offer.moves)),
+            tuple(assumed[skeleton] for skeleton in self.shapes),
         )
 
     def widen(self, target: Target) -> None:
@@ -232,8 +156,8 @@ class _Reading:
             for place, field in enumerate(shape.fields)
         ]
         self.node: Node = put_together(shape.skeleton, values)
-        self.solver = solver_with(*self._within(self.symbols.values()))
         self.invariants = self._invariants()
+        self.solver = solver_with(*self._within(self.symbols.values()), *self.invariants)
 
     def _symbol(self, field: Field) -> Value:
         self.symbols[field.path] = field
@@ -247,7 +171,11 @@ class _Reading:
         ]
 
     def _invariants(self) -> tuple[z3.BoolRef, ...]:
-        """What holds of every state that a move starts from, since all of it is asked where moves end."""
+        """What holds of every state that a move starts from: the state properties.
+
+        They are asked of the start, and of every state that a move leads to; a search ends with the first
+        that breaks one.
+        """
         terms: list[z3.BoolRef] = []
         for known in self.following.properties:
             if not known.over_steps:
@@ -304,7 +232,8 @@ class _Reading:
             yield self._offer(action, event, (), offered)
 
     def _offer(self, action: str, event: Event, ranges: tuple[Field, ...], offered: Tree) -> Offer:
-        solver = solver_with(*self._within((*self.symbols.values(), *ranges)), holds(offered))
+        within = self._within((*self.symbols.values(), *ranges))
+        solver = solver_with(*within, *self.invariants, holds(offered))
         if not satisfiable(solver):
             return Offer(action, event, ranges, False, None)
         ground = Ground(solver, solution=solver.model())
@@ -339,18 +268,14 @@ class _Reading:
         step, after, said = path.result
         after = after._replace(checked=self._unsure(after, solver))
         said = said._replace(checked=self._unsure(said, solver)) if said is not None else None
-        solver.push()
-        solver.add(*self.invariants)
-        here = Ground(solver, path.answers)
+        here = Ground(solver, path.answers, path.solution)
         broken: list[Tree] = []
-        if self.following.properties and satisfiable(solver):
-            for known in self.following.properties:
-                with self._needs(known):
-                    tree = _asked(known, self.node.state, event, step, here)
-                if tree is not False:
-                    broken.append(tree)
+        for known in self.following.properties:
+            with self._needs(known):
+                tree = _asked(known, self.node.state, event, step, here)
+            if tree is not False:
+                broken.append(tree)
         here.go_to(())
-        solver.pop()
         return Move(after, said, tuple(step.rules), tuple(broken))
 
     def _unsure(self, target: Target, solver: z3.Solver) -> tuple[int, ...]:

@@ -3,16 +3,18 @@
 A search over packed states remembers no parents. The levels that it went through are gone through once
 more from the last to the first: a state of one level leads to the state that is looked for. The events
 between the states of that run, and which properties the last one breaks, are asked of the Python model
-itself; should it know nothing of a broken move, the kernel is wrong, and that is an error.
+itself, which replays the whole run; should it know nothing of a broken move, the kernel is wrong, and that is
+an error. Where states stand for others, the run is one of the model's own, with its own channels and ids.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from model.engines.explore import Violation, violation
-from model.engines.moves import Node, Program
+from model.engines.program import Node, Program
+from model.engines.renaming import RealIds, in_numbers
 from model.engines.symmetry import canonical
-from model.events import Event
+from model.events import Event, Step
 from model.properties import Property
 
 Words = tuple[int, ...]
@@ -32,11 +34,14 @@ def retraced(program: Program, source: Words, before: Sequence[Callable[[Words],
     for predecessor in reversed(before):
         states.append(predecessor(states[-1]))
     node = Node(program.world.state, program.world.environment)
+    real = RealIds(program)
     run: list[Event] = []
     for words in reversed(states[:-1]):
-        event, node = _move_to(program, node, words)
-        run.append(event)
-    return _broken_move(program, node, tuple(run))
+        event, reached = _move_to(program, node, words)
+        run.append(real.event(event))
+        node = real.moved(reached) if program.ids else reached
+    run.append(real.event(_broken_move(program, node)))
+    return _replayed(program, in_numbers(program, run))
 
 
 def broken_start(program: Program) -> Violation | None:
@@ -63,17 +68,36 @@ def _move_to(program: Program, before: Node, wanted: Words) -> tuple[Event, Node
     raise DisagreementError(f"the kernel leads from {before} to {after}, and no event does")
 
 
-def _broken_move(program: Program, node: Node, run: tuple[Event, ...]) -> Violation:
+def _broken_move(program: Program, node: Node) -> Event:
     for event, step, _ in _moves(program, node):
-        broken = tuple(
-            known
-            for known in program.properties
-            if known.over_steps and not known.holds(node.state, event, step.effects, step.state)
-        )
-        broken = (*broken, *_broken_states(program.properties, step.state))
-        if broken:
-            return violation(broken, (*run, event), node.state)
+        if _broken(program, node.state, event, step):
+            return event
     raise DisagreementError(f"the kernel has a broken move from {node}, and the model has none")
+
+
+def _replayed(program: Program, run: tuple[Event, ...]) -> Violation:
+    """What the model itself makes of the run, from its start."""
+    world = program.world
+    node, broken = Node(world.state, world.environment), tuple[Property, ...]()
+    for event in run:
+        environment = world.allows(node.environment, event)
+        if environment is None or broken:
+            raise DisagreementError(f"the model does not take {event} of the run {run}")
+        before, step = node.state, world.step(node.state, event)
+        broken = _broken(program, before, event, step)
+        node = Node(step.state, environment)
+    if not broken:
+        raise DisagreementError(f"the model breaks no property at the end of the run {run}")
+    return violation(broken, run, before)
+
+
+def _broken(program: Program, before: Any, event: Event, step: Step[Any]) -> tuple[Property, ...]:  # noqa: ANN401
+    over_steps = tuple(
+        known
+        for known in program.properties
+        if known.over_steps and not known.holds(before, event, step.effects, step.state)
+    )
+    return (*over_steps, *_broken_states(program.properties, step.state))
 
 
 def _broken_states(properties: tuple[Property, ...], state: Any) -> tuple[Property, ...]:  # noqa: ANN401

@@ -15,8 +15,9 @@ import z3
 
 from model.closed.bounds import Symmetry
 from model.engines.following import satisfiable, solver_with
-from model.engines.moves import Move, Node, Offer, Program
 from model.engines.packing import Shape
+from model.engines.program import Move, Node, Offer, Program
+from model.engines.renaming import ranked
 from model.engines.shapes import Field
 from model.engines.symbolic import bool_term, int_term
 from model.engines.trees import Branch, Tree, holds
@@ -45,6 +46,8 @@ def reduced(program: Program, symmetry: Symmetry) -> Program:
 
 def canonical(program: Program, node: Node) -> tuple[int, ...]:
     """The words of the state that stands for a node and all its permutations."""
+    if program.ids:
+        node = ranked(program, node)
     symmetry = program.symmetry
     if symmetry is None:
         return program.layout.pack(node)
@@ -83,6 +86,11 @@ def _prove(program: Program, symmetry: Symmetry, shape: Shape, first: int) -> No
     for path, other in swap.items():
         if shape.fixed.get(paths.index(path)) != shape.fixed.get(paths.index(other)):
             raise NotSymmetricError(f"{path} and {other} are not alike: one of them never varies")
+    symbols = {field.path: _symbol(field) for field in shape.fields}
+    pairs = [(symbols[path], symbols[other]) for path, other in swap.items()]
+    assumed = z3.And(*program.assumed[0])
+    if satisfiable(solver_with(*_within(shape.fields), assumed), z3.Not(z3.substitute(assumed, *pairs))):
+        raise NotSymmetricError(f"the state properties tell channels {first} and {first + 1} apart")
     offers = {(offer.action, repr(offer.event)): offer for offer in program.offers[0]}
     for (action, _), offer in offers.items():
         event: Any = offer.event
@@ -92,7 +100,7 @@ def _prove(program: Program, symmetry: Symmetry, shape: Shape, first: int) -> No
         twin = offers.get((action, repr(event)))
         if twin is None:
             raise NotSymmetricError(f"{offer.event} is offered, and {event} never is")
-        solver = solver_with(*_within((*shape.fields, *offer.ranges)))
+        solver = solver_with(*_within((*shape.fields, *offer.ranges)), *program.assumed[0])
         if satisfiable(solver, _told_apart(shape, offer, twin, swap)):
             raise NotSymmetricError(
                 f"channels {first} and {first + 1} can be told apart by {offer.event}, as in {solver.model()}"

@@ -25,8 +25,8 @@ def main(identity: str) -> None:
     for counts, profile in ((True, "flink-1.14"), (False, "flink-1.11"), (False, "flink-1.9")):
         bounded = bounded_gate(2, 3, counts_as_aligned=counts, polled=counts, profile=PROFILES[profile])
         shown = explore(bounded.world, properties, keep_transitions=False).violation
-        counted = explore_columns(program_of(*bounded, properties))
-        lengths = (len(shown.run) if shown else None, counted.depth if counted.broken else None)
+        found = explore_columns(program_of(*bounded, properties)).violation
+        lengths = [one and len(one.run) for one in (shown, found)]
         sys.stdout.write(json.dumps(lengths) + "\n")
 
 

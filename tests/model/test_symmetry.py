@@ -5,9 +5,9 @@ import pytest
 from model.alignment import Gate
 from model.closed.bounds import bounded_gate, channels_of_gate
 from model.engines.columns import explore_columns
-from model.engines.compiled import Compiled
 from model.engines.explore import explore
-from model.engines.moves import Node, all_words, program_of
+from model.engines.moves import program_of
+from model.engines.program import Node, all_words
 from model.engines.symmetry import NotSymmetricError, canonical, reduced
 from model.events import Barrier, EndOfPartition, Step, Trigger
 from model.properties import of_component
@@ -30,7 +30,7 @@ def test_the_shortest_run_is_one_of_the_model_itself():
         return before.current != 1 or before.pending or Trigger(2) not in effects
 
     wrong = (Property("ALIGN-05", "gate", True, never_triggers_two),)
-    found = Compiled(reduced(program_of(*GATE, wrong), CHANNELS)).explore()
+    found = explore_columns(reduced(program_of(*GATE, wrong), CHANNELS))
     by_explorer = explore(GATE.world, wrong).violation
 
     assert found.violation is not None

@@ -17,7 +17,8 @@ from conformance.explore.models import MODELS, Size
 from conformance.explore.spark import SparkEngine
 from model.closed.bounds import Bounded, bounded_gate
 from model.engines.explore import TooManyStatesError, explore
-from model.engines.moves import Program, all_words, program_of
+from model.engines.moves import program_of
+from model.engines.program import Program, all_words
 from model.properties import Property, of_component
 
 

@@ -1,0 +1,70 @@
+"""Ids are known by their order only where every path does no more than compare them; then for every id."""
+
+import pytest
+
+from model.alignment import Gate
+from model.closed.bounds import bounded_gate, channels_of_gate
+from model.engines.columns import explore_columns
+from model.engines.explore import explore
+from model.engines.moves import program_of
+from model.engines.program import Node
+from model.engines.renaming import NotInvariantError, for_every_id
+from model.engines.symmetry import canonical, reduced
+from model.events import Barrier, Step, Trigger
+from model.properties import of_component
+from model.properties.registry import Property
+
+IDS = ("current", "environment", "checkpoint")
+GATE = bounded_gate(2, 7)
+
+
+def test_as_many_states_are_left_whatever_the_bound_on_ids():
+    program = for_every_id(program_of(*GATE, of_component("gate")), IDS)
+    nodes = explore(GATE.world, keep_transitions=False).nodes
+    counted = explore_columns(program)
+
+    assert counted.states == len({canonical(program, Node(*node)) for node in nodes}) == 28
+    assert counted.violation is None
+    more = explore(bounded_gate(2, 9).world, keep_transitions=False).nodes
+    wider = program._replace(layout=program_of(*bounded_gate(2, 9)).layout)
+    assert len({canonical(wider, Node(*node)) for node in more}) == 28
+    assert explore_columns(reduced(program, channels_of_gate(2))).states == 16
+
+
+def test_the_shortest_run_has_ids_of_its_own():
+    def never_leaves_one_for_another(before: Gate, event: object, effects: tuple, after: Gate) -> bool:
+        return before.current <= 0 or before.pending or after.current == before.current or not after.pending
+
+    world, bounds = bounded_gate(2, 7)
+    wrong = (Property("ALIGN-05", "gate", True, never_leaves_one_for_another),)
+    found = explore_columns(for_every_id(program_of(world, bounds, wrong), IDS))
+    by_explorer = explore(world, wrong).violation
+
+    assert found.violation is not None
+    assert by_explorer is not None
+    assert len(found.violation.run) == len(by_explorer.run)
+    assert {event.checkpoint for event in found.violation.run} == {1, 2}
+
+
+def test_too_few_ids_are_refused():
+    with pytest.raises(NotInvariantError, match="3 ids in a state, 7 are needed"):
+        for_every_id(program_of(*bounded_gate(2, 4)), IDS)
+
+
+def test_a_step_that_counts_with_ids_is_refused():
+    def step(gate: Gate, event: object) -> Step:
+        if type(event) is Barrier and event.checkpoint > gate.current + 1:
+            return Step(gate, (), ("ALIGN-04",))
+        return GATE.world.step(gate, event)
+
+    with pytest.raises(NotInvariantError, match="more with ids than to compare them"):
+        for_every_id(program_of(GATE.world._replace(step=step), GATE.bounds), IDS)
+
+
+def test_a_property_of_one_id_is_refused():
+    def never_triggers_two(before: Gate, event: object, effects: tuple, after: Gate) -> bool:
+        return Trigger(2) not in effects
+
+    wrong = (Property("ALIGN-05", "gate", True, never_triggers_two),)
+    with pytest.raises(NotInvariantError, match="more with ids than to compare them"):
+        for_every_id(program_of(*GATE, wrong), IDS)
