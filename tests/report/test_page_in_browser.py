@@ -167,6 +167,7 @@ def luminance(colour):
 
 
 def test_on_paper_there_are_no_buttons_and_every_text_is_open(page):
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = false })")
     printed = page.pdf(format="A4")
     assert printed.startswith(b"%PDF")
     page.emulate_media(media="print")
