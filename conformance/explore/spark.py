@@ -172,8 +172,7 @@ class SparkEngine:
         for level in search.levels:
             for one in level.kept:
                 known[one.partition].append(one.file)
-        asked = self.program._replace(offers=())  # they hold terms of z3, which stay where they are
-        expand = partial(_expanded, self.kernel, asked, self.folder, self.partitions)
+        expand = partial(_expanded, self.kernel, self.program.without_terms(), self.folder, self.partitions)
         keep = partial(_kept, self.folder, known, len(search.levels), self._width)
         blocks = self._slices(search.levels[-1]).mapInArrow(expand, _ddl(_BLOCKS))
         parts = blocks.repartitionById(self.partitions, "partition").mapInArrow(keep, _ddl(_PARTS))

@@ -93,6 +93,10 @@ class Program(NamedTuple):
         shape = self.layout.shapes[0]
         return tuple(place for place in shape.varying if shape.fields[place].name in self.ids)
 
+    def without_terms(self) -> "Program":
+        """The same without its moves and what they are read upon: terms of z3 stay in their process."""
+        return self._replace(offers=(), assumed=())
+
     @property
     def is_reduced(self) -> bool:
         """Some states stand for others too."""
