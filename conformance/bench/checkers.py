@@ -8,7 +8,6 @@ was said last; equal numbers of them are the proof that the work is the same.
 import importlib.util
 import re
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
@@ -19,6 +18,7 @@ from typing import NamedTuple
 from conformance.bench.promela import gate_text
 from conformance.bench.rates import MeasurementError
 from conformance.bench.watched import Watched, watch
+from conformance.own_process import own_process
 
 WORKERS = 2
 """Of TLC."""
@@ -147,7 +147,7 @@ def ours_on(name: str) -> Explored:
 
 
 def _ours(*order: str, kernels: str | None = None) -> Explored:
-    command = [sys.executable, "-m", "conformance.bench.exploring", *order]
+    command = own_process("conformance.bench.exploring", *order)
     with TemporaryDirectory(prefix="barrierspec-exploring-") as folder:
         done = watch(command, Path(folder), {"BARRIERSPEC_KERNELS": kernels} if kernels else {})
     told = re.search(r"^states (\d+) transitions (\d+) seconds ([\d.]+)$", done.text, re.MULTILINE)
