@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import comb
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -87,21 +88,18 @@ class Report:
         return file
 
 
+_ONE_TAIL = 0.025
+
+
 def interval(samples: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of the mean of samples that vary by chance, by Student's t."""
-    from math import sqrt
-    from statistics import mean, stdev
+    """Between which samples the median lies with a confidence of 95 %, whatever their distribution is.
 
-    if len(samples) < 2:
-        return samples[0], samples[0]
-    half = _students_t(len(samples) - 1) * stdev(samples) / sqrt(len(samples))
-    return mean(samples) - half, mean(samples) + half
-
-
-_T = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26, 10: 2.23, 15: 2.13}
-"""Student's t for 95 %, two-sided, by degrees of freedom."""
-
-
-def _students_t(freedom: int) -> float:
-    """That of the next smaller degree in the table: the interval is rather too wide."""
-    return _T[max(one for one in _T if one <= freedom)]
+    Of fewer than six samples these are the least and the greatest, with less confidence.
+    """
+    ordered = sorted(samples)
+    times = len(ordered)
+    cut, below = 0, 0.5**times  # the chance that no sample, or at most `cut`, lie below the median
+    while below + comb(times, cut + 1) * 0.5**times <= _ONE_TAIL:
+        cut += 1
+        below += comb(times, cut) * 0.5**times
+    return ordered[cut], ordered[-1 - cut]
