@@ -8,7 +8,7 @@ from conformance.bench.figures import interval
 
 
 @pytest.mark.parametrize(
-    ("times", "cut"), [(2, 0), (5, 0), (6, 0), (8, 0), (9, 1), (11, 1), (21, 5), (25, 7)]
+    ("times", "cut"), [(1, 0), (2, 0), (5, 0), (6, 0), (8, 0), (9, 1), (11, 1), (21, 5), (25, 7)]
 )
 def test_the_interval_leaves_out_as_many_samples_as_its_confidence_allows(times, cut):
     """The ranks stand in every table of the sign test."""

@@ -1,12 +1,11 @@
 """What was measured of the runtime: figures, their bars, and the pages made of them."""
 
 import json
-from statistics import mean
 from xml.etree import ElementTree
 
 import pytest
 
-from conformance.bench.figures import Figure, Report, interval
+from conformance.bench.figures import Figure, Report
 from conformance.bench.incremental import measure as incremental
 from conformance.bench.published import BEGIN, END, load, pages, publish, with_table
 from conformance.bench.rates import MeasurementError
@@ -35,13 +34,6 @@ def test_the_median_is_on_one_side_of_the_bar():
     assert Figure("x", "ms", [5.0], 5.0).met
     lines = [line.split() for line in table(REPORT).splitlines()]
     assert ["rate", "2.00", "M", "rows/s", "1.00", "to", "4.00", "at", "least", "3.00", "MISSED"] in lines
-
-
-def test_the_interval_holds_the_mean():
-    low, high = interval([1.0, 2.0, 3.0])
-    assert (round(low, 2), round(high, 2)) == (-0.48, 4.48)
-    assert mean(interval([1.0, 5.0])) == 3.0
-    assert interval([4.0]) == (4.0, 4.0)
 
 
 def test_pages_are_made_of_what_was_measured_in_full(tmp_path):
