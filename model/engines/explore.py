@@ -75,7 +75,7 @@ def explore(
     count = depth = 0
     frontier = [0]
     moves_of, permitted, permit = search.moves, search.permitted, search.permit
-    broken = search.broken_states(world.state)
+    broken = search.broken[start[0]]
     if broken:
         return search.graph(nodes, (), 0, 0, violation(broken, (), world.state))
     while frontier:
@@ -152,6 +152,8 @@ class _Search:
         self.environments: list[Environment] = []
         self.permitted: list[dict[int, int]] = []
         """For each environment: from an event's number to the environment after it, or REFUSED."""
+        self.broken: list[tuple[Property, ...]] = []
+        """For each component state: the state properties that do not hold."""
         self._moves: list[tuple[Move, ...] | None] = []
         self._component_numbers: dict[Any, int] = {}
         self._environment_numbers: dict[Environment, int] = {}
@@ -162,6 +164,7 @@ class _Search:
         number = self._component_numbers.setdefault(state, len(self.components))
         if number == len(self.components):
             self.components.append(state)
+            self.broken.append(tuple(known for known in self.over_states if not known.holds(state)))
             self._moves.append(None)
         return number
 
@@ -196,12 +199,8 @@ class _Search:
             known for known in self.over_steps if not known.holds(state, event, step.effects, step.state)
         )
         number = self._event_numbers.setdefault(event, len(self._event_numbers))
-        broken = (*broken, *self.broken_states(step.state))
-        return action, event, number, step, broken, self.component(step.state)
-
-    def broken_states(self, state: Any) -> tuple[Property, ...]:  # noqa: ANN401
-        """The state properties that do not hold."""
-        return tuple(known for known in self.over_states if not known.holds(state))
+        becomes = self.component(step.state)
+        return action, event, number, step, (*broken, *self.broken[becomes]), becomes
 
     def graph(
         self,
