@@ -1,15 +1,11 @@
 """A search on Spark, told as those on this machine are."""
 
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING
 
-from conformance.explore.local import Explored
+from conformance.explore.local import Explored, followed
 from conformance.explore.models import Chosen
 from conformance.explore.spark import Progress, SparkEngine
-from model.engines.moves import program_of
-from model.engines.program import all_words
-from model.properties import of_component
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,11 +26,7 @@ def on_spark(
     With what was said before them, states are expanded as they are counted; else the numbers are those of the
     other engines. Raises what `SparkEngine.explore` does.
     """
-    assert chosen.bounds is not None
-    properties = of_component(chosen.world.component)
-    begun = perf_counter()
-    program = program_of(chosen.world, chosen.bounds, properties, all_words if labelled else None)
-    followed = perf_counter()
+    program, seconds = followed(chosen, labelled=labelled)
     found = SparkEngine(program, spark, folder, partitions=partitions).explore(progress, limit=limit)
     resumed = f", {found.resumed} levels were there" if found.resumed else ""
     return Explored(
@@ -45,10 +37,10 @@ def on_spark(
         transitions=found.transitions,
         depth=found.depth,
         rules=tuple(sorted(found.rules)),
-        properties=len(properties),
+        properties=len(program.properties),
         interpreted=tuple(known.name for known in program.interpreted),
         violation=found.violation,
-        follow_seconds=followed - begun,
+        follow_seconds=seconds,
         compile_seconds=0.0,
         search_seconds=found.seconds,
         bytes=sum(file.stat().st_size for file in folder.glob("*.npy")),

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from conformance.explore.models import Chosen
 from model.engines.explore import Violation, explore
 from model.properties import of_component
+
+if TYPE_CHECKING:
+    from model.engines.program import Program
 
 Progress = Callable[[int, int], None]
 """Told how many states are known, and the depth."""
@@ -51,6 +54,18 @@ class Explored(NamedTuple):
         return {**self._asdict(), "violation": told, "rate": self.rate}
 
 
+def followed(chosen: Chosen, *, labelled: bool) -> tuple["Program", float]:
+    """All moves of a model that has bounds, with every property, and the seconds that reading them took."""
+    from model.engines.moves import program_of  # z3 takes long to import
+    from model.engines.program import all_words
+
+    assert chosen.bounds is not None
+    begun = perf_counter()
+    properties = of_component(chosen.world.component)
+    program = program_of(chosen.world, chosen.bounds, properties, all_words if labelled else None)
+    return program, perf_counter() - begun
+
+
 def in_python(chosen: Chosen, limit: int) -> Explored:
     """The explorer itself."""
     properties = of_component(chosen.world.component)
@@ -79,14 +94,8 @@ def compiled(
 ) -> Explored:
     """The compiled kernel of a model that has bounds."""
     from model.engines.compiled import Compiled  # numba takes a second to import
-    from model.engines.moves import program_of
-    from model.engines.program import all_words
 
-    assert chosen.bounds is not None
-    properties = of_component(chosen.world.component)
-    begun = perf_counter()
-    program = program_of(chosen.world, chosen.bounds, properties, all_words if labelled else None)
-    followed = perf_counter()
+    program, seconds = followed(chosen, labelled=labelled)
     found = Compiled(program, cores=cores).explore(limit=limit, expected=expected, progress=progress)
     return Explored(
         model=chosen.world.name,
@@ -96,10 +105,10 @@ def compiled(
         transitions=found.transitions,
         depth=found.depth,
         rules=tuple(sorted(found.rules)),
-        properties=len(properties),
+        properties=len(program.properties),
         interpreted=tuple(known.name for known in program.interpreted),
         violation=found.violation,
-        follow_seconds=followed - begun,
+        follow_seconds=seconds,
         compile_seconds=found.compile_seconds,
         search_seconds=found.search_seconds,
         bytes=found.bytes,

@@ -33,15 +33,15 @@ class Reclaiming:
         `ServerLostError`.
         """
         pending = self._pending(states)
-        from_savepoint = self._origin is not None and self._origin.checkpoint == restored
-        if from_savepoint:
+        origin = self._origin if self._origin is not None and self._origin.checkpoint == restored else None
+        if origin is not None:
             self._require_whole(pending)
         self._kept = frozenset[str]().union(*pending.values())
         self.sweep(attempt)
         for output in self._outputs.values():
-            if from_savepoint and self._origin is not None:
-                output.sweep(self._origin.lineage, sys.maxsize, self._kept)  # none of its attempts goes on
-                output.retract(self._origin.lineage, restored)
+            if origin is not None:
+                output.sweep(origin.lineage, sys.maxsize, self._kept)  # none of its attempts goes on
+                output.retract(origin.lineage, restored)
             output.retract(self._storage.lineage, restored)
 
     def sweep(self, attempt: int) -> None:

@@ -56,7 +56,10 @@ def scalar_module(expand: str, *, cores: int) -> ModuleType:
     )
     names = "\n".join(f"{name} = {getattr(searching, name)}" for name in ("RECENT", "AHEAD"))
     hashed = f"@jit\n{inspect.getsource(searching.hashed)}"
-    text = "\n\n".join((_HEAD + _SCALAR_HEAD + names, hashed, expand, search))
+    place_of = (
+        f"@njit(cache=True, _nrt=False)\n{inspect.getsource(searching.place_of)}"  # it allocates nothing
+    )
+    text = "\n\n".join((_HEAD + _SCALAR_HEAD + names, hashed, place_of, expand, search))
     return _module(text)
 
 

@@ -14,24 +14,11 @@ import z3
 from model.engines.following import paths, solver_with
 from model.engines.prove import Case, assume_invariants
 from model.engines.symbolic import SymbolicBool, SymbolicInt
+from model.engines.terms import Writer
 from model.events import Effects, Event, Step
 from model.properties import of_component
 
 Values = dict[str, int | bool]
-
-_INFIX = {
-    z3.Z3_OP_EQ: "==",
-    z3.Z3_OP_DISTINCT: "!=",
-    z3.Z3_OP_LE: "<=",
-    z3.Z3_OP_GE: ">=",
-    z3.Z3_OP_LT: "<",
-    z3.Z3_OP_GT: ">",
-    z3.Z3_OP_ADD: "+",
-    z3.Z3_OP_SUB: "-",
-    z3.Z3_OP_MUL: "*",
-    z3.Z3_OP_AND: " and ",
-    z3.Z3_OP_OR: " or ",
-}
 
 
 class NotDeterministicError(RuntimeError):
@@ -40,10 +27,6 @@ class NotDeterministicError(RuntimeError):
 
 class DifferentCaseError(ValueError):
     """A state is not of the shape that a case declares, or differs in what the case fixes."""
-
-
-class UnknownOperatorError(RuntimeError):
-    """A term uses an operator of z3 that no step function has needed so far; add it to `source`."""
 
 
 def relations_of(cases: Iterable[Case]) -> list["Relation"]:
@@ -124,27 +107,19 @@ class Relation:
         return enabled[0].after(values), enabled[0].effects(values)
 
 
+class _Values(dict[str, str]):
+    """What stands for each symbol: its place in a mapping `v`."""
+
+    def __missing__(self, name: str) -> str:
+        return f"v[{name!r}]"
+
+
+_AS_VALUES = Writer(_Values(), columns=False)
+
+
 def source(term: z3.ExprRef) -> str:
     """A z3 term over ints and booleans as a Python expression over a mapping `v`."""
-    if z3.is_true(term) or z3.is_false(term):
-        return str(z3.is_true(term))
-    if z3.is_int_value(term):
-        return f"({term.as_long()})"
-    kind = term.decl().kind()
-    if kind == z3.Z3_OP_UNINTERPRETED:
-        return f"v[{term.decl().name()!r}]"
-    parts = [source(child) for child in term.children()]
-    if kind in _INFIX:
-        if not parts:
-            return str(kind == z3.Z3_OP_AND)
-        return "(" + _INFIX[kind].join(parts) + ")"
-    if kind == z3.Z3_OP_NOT:
-        return f"(not {parts[0]})"
-    if kind == z3.Z3_OP_UMINUS:
-        return f"(-{parts[0]})"
-    if kind == z3.Z3_OP_ITE:
-        return f"({parts[1]} if {parts[0]} else {parts[2]})"
-    raise UnknownOperatorError(f"no Python is known for the z3 operator {term.decl().name()} in {term}")
+    return _AS_VALUES.of(term)
 
 
 def evaluate(code: CodeType, values: Mapping[str, int | bool]) -> Any:  # noqa: ANN401 - an int or a bool

@@ -41,6 +41,19 @@ def hashed(row: Words, words: int) -> np.uint64:
     return h ^ (h >> U(32))
 
 
+def place_of(table: Words, row: Words, words: int) -> np.int64:
+    """Where a state stands in a table, or the free place where it belongs."""
+    mask = len(table) - 1
+    slot = I(hashed(row, words)) & mask
+    word = 0
+    while word < words and table[slot, 0] != U(0):
+        if table[slot, word] == row[word]:
+            word += 1
+        else:
+            slot, word = (slot + 1) & mask, 0
+    return slot
+
+
 def expand_some(
     orders: Words,
     heads: Ints,
@@ -99,6 +112,7 @@ def insert_some(tables: Words, orders: Words, tails: Ints, boxes: Words, filled:
     words = orders.shape[2]
     mask = tables.shape[1] - 1
     for own in prange(partitions):
+        table = tables[own]
         tail = tails[own]
         for other in range(partitions):
             count = filled[other, own]
@@ -106,20 +120,13 @@ def insert_some(tables: Words, orders: Words, tails: Ints, boxes: Words, filled:
                 last = min(first + AHEAD, count)
                 for number in range(first, last):
                     slot = I(hashed(boxes[other, own, number], words)) & mask
-                    looked[own, 0] ^= tables[own, slot, 0]
+                    looked[own, 0] ^= table[slot, 0]
                 for number in range(first, last):
                     row = boxes[other, own, number]
-                    slot = I(hashed(row, words)) & mask
-                    while tables[own, slot, 0] != U(0):
-                        same = True
+                    slot = place_of(table, row, words)
+                    if table[slot, 0] == U(0):
                         for word in range(words):
-                            same = same and tables[own, slot, word] == row[word]
-                        if same:
-                            break
-                        slot = (slot + 1) & mask
-                    if tables[own, slot, 0] == U(0):
-                        for word in range(words):
-                            tables[own, slot, word] = row[word]
+                            table[slot, word] = row[word]
                             orders[own, tail, word] = row[word]
                         tail += 1
         tails[own] = tail
@@ -131,6 +138,7 @@ def count_some(tables: Words, counts: Ints, boxes: Words, filled: Ints, looked: 
     words = tables.shape[2]
     mask = tables.shape[1] - 1
     for own in prange(partitions):
+        table = tables[own]
         added = 0
         for other in range(partitions):
             count = filled[other, own]
@@ -138,20 +146,13 @@ def count_some(tables: Words, counts: Ints, boxes: Words, filled: Ints, looked: 
                 last = min(first + AHEAD, count)
                 for number in range(first, last):
                     slot = I(hashed(boxes[other, own, number], words)) & mask
-                    looked[own, 0] ^= tables[own, slot, 0]
+                    looked[own, 0] ^= table[slot, 0]
                 for number in range(first, last):
                     row = boxes[other, own, number]
-                    slot = I(hashed(row, words)) & mask
-                    while tables[own, slot, 0] != U(0):
-                        same = True
+                    slot = place_of(table, row, words)
+                    if table[slot, 0] == U(0):
                         for word in range(words):
-                            same = same and tables[own, slot, word] == row[word]
-                        if same:
-                            break
-                        slot = (slot + 1) & mask
-                    if tables[own, slot, 0] == U(0):
-                        for word in range(words):
-                            tables[own, slot, word] = row[word]
+                            table[slot, word] = row[word]
                         added += 1
         counts[own] += added
 
@@ -159,16 +160,14 @@ def count_some(tables: Words, counts: Ints, boxes: Words, filled: Ints, looked: 
 def rehash(tables: Words, larger: Words) -> None:
     """Put every state of each table into a larger one."""
     words = tables.shape[2]
-    mask = larger.shape[1] - 1
     for own in prange(len(tables)):
-        for old in range(tables.shape[1]):
-            if tables[own, old, 0] == U(0):
+        before, after = tables[own], larger[own]
+        for old in range(len(before)):
+            if before[old, 0] == U(0):
                 continue
-            slot = I(hashed(tables[own, old], words)) & mask
-            while larger[own, slot, 0] != U(0):
-                slot = (slot + 1) & mask
+            slot = place_of(after, before[old], words)
             for word in range(words):
-                larger[own, slot, word] = tables[own, old, word]
+                after[slot, word] = before[old, word]
 
 
 def leads_to(order: Words, first: int, last: int, target: Words, buffer: Words, fired: Bytes) -> int:

@@ -82,7 +82,9 @@ class Writer(NamedTuple):
         return self.chosen(asked, yes, no)
 
     def joined(self, connective: str, parts: list[str]) -> str:
-        """All parts, or one of them."""
+        """All parts, or one of them; of no parts, what holds of none."""
+        if not parts:
+            return str(connective == "and")
         if not self.columns:
             return "(" + f" {connective} ".join(parts) + ")"
         text = parts[0]

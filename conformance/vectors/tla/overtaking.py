@@ -112,11 +112,17 @@ def deciding_steps(gate: str) -> Steps:
     }
 
 
-def deciding_seat(divergence: Divergence, profile: Profile) -> Seat:
-    """Both modes of 1.12, and mode alternating of 1.11. Raises NotInTlaError."""
+def _without_after_finish(module: str, divergence: Divergence, profile: Profile) -> dict[str, object]:
+    """The constants of a module that knows no checkpoints after tasks finish. Raises NotInTlaError."""
     constants = gate_constants(divergence, profile)
     if constants.pop("AfterFinish"):
-        raise NotInTlaError("Deciding.tla has no checkpoints after tasks have finished; leave them off")
+        raise NotInTlaError(f"{module}.tla has no checkpoints after tasks have finished; leave them off")
+    return constants
+
+
+def deciding_seat(divergence: Divergence, profile: Profile) -> Seat:
+    """Both modes of 1.12, and mode alternating of 1.11. Raises NotInTlaError."""
+    constants = _without_after_finish("Deciding", divergence, profile)
     return Seat(
         module="DecidingModel",
         state="gate",
@@ -133,9 +139,7 @@ def deciding_seat(divergence: Divergence, profile: Profile) -> Seat:
 
 def threads_seat(divergence: Divergence, profile: Profile) -> Seat:
     """Mode unaligned of 1.11, with its two threads. Raises NotInTlaError."""
-    constants = gate_constants(divergence, profile)
-    if constants.pop("AfterFinish"):
-        raise NotInTlaError("Threads.tla has no checkpoints after tasks have finished; leave them off")
+    constants = _without_after_finish("Threads", divergence, profile)
     return Seat(
         module="ThreadsModel",
         state="threads",
