@@ -30,6 +30,8 @@ from conformance.bench.scale import Scale
 
 TLC_BAR, SPIN_BAR, START_BAR = 50.0, 1.0, 5.0
 """Times as many states a second as TLC and as SPIN; seconds until the compiled search begins."""
+MEMORY_BAR = 24.0
+"""GiB, of all processes, for the gate of `Scale.most`: 100 million states."""
 LONG_SECONDS = 5.0
 """A search that took so long is not repeated."""
 TLC, SPIN, COLLAPSED, MINICHECK = f"TLC, {WORKERS} workers", "SPIN", "SPIN -DCOLLAPSE", "minicheck"
@@ -76,6 +78,7 @@ def measure(folder: Path, scale: Scale) -> Report:
     with TemporaryDirectory(prefix="barrierspec-kernels-") as kernels:
         for gate, chosen in _gates(scale):
             rows += _alike(gate.name, _searched(gate, chosen, scale.times, missing, kernels))
+        most = _most(Gate(*scale.most), kernels)
         for name in scale.models:
             searches = ((TLC, partial(tlc_on, name)), (PYTHON, partial(ours_on, name)))
             rows += _alike(name, (Row(name, who, _repeated(one, scale.times)) for who, one in searches))
@@ -89,7 +92,7 @@ def measure(folder: Path, scale: Scale) -> Report:
     )
     if missing:
         setting += ". Not measured: " + "; ".join(missing)
-    figures = [*_compared(rows, scale), *(row.figure() for row in rows)]
+    figures = [*_compared(rows, scale), most, *(row.figure() for row in rows)]
     return Report("engines", "State spaces beside other checkers", setting, figures)
 
 
@@ -111,6 +114,17 @@ def _gates(scale: Scale) -> Iterator[tuple[Gate, tuple[str, ...]]]:
     yield Gate(3, large), (TLC, SPIN, COLUMNS, ONE, TWO)
     yield Gate(2, large), (TLC, SPIN, COLUMNS, ONE)
     yield Gate(4, small), (TLC, SPIN, COLUMNS, ONE, TWO)
+
+
+def _most(gate: Gate, kernels: str) -> Figure:
+    """The memory that one very large search takes, every property asked."""
+    found = ours("unlabelled", gate, "2", kernels=kernels)
+    told = (
+        f"{gate.name}: {found.states:,} states, {found.transitions:,} transitions, every property asked, "
+        f"on 2 cores in {found.seconds:,.0f} s after {found.start:,.0f} s of start"
+    )
+    peak = found.peak / 2**30
+    return Figure("memory for the most states", "GiB", [peak], MEMORY_BAR, at_most=True, told=told)
 
 
 def _searched(

@@ -1,8 +1,9 @@
 """One search in a process of its own: `python -m conformance.bench.exploring ENGINE CHANNELS IDS [HOW]`,
 or `manifest NAME` for a model of spec/manifest.toml in Python.
 
-ENGINE: `python`, `columns`, `compiled` (HOW: cores), `spark` (HOW: a master) or `minicheck`. It prints one
-line: the states, with what was said in the step before, the transitions, and the seconds of the search alone.
+ENGINE: `python`, `columns`, `compiled` or `unlabelled` (HOW: cores), `spark` (HOW: a master) or `minicheck`.
+It prints one line: the states, but for `unlabelled` with what was said in the step before, the transitions,
+and the seconds of the search alone.
 """
 
 import sys
@@ -65,6 +66,19 @@ def compiled(channels: int, ids: int, cores: int) -> Counted:
     return found.labelled, found.transitions, found.search_seconds
 
 
+def unlabelled(channels: int, ids: int, cores: int) -> Counted:
+    """The compiled kernel, which asks every property and counts the states alone."""
+    from model.engines.compiled import Compiled
+    from model.properties import of_component
+
+    bounded = bounded_gate(channels, ids, polled=False)
+    program = program_of(bounded.world, bounded.bounds, of_component(bounded.world.component))
+    found = Compiled(program, cores=cores).explore()
+    if found.violation is not None:
+        raise AssertionError(f"{bounded.world.name} breaks {found.violation.rules}")
+    return found.states, found.transitions, found.search_seconds
+
+
 def spark(channels: int, ids: int, master: str) -> Counted:
     """The search on Spark: like TLC it expands a state again for everything that was said before it."""
     from conformance.explore.spark import SparkEngine
@@ -120,6 +134,7 @@ ENGINES: dict[str, Callable[..., Counted]] = {
     "manifest": manifest,
     "columns": columns,
     "compiled": compiled,
+    "unlabelled": unlabelled,
     "spark": spark,
     "minicheck": minicheck,
 }

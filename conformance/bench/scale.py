@@ -17,6 +17,8 @@ class Scale(NamedTuple):
     slow_seconds: float = 600.0
     gate_ids: tuple[int, int, int] = (6, 20, 33)
     """The highest ids of the gates that are explored: small, middle, large."""
+    most: tuple[int, int] = (6, 9)
+    """Channels and highest id of the gate that is explored for its size alone."""
     models: tuple[str, ...] = ("coordinator", "dataflow")
     """Models of spec/manifest.toml that are explored besides."""
     jobs: int = 200
@@ -25,5 +27,14 @@ class Scale(NamedTuple):
 
 FULL = Scale()
 QUICK = Scale(
-    400_000, 1, 2, 1, 100_000, 15.0, (2, 3, 4), ("coordinator_one_at_a_time", "dataflow_two_failures"), 4
+    400_000,
+    1,
+    2,
+    1,
+    100_000,
+    15.0,
+    (2, 3, 4),
+    (3, 4),
+    ("coordinator_one_at_a_time", "dataflow_two_failures"),
+    4,
 )

@@ -9,6 +9,8 @@ from conformance.bench import exploring
 from conformance.bench.checkers import Gate, NotInstalledError, minicheck, ours, spin, tlc
 from conformance.bench.rates import MeasurementError
 from conformance.bench.watched import watch
+from model.closed.bounds import bounded_gate
+from model.engines.explore import explore
 from spec.tlc import load_manifest
 
 GATE = Gate(2, 3)
@@ -38,6 +40,14 @@ def test_spin_sees_them_in_promela(states):
 def test_our_engines_count_them(states, engine, capsys):
     exploring.main(engine, "2", "3")
     assert capsys.readouterr().out.startswith(f"states {states} transitions ")
+
+
+def test_the_largest_search_counts_states_alone(capsys):
+    graph = explore(bounded_gate(1, 3, polled=False).world)
+    exploring.main("unlabelled", "1", "3", "1")
+    assert capsys.readouterr().out.startswith(
+        f"states {len(graph.nodes)} transitions {graph.transition_count} "
+    )
 
 
 def test_minicheck_counts_them(states):
