@@ -21,7 +21,7 @@ class Scale(NamedTuple):
     """Channels and highest id of the gate that is explored for its size alone."""
     models: tuple[str, ...] = ("coordinator", "dataflow")
     """Models of spec/manifest.toml that are explored besides."""
-    jobs: int = 200
+    jobs: int = 2_000
     """Whose logs are validated."""
 
 

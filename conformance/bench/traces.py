@@ -18,7 +18,7 @@ from conformance.parts.traces import judged_on_spark, logs_under
 from impl.spark.session import spark_session
 
 MASTERS = ("local[1]", "local[2]")
-_ROWS, _RATE, _INTERVAL_MS = 400_000, 40_000.0, 20
+_ROWS, _RATE, _INTERVAL_MS = 50_000, 40_000.0, 20
 _WARM = 20
 """Logs that are validated before the clock starts: every worker has imported what it needs."""
 
