@@ -36,6 +36,18 @@ class Gate(NamedTuple):
         return f"gate of {self.channels} channels, ids to {self.ids}"
 
 
+class Composition(NamedTuple):
+    """A composed dataflow of spec/manifest.toml, with another number of records of each source."""
+
+    model: str
+    records: int
+
+    @property
+    def name(self) -> str:
+        """As reports call it."""
+        return f"{self.model} with {self.records} record{'s' * (self.records > 1)} of each source"
+
+
 class Explored(NamedTuple):
     """A search by somebody."""
 
@@ -48,6 +60,10 @@ class Explored(NamedTuple):
     """Bytes in memory at most, of all its processes; 0 if that was not watched."""
     transitions: int = 0
     """0 where they are not told."""
+    answers: int = 0
+    """How many our model was asked for within the search of a composition."""
+    asked: float = 0.0
+    """Seconds that this took, which are among those before the search."""
 
 
 def tlc(gate: Gate) -> Explored:
@@ -56,12 +72,14 @@ def tlc(gate: Gate) -> Explored:
     return _tlc("GateModel", f"SPECIFICATION Spec\nCONSTANTS\n {constants}")
 
 
-def tlc_on(name: str) -> Explored:
-    """TLC on a model of spec/manifest.toml, without its properties, on two workers."""
+def tlc_on(name: str, records: int | None = None) -> Explored:
+    """TLC on a model of spec/manifest.toml, without its properties, on two workers; see `Composition`."""
     from spec.tlc import load_manifest
 
     model = load_manifest()[name]
     text = resources.files("spec").joinpath("models", model.cfg).read_text("utf-8")
+    if records is not None:
+        text = re.sub(r"(?<=MaxRecords = )\d+", str(records), text)
     return _tlc(model.module, re.split(r"^(?:INVARIANTS?|PROPERT(?:Y|IES))$", text, flags=re.MULTILINE)[0])
 
 
@@ -146,6 +164,11 @@ def ours_on(name: str) -> Explored:
     return _ours("manifest", name)
 
 
+def ours_composed(engine: str, composition: Composition, *more: str, kernels: str | None = None) -> Explored:
+    """A composed dataflow, by the explorer (`composed`) or by what its moves look at (`framed`)."""
+    return _ours(engine, composition.model, str(composition.records), *more, kernels=kernels)
+
+
 def _ours(*order: str, kernels: str | None = None) -> Explored:
     command = own_process("conformance.bench.exploring", *order)
     with TemporaryDirectory(prefix="barrierspec-exploring-") as folder:
@@ -154,7 +177,9 @@ def _ours(*order: str, kernels: str | None = None) -> Explored:
     if told is None:
         raise MeasurementError(f"{order[0]}: expected its counts, got {done.text[-500:]!r}")
     seconds = float(told[3])
-    return Explored(int(told[1]), seconds, done.seconds - seconds, done.peak, int(told[2]))
+    asked = re.search(r"^answers (\d+) asked ([\d.]+)$", done.text, re.MULTILINE)
+    answers = (0, 0.0) if asked is None else (int(asked[1]), float(asked[2]))
+    return Explored(int(told[1]), seconds, done.seconds - seconds, done.peak, int(told[2]), *answers)
 
 
 class NotInstalledError(RuntimeError):

@@ -14,11 +14,13 @@ from typing import NamedTuple
 
 from conformance.bench.checkers import (
     WORKERS,
+    Composition,
     Explored,
     Gate,
     NotInstalledError,
     minicheck,
     ours,
+    ours_composed,
     ours_on,
     spin,
     tlc,
@@ -32,6 +34,8 @@ TLC_BAR, SPIN_BAR, START_BAR = 50.0, 1.0, 5.0
 """Times as many states a second as TLC and as SPIN; seconds until the compiled search begins."""
 MEMORY_BAR = 24.0
 """GiB, of all processes, for the gate of `Scale.most`: 100 million states."""
+COMPOSED_BAR = 10.0
+"""Times as many states a second as TLC on a composed dataflow."""
 LONG_SECONDS = 5.0
 """A search that took so long is not repeated."""
 TLC, SPIN, COLLAPSED, MINICHECK = f"TLC, {WORKERS} workers", "SPIN", "SPIN -DCOLLAPSE", "minicheck"
@@ -67,6 +71,8 @@ class Row(NamedTuple):
             f"{last.start:.1f} s of start; {last.peak / 1e6:,.0f} MB at most, "
             f"{last.peak / last.states:,.0f} bytes a state"
         )
+        if last.answers:
+            told += f"; in {last.asked:.1f} s of that start {last.answers:,} answers of the model"
         return Figure(f"{self.model}: {self.who}", "M states/s", self.rates, told=told)
 
 
@@ -82,13 +88,15 @@ def measure(folder: Path, scale: Scale) -> Report:
         for name in scale.models:
             searches = ((TLC, partial(tlc_on, name)), (PYTHON, partial(ours_on, name)))
             rows += _alike(name, (Row(name, who, _repeated(one, scale.times)) for who, one in searches))
+        composed = Composition(*scale.composition)
+        rows += _alike(composed.name, _composed(composed, scale.times, kernels))
     setting = (
-        "every reachable state of the closed gate, told of everything at once, and of two models of "
-        "spec/manifest.toml, no property asked; a state has what was said in the step before it, and all "
-        "have counted the same states. Seconds are those of the search; the start of programs, parsing and "
-        "compilation are told beside them, with the most memory that all processes of a search held. TLC, "
-        "SPIN, minicheck and Spark expand a state again for everything that may have been said before it; "
-        "our other engines know that nothing depends on it"
+        "every reachable state of the closed gate, told of everything at once, of two models of "
+        "spec/manifest.toml, and of a larger dataflow, no property asked; a state has what was said in the "
+        "step before it, and all have counted the same states. Seconds are those of the search; the start of "
+        "programs, parsing and compilation are told beside them, with the most memory that all processes of "
+        "a search held. TLC, SPIN, minicheck and Spark expand a state again for everything that may have "
+        "been said before it; our other engines know that nothing depends on it"
     )
     if missing:
         setting += ". Not measured: " + "; ".join(missing)
@@ -155,6 +163,18 @@ def _searched(
                 missing[str(absent)] = None
 
 
+def _composed(composition: Composition, times: int, kernels: str) -> Iterator[Row]:
+    """TLC, the explorer, and the search by what moves look at."""
+    searches: dict[str, Search] = {
+        TLC: partial(tlc_on, *composition),
+        PYTHON: partial(ours_composed, "composed", composition),
+        ONE: partial(ours_composed, "framed", composition, "1", kernels=kernels),
+        TWO: partial(ours_composed, "framed", composition, "2", kernels=kernels),
+    }
+    for who, search in searches.items():
+        yield Row(composition.name, who, _repeated(search, times))
+
+
 def _repeated(search: Search, times: int) -> tuple[Explored, ...]:
     """So many runs; one if it takes long. The first of a compiled kernel compiles it."""
     runs = [search()]
@@ -175,6 +195,7 @@ def _compared(rows: list[Row], scale: Scale) -> Iterator[Figure]:
             told = f"{best.who}, states a second on the {large}, of {best.runs[0].states:,} states"
             ratios = [rate / found[large, other].rates[0] for rate in best.rates]
             yield Figure(f"compiled beside {other}", "times as many", ratios, bar, told=told)
+    yield from _compared_composed(found, Composition(*scale.composition).name)
     starts = [run.start for run in found[large, ONE].runs]
     cold = found[small, ONE].runs[0].start
     told = f"Python, paths and kernel from the cache, on the {large}; {cold:.0f} s where it is empty"
@@ -185,3 +206,18 @@ def _compared(rows: list[Row], scale: Scale) -> Iterator[Figure]:
     ratios = [a.seconds / b.seconds for a, b in zip(one.runs, two.runs, strict=False)]
     told = f"states a second on the {middle}"
     yield Figure("Spark on local[2] beside local[1]", "times as many", ratios, 1.0, told=told)
+
+
+def _compared_composed(found: dict[tuple[str, str], Row], model: str) -> Iterator[Figure]:
+    """The search alone, and with what it asked of the model, of which nothing is kept for the next."""
+    beside = found[model, TLC].rates[0]
+    for who in (ONE, TWO):
+        row = found[model, who]
+        told = f"{who}, states a second on the {model}, of {row.runs[0].states:,} states"
+        ratios = [rate / beside for rate in row.rates]
+        yield Figure(
+            f"composed dataflow beside {TLC}: {who}", "times as many", ratios, COMPOSED_BAR, told=told
+        )
+        whole = [run.states / (run.seconds + run.asked) / 1e6 / beside for run in row.runs]
+        told = "the same with what the Python model took to answer"
+        yield Figure(f"composed dataflow, answers and all: {who}", "times as many", whole, told=told)

@@ -1,9 +1,11 @@
 """One search in a process of its own: `python -m conformance.bench.exploring ENGINE CHANNELS IDS [HOW]`,
-or `manifest NAME` for a model of spec/manifest.toml in Python.
+`manifest NAME` for a model of spec/manifest.toml in Python, or `framed NAME RECORDS CORES` for a composed
+dataflow of it, with so many records a source, by what its moves look at.
 
 ENGINE: `python`, `columns`, `compiled` or `unlabelled` (HOW: cores), `spark` (HOW: a master) or `minicheck`.
 It prints one line: the states, but for `unlabelled` with what was said in the step before, the transitions,
-and the seconds of the search alone.
+and the seconds of the search alone; before it, of a composition, how many answers the search has asked of
+the model, and how long that took.
 """
 
 import sys
@@ -46,6 +48,25 @@ def manifest(name: str) -> Counted:
         (known.target, projection.said(known.event, known.step.effects)) for known in graph.transitions
     } | {(0, ())}
     return len(said), graph.transition_count, time.perf_counter() - begun
+
+
+def framed(name: str, records: int, cores: int) -> Counted:
+    """The search of a composed dataflow. The seconds that the model takes to answer are told apart."""
+    from model.engines.framed import Framed
+
+    found = Framed(_composed(name, records), cores=cores).explore()
+    sys.stdout.write(f"answers {found.answers} asked {found.ask_seconds:.4f}\n")
+    return found.states, found.transitions, found.search_seconds
+
+
+def composed(name: str, records: int) -> Counted:
+    """The explorer on a composed dataflow."""
+    from model.engines.explore import explore
+
+    world = _composed(name, records)
+    begun = time.perf_counter()
+    graph = explore(world, keep_transitions=False)
+    return len(graph.nodes), graph.transition_count, time.perf_counter() - begun
 
 
 def columns(channels: int, ids: int) -> Counted:
@@ -120,6 +141,17 @@ def minicheck(channels: int, ids: int) -> Counted:
     return found["reachable_states"], steps, time.perf_counter() - begun
 
 
+def _composed(name: str, records: int) -> World:
+    """A model of DataflowModel.tla, in which nothing is said in a step."""
+    from conformance.compare.projection import configuration_of
+    from conformance.compare.projection_dataflow import dataflow_world_of
+    from spec.tlc import load_manifest
+
+    configuration = configuration_of(load_manifest()[name])
+    constants = {**configuration.numbers, "MaxRecords": records}
+    return dataflow_world_of(configuration._replace(numbers=constants))
+
+
 def _world(channels: int, ids: int) -> World:
     return bounded_gate(channels, ids, polled=False).world
 
@@ -132,6 +164,8 @@ def _program(channels: int, ids: int) -> Program:
 ENGINES: dict[str, Callable[..., Counted]] = {
     "python": python,
     "manifest": manifest,
+    "framed": framed,
+    "composed": composed,
     "columns": columns,
     "compiled": compiled,
     "unlabelled": unlabelled,

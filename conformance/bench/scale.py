@@ -21,6 +21,8 @@ class Scale(NamedTuple):
     """Channels and highest id of the gate that is explored for its size alone."""
     models: tuple[str, ...] = ("coordinator", "dataflow")
     """Models of spec/manifest.toml that are explored besides."""
+    composition: tuple[str, int] = ("dataflow", 3)
+    """A composed dataflow of spec/manifest.toml, and how many records a source has instead of its own."""
     jobs: int = 2_000
     """Whose logs are validated."""
 
@@ -36,5 +38,6 @@ QUICK = Scale(
     (2, 3, 4),
     (3, 4),
     ("coordinator_one_at_a_time", "dataflow_two_failures"),
+    ("dataflow_two_failures", 1),
     4,
 )

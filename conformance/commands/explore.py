@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,9 +77,10 @@ def command(
 ) -> int:
     """See every state of a closed model, and ask every property on the way.
 
-    The Python engine reads the model as it stands; the compiled one makes a kernel of its paths first, and
-    counts the same. On Spark numpy has that kernel, and states are kept in files, for what outgrows one
-    machine. Ends with 1 and the shortest run if a property does not hold.
+    The Python engine reads the model as it stands; the compiled one makes a kernel of its paths first, or, of
+    a composed dataflow, tables of its answers on the way, and counts the same. On Spark numpy has that
+    kernel, and states are kept in files, for what outgrows one machine. Ends with 1 and the shortest run if a
+    property does not hold.
     """
     import orjson
 
@@ -94,10 +96,10 @@ def command(
         raise click.UsageError(f"--profile: {profile} is none of {', '.join(PROFILES)}")
     size = Size(channels, tasks, ids, at_once, retain, not handler, not ends_abort, injects, profile)
     chosen = MODELS[model](size)
-    if engine != "python" and chosen.bounds is None:
-        raise click.UsageError(
-            f"{model} has no declared bounds, which a kernel is made from: --engine python"
-        )
+    if chosen.bounds is None and engine == "spark":
+        raise click.UsageError(f"{model} has no kernel, which Spark needs: --engine compiled or python")
+    if chosen.bounds is None and labelled:
+        raise click.UsageError(f"{model} says nothing in its steps, nor does TLC's: leave --labelled out")
     with Progressing() as watch:
         watch.begins(model)
         watch.says("the first time a kernel takes a while to compile")
@@ -108,11 +110,11 @@ def command(
                 kept = folder / _name_of(model, chosen.world.name, labelled, partitions)
                 found = _on_spark(chosen, limit, master, kept, partitions, labelled, watch.says)
             else:
-                found = local.compiled(
+                search = local.framed if chosen.bounds is None else partial(local.compiled, labelled=labelled)
+                found = search(
                     chosen,
                     limit,
                     cores=cores,
-                    labelled=labelled,
                     expected=expected,
                     progress=lambda states, depth: watch.says(f"{states:,} states, depth {depth}"),
                 )
@@ -158,6 +160,17 @@ def _on_spark(
         )
 
 
+def _asked(found: "Explored") -> list[str]:
+    """What the model itself had to do with the search of a composition."""
+    if not found.answers:
+        return []
+    both = found.states / (found.search_seconds + found.ask_seconds)
+    return [
+        f"  within it, asked the model for {found.answers:,} answers in {found.ask_seconds:.1f} s more; "
+        f"with these, {both:,.0f} distinct states a second"
+    ]
+
+
 def told(found: "Explored") -> str:
     """What came out, in a few lines."""
     labelled = f"{found.labelled:,} with what was said, " if found.labelled else ""
@@ -168,6 +181,7 @@ def told(found: "Explored") -> str:
         f"  {asked}; {len(found.rules)} rules fired",
         f"  {found.engine}: searched {found.search_seconds:.2f} s; "
         f"before that, read {found.follow_seconds:.1f} s, compiled or loaded {found.compile_seconds:.1f} s",
+        *_asked(found),
         f"  {found.rate:,.0f} distinct states a second"
         + (f", {found.bytes / max(found.states, found.labelled):.1f} bytes a state" if found.bytes else ""),
     ]

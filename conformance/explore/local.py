@@ -38,6 +38,10 @@ class Explored(NamedTuple):
     search_seconds: float
     bytes: int
     """Of tables and orders at the end, on Spark of files; 0 in Python."""
+    answers: int = 0
+    """How many the model was asked for while a composition was searched; it is no kernel then."""
+    ask_seconds: float = 0.0
+    """That this took, which is no part of the search."""
 
     @property
     def rate(self) -> float:
@@ -112,4 +116,32 @@ def compiled(
         compile_seconds=found.compile_seconds,
         search_seconds=found.search_seconds,
         bytes=found.bytes,
+    )
+
+
+def framed(chosen: Chosen, limit: int, *, cores: int, expected: int = 0, progress: Progress) -> Explored:
+    """A composed world, whose moves are looked up in tables of what the model has answered."""
+    from model.engines.framed import Framed
+
+    properties = of_component(chosen.world.component)
+    found = Framed(chosen.world, properties, cores=cores).explore(
+        limit=limit, expected=expected, progress=progress
+    )
+    return Explored(
+        model=chosen.world.name,
+        engine=f"compiled, {cores} core{'s' * (cores > 1)}",
+        states=found.states,
+        labelled=0,
+        transitions=found.transitions,
+        depth=found.depth,
+        rules=tuple(sorted(found.rules)),
+        properties=len(properties),
+        interpreted=(),
+        violation=found.violation,
+        follow_seconds=0.0,
+        compile_seconds=found.compile_seconds,
+        search_seconds=found.search_seconds,
+        bytes=found.bytes,
+        answers=found.answers,
+        ask_seconds=found.ask_seconds,
     )

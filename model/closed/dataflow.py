@@ -5,7 +5,7 @@ written. Actions have the names that they have in spec/Dataflow.tla, where chann
 bound and a message that is lost is one that stays in flight; with a bound it has to go.
 """
 
-from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 from model.actions import (
@@ -22,7 +22,7 @@ from model.actions import (
     act,
     is_readable,
 )
-from model.closed.worlds import Environment, World
+from model.closed.worlds import Environment, Offered, Offers, Portions, World
 from model.coordinator_events import BEFORE, MAYBE
 from model.coordinator_profiles import NEWEST_COORDINATOR, CoordinatorProfile
 from model.dataflow import Channel, Dataflow, Wires, new_dataflow
@@ -68,16 +68,11 @@ class Scope(NamedTuple):
 def dataflow_world(scope: Scope) -> World:
     """All that may happen within `scope`."""
 
-    def offers(dataflow: Dataflow) -> Iterator[tuple[str, Event]]:
-        if len(dataflow.messages) < scope.in_flight:
-            yield from records_move(scope, dataflow)
-            yield from time_passes(scope, dataflow)
-        if dataflow.attempt <= scope.failures:
-            yield "Fail", Fail(scope.zombies, scope.takes_coordinator)
-        for message in dataflow.messages:
-            yield arrival(dataflow, message), Deliver(message)
-            if scope.loses and message.kind in NOTIFICATIONS:
-                yield "Lose", Lose(message)
+    movers = movers_of(scope)
+
+    def offers(dataflow: Dataflow) -> Offered:
+        for offered in movers:
+            yield from offered(dataflow)
 
     def allows(declined: Environment, event: Event) -> Environment | None:
         if type(event) is not SnapshotFails:
@@ -101,27 +96,97 @@ def dataflow_world(scope: Scope) -> World:
         offers,
         allows,
         act,
+        portions=Portions(movers, ("offsets", "inputs", "counted", "subtasks")),
     )
 
 
-def records_move(scope: Scope, dataflow: Dataflow) -> Iterator[tuple[str, Event]]:
-    """A source reads, or a task takes what has come, where the next channel has room."""
+def movers_of(scope: Scope) -> tuple[Offers, ...]:
+    """Everything that may move, each by itself; with too many messages under way only they do."""
+    moving = (
+        *(partial(move, scope, source) for source in range(scope.sources) for move in (emits, taken)),
+        *(partial(move, scope) for move in (taken_by_sink, requested, declined, unstored, timed_out)),
+    )
+    if scope.in_flight != UNBOUNDED:
+        moving = tuple(partial(unless_crowded, scope, offers) for offers in moving)
+    return (*moving, partial(failed, scope), partial(arriving, scope))
+
+
+def unless_crowded(scope: Scope, offers: Offers, dataflow: Dataflow) -> Offered:
+    """It waits while there is no room for the messages that a step may send."""
+    if len(dataflow.messages) < scope.in_flight:
+        yield from offers(dataflow)
+
+
+def emits(scope: Scope, source: int, dataflow: Dataflow) -> Offered:
+    """A source reads, where its channel has room."""
     tasks = dataflow.tasks
-    for source in range(scope.sources):
-        if tasks.offsets[source] < scope.records and has_room(scope, tasks.inputs[source]):
-            yield "Emit", Produce(source)
-        if is_readable(tasks, source):
-            attempt, item = tasks.inputs[source][0]
-            if attempt != dataflow.attempt:
-                yield "DropStale", Receive(source)
-            elif type(item) is not Record:
-                yield "OperatorAligns", Receive(source)
-            elif has_room(scope, tasks.output):
-                yield "OperatorCounts", Receive(source)
-    if tasks.output:
-        attempt, item = tasks.output[0]
+    if tasks.offsets[source] < scope.records and has_room(scope, tasks.inputs[source]):
+        yield "Emit", Produce(source)
+
+
+def taken(scope: Scope, source: int, dataflow: Dataflow) -> Offered:
+    """The operator takes what has come from a source, where its own channel has room."""
+    tasks = dataflow.tasks
+    if is_readable(tasks, source):
+        attempt, item = tasks.inputs[source][0]
+        if attempt != dataflow.attempt:
+            yield "DropStale", Receive(source)
+        elif type(item) is not Record:
+            yield "OperatorAligns", Receive(source)
+        elif has_room(scope, tasks.output):
+            yield "OperatorCounts", Receive(source)
+
+
+def taken_by_sink(scope: Scope, dataflow: Dataflow) -> Offered:
+    """The sink takes what has come."""
+    if dataflow.tasks.output:
+        attempt, item = dataflow.tasks.output[0]
         taken = "SinkWrites" if type(item) is Record else "SinkSnapshots"
         yield taken if attempt == dataflow.attempt else "DropStale", ReceiveAtSink()
+
+
+def requested(scope: Scope, dataflow: Dataflow) -> Offered:
+    """A checkpoint is due, or a savepoint is asked for."""
+    coordinator = dataflow.coordinator
+    may_ask = coordinator.next_id <= scope.checkpoints and not coordinator.queue
+    for kind in scope.types if may_ask else ():
+        if kind != CHECKPOINT or len(coordinator.pending) < scope.max_concurrent:
+            yield "Request", StartCheckpoint(kind)
+
+
+def declined(scope: Scope, dataflow: Dataflow) -> Offered:
+    """A snapshot cannot be written."""
+    if scope.declines and dataflow.coordinator.pending:
+        yield "Decline", SnapshotFails()
+
+
+def unstored(scope: Scope, dataflow: Dataflow) -> Offered:
+    """The store is about to fail."""
+    coordinator = dataflow.coordinator
+    if scope.faults and not coordinator.fault and not coordinator.unseen:
+        for when in scope.faults:
+            yield "StoreFails", StoreWillFail(when)
+
+
+def timed_out(scope: Scope, dataflow: Dataflow) -> Offered:
+    """The checkpoints that are pending expire."""
+    coordinator = dataflow.coordinator
+    if coordinator.pending and coordinator.now < scope.time_outs * coordinator.plan.timeout:
+        yield "TimeOut", TimeOut()
+
+
+def failed(scope: Scope, dataflow: Dataflow) -> Offered:
+    """The attempt fails."""
+    if dataflow.attempt <= scope.failures:
+        yield "Fail", Fail(scope.zombies, scope.takes_coordinator)
+
+
+def arriving(scope: Scope, dataflow: Dataflow) -> Offered:
+    """A message arrives, or is lost."""
+    for message in dataflow.messages:
+        yield arrival(dataflow, message), Deliver(message)
+        if scope.loses and message.kind in NOTIFICATIONS:
+            yield "Lose", Lose(message)
 
 
 def arrival(dataflow: Dataflow, message: Message) -> str:
@@ -135,24 +200,7 @@ def arrival(dataflow: Dataflow, message: Message) -> str:
 
 def has_room(scope: Scope, channel: Channel) -> bool:
     """One more record may be sent."""
-    return sum(type(sent.item) is Record for sent in channel) < scope.room
-
-
-def time_passes(scope: Scope, dataflow: Dataflow) -> Iterator[tuple[str, Event]]:
-    """A checkpoint is due, one cannot be written, the store fails, or those that are pending expire."""
-    coordinator = dataflow.coordinator
-    pending = len(coordinator.pending)
-    may_ask = coordinator.next_id <= scope.checkpoints and not coordinator.queue
-    for kind in scope.types if may_ask else ():
-        if kind != CHECKPOINT or pending < scope.max_concurrent:
-            yield "Request", StartCheckpoint(kind)
-    if pending and scope.declines:
-        yield "Decline", SnapshotFails()
-    if not coordinator.fault and not coordinator.unseen:
-        for when in scope.faults:
-            yield "StoreFails", StoreWillFail(when)
-    if pending and coordinator.now < scope.time_outs * coordinator.plan.timeout:
-        yield "TimeOut", TimeOut()
+    return scope.room == UNBOUNDED or sum(type(sent.item) is Record for sent in channel) < scope.room
 
 
 def _more(scope: Scope) -> str:

@@ -36,6 +36,18 @@ from model.steps import step_of
 from model.store import CHECKPOINT, SAVEPOINT, STOP, Store
 
 Environment = tuple[int, ...]
+Offered = Iterator[tuple[str, Event]]
+Offers = Callable[[Any], Offered]
+"""From the component's state: the actions and events that may come as far as it is concerned."""
+
+
+class Portions(NamedTuple):
+    """How a composed world comes apart, so that one can see how little each of its moves looks at."""
+
+    movers: tuple[Offers, ...]
+    """What the world offers, in its order, each by itself."""
+    by_member: tuple[str, ...]
+    """The names of collections that are never longer or shorter: each member is a part of its own."""
 
 
 class World(NamedTuple):
@@ -48,13 +60,14 @@ class World(NamedTuple):
     """The component at the start."""
     environment: Environment
     """What the environment remembers at the start."""
-    offers: Callable[[Any], Iterator[tuple[str, Event]]]
-    """From the component's state: the actions and events that may come as far as it is concerned."""
+    offers: Offers
     allows: Callable[[Environment, Event], Environment | None]
     """What the environment remembers after the event; None if it does not let it happen now."""
     step: Callable[[Any, Event], Step[Any]]
     toured: bool = True
     """Its runs mean the same on the wire; not so where a bound is set lower than the protocol has it."""
+    portions: Portions | None = None
+    """Of a composed world."""
 
 
 def gate_world(

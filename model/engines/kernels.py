@@ -8,11 +8,13 @@ import importlib.util
 import inspect
 import os
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
-from model.engines import searching
+from model.engines import answering, answers, searching
 
 CACHE = "BARRIERSPEC_CACHE"
 """The environment variable that names the cache folder; left out: `~/.cache/barrierspec`."""
@@ -24,6 +26,8 @@ SEARCH = (
     searching.leads_to,
 )
 """What is compiled beside a kernel, each to be called by itself."""
+ANSWERING = (answering.answer_to, answering.expand, answering.unanswered)
+"""The kernel of a composed world."""
 
 _HEAD = """\"\"\"Generated: the moves of one closed model over packed states. Not to be edited.\"\"\"
 
@@ -51,16 +55,37 @@ def chosen(mask, rows):
 
 def scalar_module(expand: str, *, cores: int) -> ModuleType:
     """The search around a kernel's text, compiled for so many cores when it is first called."""
-    search = "\n\n".join(
-        f"@njit(cache=True, parallel={cores > 1})\n{inspect.getsource(function)}" for function in SEARCH
+    return _module(_search(expand, SEARCH, cores))
+
+
+def answering_module(*, cores: int) -> ModuleType:
+    """The search that asks tables of answers what a state leads to."""
+    names = _names(answering, ("BROKEN", "UNANSWERED", "CROWDED"))
+    names += "\n" + _names(
+        answers, ("MISSING", "LEAF", "PLAIN", "BREAKS", "SPREAD_NODE", "SPREAD_NUMBER", "NUMBER_BITS")
     )
-    names = "\n".join(f"{name} = {getattr(searching, name)}" for name in ("RECENT", "AHEAD"))
-    hashed = f"@jit\n{inspect.getsource(searching.hashed)}"
+    expand = "\n\n".join((names, *(_compiled(one) for one in ANSWERING)))
+    return _module(_search(expand, (*SEARCH, answering.look_over_some), cores))
+
+
+def _search(expand: str, functions: tuple[Callable[..., Any], ...], cores: int) -> str:
+    """The text of a search around that of a kernel."""
+    sources = (inspect.getsource(function) for function in functions)
+    each = (f"@njit(cache=True, parallel={cores > 1 and 'prange' in source})\n{source}" for source in sources)
+    names = _names(searching, ("RECENT", "AHEAD"))
     place_of = (
         f"@njit(cache=True, _nrt=False)\n{inspect.getsource(searching.place_of)}"  # it allocates nothing
     )
-    text = "\n\n".join((_HEAD + _SCALAR_HEAD + names, hashed, place_of, expand, search))
-    return _module(text)
+    head = (_HEAD + _SCALAR_HEAD + names, _compiled(searching.hashed), place_of)
+    return "\n\n".join((*head, expand, *each))
+
+
+def _compiled(function: Callable[..., Any]) -> str:
+    return f"@jit\n{inspect.getsource(function)}"
+
+
+def _names(room: ModuleType, names: tuple[str, ...]) -> str:
+    return "\n".join(f"{name} = {getattr(room, name)}" for name in names)
 
 
 def columns_module(successors: str) -> ModuleType:

@@ -10,6 +10,7 @@ an error. Where states stand for others, the run is one of the model's own, with
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from model.closed.worlds import World
 from model.engines.explore import Violation, violation
 from model.engines.program import Node, Program
 from model.engines.renaming import RealIds, in_numbers
@@ -40,64 +41,75 @@ def retraced(program: Program, source: Words, before: Sequence[Callable[[Words],
         event, reached = _move_to(program, node, words)
         run.append(real.event(event))
         node = real.moved(reached) if program.ids else reached
-    run.append(real.event(_broken_move(program, node)))
-    return _replayed(program, in_numbers(program, run))
+    run.append(real.event(broken_move(program.world, program.properties, node)))
+    return replayed(program.world, program.properties, in_numbers(program, run))
 
 
 def broken_start(program: Program) -> Violation | None:
     """The state properties that the start breaks."""
-    state = program.world.state
-    broken = _broken_states(program.properties, state)
-    return violation(broken, (), state) if broken else None
+    return broken_at_start(program.world, program.properties)
 
 
-def _moves(program: Program, node: Node) -> Iterable[tuple[Event, Any, Node]]:
-    for _, event in program.world.offers(node.state):
-        environment = program.world.allows(node.environment, event)
+def broken_at_start(world: World, properties: tuple[Property, ...]) -> Violation | None:
+    """The state properties that a world's start breaks."""
+    broken = _broken_states(properties, world.state)
+    return violation(broken, (), world.state) if broken else None
+
+
+def moves_of(world: World, node: Node) -> Iterable[tuple[Event, Step[Any], Node]]:
+    """What the model itself may do next."""
+    for _, event in world.offers(node.state):
+        environment = world.allows(node.environment, event)
         if environment is not None:
-            step = program.world.step(node.state, event)
+            step = world.step(node.state, event)
             yield event, step, Node(step.state, environment)
 
 
 def _move_to(program: Program, before: Node, wanted: Words) -> tuple[Event, Node]:
     """The first move to a state that these words stand for."""
-    for event, _, reached in _moves(program, before):
+    for event, _, reached in moves_of(program.world, before):
         if canonical(program, reached) == wanted:
             return event, reached
     after = program.layout.unpack(wanted)
     raise DisagreementError(f"the kernel leads from {before} to {after}, and no event does")
 
 
-def _broken_move(program: Program, node: Node) -> Event:
-    for event, step, _ in _moves(program, node):
-        if _broken(program, node.state, event, step):
+def broken_move(world: World, properties: tuple[Property, ...], node: Node) -> Event:
+    """The first event whose step breaks a property. Raises DisagreementError if none does."""
+    for event, step, _ in moves_of(world, node):
+        if broken_by(properties, node.state, event, step):
             return event
     raise DisagreementError(f"the kernel has a broken move from {node}, and the model has none")
 
 
-def _replayed(program: Program, run: tuple[Event, ...]) -> Violation:
-    """What the model itself makes of the run, from its start."""
-    world = program.world
+def replayed(world: World, properties: tuple[Property, ...], run: tuple[Event, ...]) -> Violation:
+    """What the model itself makes of the run, from its start. Raises DisagreementError."""
     node, broken = Node(world.state, world.environment), tuple[Property, ...]()
     for event in run:
         environment = world.allows(node.environment, event)
         if environment is None or broken:
             raise DisagreementError(f"the model does not take {event} of the run {run}")
         before, step = node.state, world.step(node.state, event)
-        broken = _broken(program, before, event, step)
+        broken = broken_by(properties, before, event, step)
         node = Node(step.state, environment)
     if not broken:
         raise DisagreementError(f"the model breaks no property at the end of the run {run}")
     return violation(broken, run, before)
 
 
-def _broken(program: Program, before: Any, event: Event, step: Step[Any]) -> tuple[Property, ...]:  # noqa: ANN401
+def broken_by(
+    properties: tuple[Property, ...],
+    before: Any,  # noqa: ANN401 - any component's state
+    event: Event,
+    step: Step[Any],
+) -> tuple[Property, ...]:
+    """The properties that a step breaks, or the state after it."""
     over_steps = tuple(
         known
-        for known in program.properties
+        for known in properties
         if known.over_steps and not known.holds(before, event, step.effects, step.state)
     )
-    return (*over_steps, *_broken_states(program.properties, step.state))
+    return (*over_steps, *_broken_states(properties, step.state))
 
 
 def _broken_states(properties: tuple[Property, ...], state: Any) -> tuple[Property, ...]:  # noqa: ANN401

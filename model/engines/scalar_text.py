@@ -35,7 +35,7 @@ class _Scalar(Text):
             yield from self._shape(shape)
             yield ""
         yield "@jit"
-        yield "def expand(words, out, fired):"
+        yield "def expand(words, out, fired, answers):"
         for word, name in enumerate(self.words()):
             yield f"{INDENT}{name} = words[{word}]"
         arguments = ", ".join((*self.words(), "out", "fired"))

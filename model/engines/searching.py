@@ -22,8 +22,8 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 U = np.uint64
 I = np.int64  # noqa: E741 - as the kernels call it
 
-expand: Callable[[Words, Words, Bytes], tuple[int, int, int]]
-"""The kernel's own: see `model.engines.kernel_text.scalar_text`."""
+expand: Callable[[Words, Words, Bytes, Any], tuple[int, int, int]]
+"""The kernel's own: see `model.engines.scalar_text` and `model.engines.answering`."""
 
 RECENT = 8_192
 """So many states that were just found are kept at hand in each partition, to pass over those found again."""
@@ -65,11 +65,12 @@ def expand_some(
     fired: Bytes,
     moves: Ints,
     flagged: Ints,
+    answers: Any,  # noqa: ANN401 - the kernel's
 ) -> None:
     """Expand states until the level is done, a box might overflow, or a flag is raised.
 
     `orders`: partition, position, word. `boxes`: from, to, position, word. `flagged`: by partition the flags
-    and the position of the state that raised them.
+    and the position of the state that raised them. `answers`: what the kernel reads beside a state.
     """
     partitions = len(heads)
     room = boxes.shape[2] - buffers.shape[1]
@@ -80,7 +81,7 @@ def expand_some(
         full = False
         head = heads[own]
         while head < ends[own] and not full:
-            count, made, flags = expand(orders[own, head], buffers[own], fired[own])  # noqa: F821 - the kernel's
+            count, made, flags = expand(orders[own, head], buffers[own], fired[own], answers)  # noqa: F821
             moves[own] += made
             if flags != 0:
                 flagged[own, 0] = flags
@@ -170,11 +171,19 @@ def rehash(tables: Words, larger: Words) -> None:
                 after[slot, word] = before[old, word]
 
 
-def leads_to(order: Words, first: int, last: int, target: Words, buffer: Words, fired: Bytes) -> int:
+def leads_to(
+    order: Words,
+    first: int,
+    last: int,
+    target: Words,
+    buffer: Words,
+    fired: Bytes,
+    answers: Any,  # noqa: ANN401 - the kernel's
+) -> int:
     """The position in `order`, from `first` up to `last`, of a state that leads to `target`; else -1."""
     words = order.shape[1]
     for position in range(first, last):
-        count, _, _ = expand(order[position], buffer, fired)  # noqa: F821 - the kernel's
+        count, _, _ = expand(order[position], buffer, fired, answers)  # noqa: F821
         for number in range(count):
             same = True
             for word in range(words):

@@ -32,9 +32,27 @@ def test_too_many_states_are_no_verdict(capsys):
     assert "more than 3 states" in capsys.readouterr().out
 
 
+def test_a_composed_dataflow_is_explored_by_both_engines(tmp_path, capsys):
+    reports = []
+    for engine in ("python", "compiled"):
+        file = tmp_path / f"{engine}.json"
+        assert (
+            cli.run(["explore", "dataflow-zombies", "--engine", engine, "--json", str(file)]) == Exit.CONFORMS
+        )
+        reports.append(orjson.loads(file.read_bytes()))
+    python, compiled = reports
+
+    for counted in ("states", "transitions", "depth", "rules", "properties"):
+        assert python[counted] == compiled[counted]
+    assert 0 < compiled["answers"] < compiled["transitions"]
+    assert f"asked the model for {compiled['answers']:,} answers" in capsys.readouterr().out
+
+
 def test_a_model_without_bounds_has_no_kernel(capsys):
-    assert cli.run(["explore", "dataflow-twice"]) == Exit.USAGE
-    assert "--engine python" in capsys.readouterr().err
+    assert cli.run(["explore", "dataflow-twice", "--engine", "spark"]) == Exit.USAGE
+    assert "--engine compiled or python" in capsys.readouterr().err
+    assert cli.run(["explore", "dataflow-twice", "--labelled"]) == Exit.USAGE
+    assert "leave --labelled out" in capsys.readouterr().err
 
 
 def test_the_names_of_the_command_are_those_of_the_models():

@@ -6,7 +6,16 @@ import sys
 import pytest
 
 from conformance.bench import exploring
-from conformance.bench.checkers import Gate, NotInstalledError, minicheck, ours, spin, tlc
+from conformance.bench.checkers import (
+    Composition,
+    Gate,
+    NotInstalledError,
+    minicheck,
+    ours,
+    spin,
+    tlc,
+    tlc_on,
+)
 from conformance.bench.rates import MeasurementError
 from conformance.bench.watched import watch
 from model.closed.bounds import bounded_gate
@@ -48,6 +57,15 @@ def test_the_largest_search_counts_states_alone(capsys):
     assert capsys.readouterr().out.startswith(
         f"states {len(graph.nodes)} transitions {graph.transition_count} "
     )
+
+
+def test_a_composed_dataflow_is_counted_alike_with_other_numbers_of_records(capsys):
+    small = Composition("dataflow_zombies", 2)
+    found = tlc_on(*small)
+    for engine, more in (("composed", ()), ("framed", ("1",))):
+        exploring.main(engine, small.model, str(small.records), *more)
+        assert f"states {found.states} transitions {found.transitions} " in capsys.readouterr().out
+    assert found.states > load_manifest()["dataflow_zombies"].states
 
 
 def test_minicheck_counts_them(states):

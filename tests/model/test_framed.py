@@ -1,0 +1,229 @@
+"""A composed world searched by what its moves look at: the explorer's graph; frames are not believed."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+from conformance.compare.projection import projection_of
+from model import transactions
+from model.actions import Receive
+from model.closed import dataflow as closed_dataflow
+from model.closed.dataflow import REPLACED, REPLAY, TWICE, ZOMBIES, dataflow_world
+from model.closed.worlds import Portions, World
+from model.engines.answers import ContradictionError
+from model.engines.explore import TooManyStatesError, explore
+from model.engines.framed import Framed
+from model.engines.frames import FrameError
+from model.engines.parts import Parts, places_of
+from model.engines.program import Node
+from model.engines.touching import Reading, StandIn, settled
+from model.events import Commit, Event, Step
+from model.properties import Property, of_component
+from spec.tlc import load_manifest
+
+ONE_CHECKPOINT = REPLAY._replace(checkpoints=1)
+ONCE = of_component("dataflow")
+
+
+@pytest.mark.parametrize(
+    ("scope", "cores"),
+    [
+        pytest.param(ZOMBIES, 1, id="zombies"),
+        pytest.param(ZOMBIES, 2, id="zombies-on-two-cores"),
+        pytest.param(REPLACED, 1, id="replaced"),
+        pytest.param(TWICE._replace(failures=1), 1, id="one-failure"),
+        pytest.param(ZOMBIES._replace(declines=1), 1, id="declines"),
+    ],
+)
+def test_the_graph_is_that_of_the_explorer(scope, cores):
+    world = dataflow_world(scope)
+    graph = explore(world, ONCE, keep_transitions=False)
+    found = Framed(world, ONCE, cores=cores).explore()
+
+    assert found.violation is None
+    assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
+    assert (found.depth, found.rules) == (graph.depth, graph.rules)
+    assert found.answers < found.transitions
+    assert found.confirmed > 0
+
+
+def test_states_are_those_that_tlc_has_counted():
+    model = load_manifest()["dataflow_two_failures"]
+    found = Framed(projection_of(model).world).explore()
+
+    assert (found.states, found.depth + 1) == (model.states, model.depth)
+
+
+def test_packing_keeps_every_state_apart():
+    world = dataflow_world(ZOMBIES)
+    parts = Parts(world)
+    nodes = [Node(*node) for node in explore(world).nodes]
+    rows = [parts.numbers(node) for node in nodes]
+    places = places_of([len(values) for values in parts.values])
+
+    assert len({places.pack(row) for row in rows}) == len(nodes)
+    assert [places.unpack(places.pack(row)) for row in rows] == rows
+    assert [parts.put_together(parts.of(row)) for row in rows] == nodes
+
+
+def never_received_from_one(before: Any, event: Any, effects: Any, after: Any) -> bool:
+    return event != Receive(1)
+
+
+def never_offset_of_one(state: Any) -> bool:
+    return state.tasks.counted[1][0] == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Property("PROBE", "dataflow", True, never_received_from_one),
+        Property("PROBE", "dataflow", False, never_offset_of_one),
+    ],
+    ids=["step", "state"],
+)
+@pytest.mark.parametrize("cores", [1, 2])
+def test_the_shortest_run_is_as_long_as_the_explorers(wrong, cores):
+    world = dataflow_world(ZOMBIES)
+    expected = explore(world, (*ONCE, wrong), keep_transitions=False).violation
+    found = Framed(world, (*ONCE, wrong), cores=cores).explore()
+
+    assert expected is not None
+    assert found.violation is not None
+    assert len(found.violation.run) == len(expected.run) == found.depth
+    assert found.violation.properties == expected.properties
+
+
+def test_a_property_that_the_start_breaks_has_an_empty_run():
+    wrong = Property("PROBE", "dataflow", False, lambda state: state.attempt > 1)
+    found = Framed(dataflow_world(ZOMBIES), (wrong,)).explore()
+
+    assert found.violation is not None
+    assert found.violation.run == ()
+
+
+@pytest.mark.rule("ONCE-01")
+def test_without_blocking_a_checkpoint_is_no_cut(monkeypatch):
+    monkeypatch.setattr(closed_dataflow, "is_readable", lambda tasks, channel: bool(tasks.inputs[channel]))
+    only = tuple(known for known in ONCE if known.rule == "ONCE-01")
+    world = dataflow_world(ONE_CHECKPOINT._replace(records=1))
+    expected = explore(world, only, keep_transitions=False).violation
+    found = Framed(world, only).explore()
+
+    assert expected is not None
+    assert found.violation is not None
+    assert (found.violation.rules, len(found.violation.run)) == (("ONCE-01",), len(expected.run))
+
+
+@pytest.mark.rule("ONCE-03")
+def test_a_restore_that_commits_nothing_leaves_a_gap(monkeypatch):
+    honest = transactions.on_restore
+
+    def forgetful(sink, checkpoint):
+        restored = honest(sink, checkpoint)
+        effects = tuple(effect for effect in restored.effects if type(effect) is not Commit)
+        return Step(restored.state._replace(committed=sink.committed), effects, restored.rules)
+
+    monkeypatch.setattr(transactions, "on_restore", forgetful)
+    world = dataflow_world(ONE_CHECKPOINT._replace(records=1))
+    expected = explore(world, ONCE, keep_transitions=False).violation
+    found = Framed(world, ONCE).explore()
+
+    assert expected is not None
+    assert found.violation is not None
+    assert (found.violation.rules, len(found.violation.run)) == (expected.rules, len(expected.run))
+
+
+def test_beyond_the_limit_there_is_no_answer():
+    with pytest.raises(TooManyStatesError):
+        Framed(dataflow_world(ZOMBIES)).explore(limit=100)
+
+
+# ---------------------------------------------------------------- frames that are not believed
+
+
+class Pair(NamedTuple):
+    left: int
+    right: int
+
+
+class Count(NamedTuple):
+    kind: str = "count"
+
+
+def counting(step: Any) -> World:
+    """Two counters to 4; `step` tells what becomes of them."""
+
+    def offers(pair: Pair) -> Iterator[tuple[str, Event]]:
+        if pair.left < 4:
+            yield "Count", Count()
+
+    def both(pair: Pair, event: Event) -> Step[Pair]:
+        return Step(step(pair), (), ())
+
+    return World(
+        "two counters",
+        "pair",
+        Pair(0, 0),
+        (),
+        offers,
+        lambda environment, event: environment,
+        both,
+        portions=Portions((offers,), ()),
+    )
+
+
+def test_what_is_left_alone_is_not_read():
+    framed = Framed(counting(lambda pair: pair._replace(left=pair.left + 1)))
+
+    assert framed.explore().states == 5
+    assert framed.frames.asked == 5 + 4  # the offer of each left, the step of each but the last
+
+
+def test_a_move_that_looks_at_the_type_of_a_part_is_found_out():
+    with pytest.raises(FrameError, match="asked with stand-ins"):
+        Framed(counting(lambda pair: pair._replace(left=4 if type(pair.right) is int else 3))).explore()
+
+
+def test_a_move_that_remembers_is_found_out():
+    calls: list[int] = []
+
+    def remembering(pair: Pair) -> Pair:
+        calls.append(0)
+        turn = len(calls) // 2 % 2  # each step is asked twice
+        return pair._replace(left=pair.left + 1, right=pair.right + 1 if turn else 0)
+
+    with pytest.raises((FrameError, ContradictionError)):
+        Framed(counting(remembering)).explore()
+
+
+def test_a_move_that_knows_a_stand_in_by_its_identity_is_found_out():
+    """It reads the other part only where the part is a certain object: whole states show it."""
+    one = 1
+
+    def knowing(pair: Pair) -> Pair:
+        return pair._replace(left=pair.left + 1, right=0 if pair.right is one else 1)
+
+    with pytest.raises(FrameError):
+        Framed(counting(knowing)).explore()
+
+
+def test_movers_that_leave_out_a_move_are_found_out():
+    world = counting(lambda pair: pair._replace(left=pair.left + 1))
+    with pytest.raises(FrameError, match="movers"):
+        Framed(world._replace(portions=Portions((lambda pair: iter(()),), ()))).explore()
+
+
+def test_a_stand_in_is_read_when_its_value_matters_and_not_before():
+    reading = Reading()
+    left, right = StandIn(0, (1, 2), reading), StandIn(1, 5, reading)
+    kept = Pair(left, right)
+    assert kept == Pair(left, right)
+    assert kept._replace(left=3).right is right
+    assert reading.parts == []
+    assert right > 4
+    assert 1 + right == 6
+    assert reading.parts == [1]
+    assert settled((kept, left)) == (((1, 2), 5), (1, 2))
+    assert reading.parts == [1, 0]
