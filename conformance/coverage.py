@@ -61,11 +61,14 @@ never triggered itself. Tours send them to our own, and the released Flinks get 
 _ANNOUNCING = ("flink-1.13", "flink-1.14")
 _ORDERED = ("1.11", "1.12", "1.13", "1.14", "1.15", "1.17", "1.18", "1.19", "1.20", "2.3")
 _FROM_1_12 = _ORDERED[1:]
+_CHANNELS = ("flink-1.12", "flink-1.13", "flink-1.16", "flink-2.3")
 _NEEDS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
+    "COORD-13": {"profile": _ORDERED},
     "COORD-17": {"profile": _FROM_1_12},
     "COORD-18": {"profile": ("1.9", "1.11")},
     "COORD-19": {"profile": ("1.9",)},
     "COORD-23": {"profile": _ORDERED},
+    "COORD-27": {"profile": ("1.9", "1.11", "1.12", *_ORDERED[3:])},  # 1.13 minds finished tasks
     "COORD-29": {"profile": _ORDERED},
     "COORD-30": {"profile": _ORDERED},
     "COORD-31": {"profile": _ORDERED[5:]},
@@ -81,7 +84,7 @@ _NEEDS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
     "ALIGN-17": {"level": ("polled",)},
     "ALIGN-20": {"level": ("handler",), "profile": ("flink-1.7", "flink-1.9", "flink-1.11", "flink-1.12")},
     "ALIGN-21": {"level": ("handler",), "profile": ("flink-1.13",)},
-    "ALIGN-22": {"level": ("polled",), "profile": ("flink-1.7", "flink-1.9")},
+    "ALIGN-22": {"level": ("polled",), "profile": ("flink-1.9",)},  # the only one with a limit
     "ALIGN-23": {"level": ("polled",), "profile": ("flink-1.7", "flink-1.9")},
     "SUB-01": {"mode": ("exactly-once",)},
     "TRACK-01": {"level": ("polled",)},
@@ -90,7 +93,9 @@ _NEEDS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
         "profile": ("flink-1.9", "flink-1.11", "flink-1.12", "flink-1.13", "flink-1.14"),
     },
     "TRACK-14": {"checkpoints_after_tasks_finish": (True,), "profile": ("flink-1.14",)},
+    "TRACK-17": {"profile": ("flink-1.14",)},  # the only one with a lone channel
     "TRACK-18": {"level": ("handler",), "profile": ("flink-1.7",)},
+    "SINK-07": {"profile": ("1.14",)},
     "TASK-02": {"profile": _ORDERED},
     "TASK-03": {"profile": _ORDERED},
     "TASK-05": {"profile": _ORDERED},
@@ -125,8 +130,26 @@ _NEEDS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
     "UNAL-29": {"profile": ("flink-1.11",)},
     "UNAL-30": {"mode": ("unaligned",), "profile": ("flink-1.11",)},
     "UNAL-31": {"mode": ("unaligned",), "profile": ("flink-1.11",)},
+    "UNAL-32": {"profile": _CHANNELS},
+    "UNAL-33": {"profile": _CHANNELS[2:]},
+    "UNAL-34": {"profile": _CHANNELS},
+    "UNAL-35": {"profile": _CHANNELS},
+    "UNAL-36": {"profile": _CHANNELS},
 }
 """Options that a rule needs beside those of its family."""
+
+_ALTERNATING: Mapping[str, tuple[object, ...]] = {"mode": ("alternating",)}
+_NEWER: Mapping[str, tuple[object, ...]] = {"profile": _ANNOUNCING}
+_ALTERNATIVES: Mapping[str, tuple[Mapping[str, tuple[object, ...]], ...]] = {
+    "UNAL-10": (_NEWER, _ALTERNATING),
+    "UNAL-21": (
+        _NEWER,
+        {**_ALTERNATING, "profile": ("flink-1.12",)},
+        {**_ALTERNATING, "level": ("handler",)},
+    ),
+    "UNAL-24": (_NEWER, _ALTERNATING),
+}
+"""Needs of which a rule has to have one; up to 1.12 a gate of mode unaligned blocks no channel."""
 
 
 class Coverage(NamedTuple):
@@ -170,6 +193,11 @@ def coverage(
 
 def _possible(rule: str, pinned: Mapping[str, object]) -> bool:
     needs = {**_FAMILIES.get(rule.partition("-")[0], {}), **_NEEDS.get(rule, {})}
+    alternatives = _ALTERNATIVES.get(rule, ({},))
+    return _met(needs, pinned) and any(_met(alternative, pinned) for alternative in alternatives)
+
+
+def _met(needs: Mapping[str, tuple[object, ...]], pinned: Mapping[str, object]) -> bool:
     return all(_meets(pinned[option], values) for option, values in needs.items() if option in pinned)
 
 

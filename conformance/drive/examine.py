@@ -1,4 +1,4 @@
-"""Examine one component of an implementation: seeded walks, then a Hypothesis machine, then the verdict.
+"""Examine one component of an implementation: a case of every rule, seeded walks, Hypothesis, the verdict.
 
 CONFORMS needs every rule that can fire to have fired, every case to have been played to its end, and no
 configuration to have been skipped. What was not so is listed among the doubts.
@@ -13,6 +13,7 @@ from conformance.adapters.protocol import Adapter, Failure
 from conformance.coverage import Coverage, coverage, impossible
 from conformance.drive.lockstep import Divergence, Played
 from conformance.drive.machines import run_machine
+from conformance.drive.rule_cases import play_rule_cases
 from conformance.drive.shrink import shrink
 from conformance.drive.walks import walks
 from conformance.verdict import Verdict
@@ -62,19 +63,30 @@ class Examination:
 
 def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     """Drive the component until it diverges or the plan is done."""
-    cases = plan.examples * WALKS_PER_EXAMPLE
-    played, skipped = walks(
+    played, skipped = play_rule_cases(
         component,
         adapter,
-        plan.seed,
-        cases,
         batch=plan.batch,
         pinned=plan.pinned,
         may_go_on=plan.may_go_on,
         is_known=plan.is_known,
         asked=plan.asked,
-        steps=plan.steps,
     )
+    if _goes_on(played):
+        walked, left_out = walks(
+            component,
+            adapter,
+            plan.seed,
+            plan.examples * WALKS_PER_EXAMPLE,
+            batch=plan.batch,
+            pinned=plan.pinned,
+            may_go_on=plan.may_go_on,
+            is_known=plan.is_known,
+            asked=plan.asked,
+            steps=plan.steps,
+        )
+        played.add(walked)
+        skipped += [why for why in left_out if why not in skipped]
     ended_early = not plan.may_go_on()
     if _goes_on(played) and not skipped and not ended_early:
         run = run_machine(

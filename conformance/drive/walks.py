@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Collection, Mapping
 
-from conformance.adapters.protocol import Adapter, Unsupported, Wire
+from conformance.adapters.protocol import Adapter, Wire
 from conformance.drive import generate
 from conformance.drive.lockstep import Divergence, Played, drawn, replay, walk
 from conformance.drive.oracle import Oracle, canonical
+from conformance.drive.series import Series
 
 LENGTH = 60
 """Events of one case: long enough for several checkpoints, short enough to be read before shrinking."""
-STOPS_ALLOWED = 3
-"""After so many cases that hung or could not begin the walks end: each may cost a whole time limit."""
 
 
 class Oracles:
@@ -50,34 +49,22 @@ def walks(
     that exercise one of these rules. `steps`: go on with further cases until so many steps are done.
     """
     oracles = Oracles(component)
-    total = Played()
-    skipped: list[str] = []
-    stops = 0
+    series = Series(is_known)
     wanted = pinned or {}
     fitting = (case for case in generate.cases(component, seed) if generate.fits(case[0], wanted))
     if not any(generate.fits(config, wanted) for config in generate.configs(component)):
-        return total, [f"no configuration of {component} has {dict(wanted)}"]
+        return series.total, [f"no configuration of {component} has {dict(wanted)}"]
     for number, (config, rng) in enumerate(fitting):
-        if (number >= cases and total.steps >= steps) or not may_go_on():
+        if (number >= cases and series.total.steps >= steps) or not may_go_on():
             break
         oracle, choose = oracles.of(config), generate.chooser(component, config, rng)
         if asked:
             events, fired = drawn(oracle, choose, length)
             if not fired.intersection(asked):
                 continue
-            played = replay(oracle, adapter, events, batch)
+            series.take(replay(oracle, adapter, events, batch))
         else:
-            played = walk(oracle, adapter, choose, length, batch)
-        stopped = played.stopped
-        if isinstance(stopped, Unsupported):
-            played.stopped = None
-            played.cases = 0
-            if stopped.why not in skipped:
-                skipped.append(stopped.why)
-        if played.divergence is not None and is_known(played.divergence):
-            played.divergence = None
-        total.add(played)
-        stops += stopped is not None and not isinstance(stopped, Unsupported)
-        if total.divergence is not None or stops >= STOPS_ALLOWED:
+            series.take(walk(oracle, adapter, choose, length, batch))
+        if series.is_over:
             break
-    return total, skipped
+    return series.total, series.skipped

@@ -169,7 +169,7 @@ def test_what_differs_only_once_is_undetermined():
     answered = []
 
     def once(event, effects):
-        answered.append(event)
+        answered.extend([event] if effects else [])
         return [] if len(answered) == 30 else effects
 
     done = examine("store", altered("store", said=once), Plan(seed=1, examples=3, batch=20))

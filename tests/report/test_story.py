@@ -76,7 +76,7 @@ def test_the_fakes_fit_on_a_terminal_and_in_a_pipe(script, tmp_path, capsys):
     adapter = " ".join([sys.executable, str(ADAPTERS / f"{name}.py"), *how])
     cli.run(["conform", "--adapter", adapter, "--examples", "2", "--out", str(tmp_path)])
     said = capsys.readouterr().out
-    lines = said[said.index("DIVERGES  ") :].splitlines()
+    lines = said[said.index("\nDIVERGES  ") + 1 :].splitlines()
 
     assert "\x1b" not in said  # there is no colour to lose
     assert len(lines) <= LINES + 2  # the verdict stands below the story

@@ -1,0 +1,128 @@
+"""Rule cases: every rule has one in every kind of configuration, as short as can be; `--rewrite` makes them.
+
+They are looked for beside the model alone, with the random events of walks whose seeds are fixed here.
+"""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import conformance
+from conformance.adapters.choose import ours
+from conformance.coverage import coverage
+from conformance.drive import generate
+from conformance.drive.examine import Plan, examine
+from conformance.drive.lockstep import Answer, Divergence, drawn
+from conformance.drive.oracle import Oracle
+from conformance.drive.rule_cases import FILE, RuleCase, fires, play_rule_cases, read, rule_cases, written
+from conformance.drive.shrink import fewest_events
+from conformance.drive.walks import LENGTH, walks
+from conformance.verdict import Verdict
+
+OPTIONS = ("mode", "profile", "level", "checkpoints_after_tasks_finish")
+"""What decides which rules can fire."""
+WALKS = 4000
+"""So many are drawn in a kind to find its rules."""
+
+
+def kinds(component, *others):
+    """Every combination of what decides, and of other options, with the configurations that have it."""
+    found = {}
+    for config in generate.configs(component):
+        kind = tuple((option, config[option]) for option in (*OPTIONS, *others) if option in config)
+        found.setdefault(kind, []).append(Oracle(component, config))
+    return found
+
+
+def made(component):
+    """One case for each rule and kind of configuration in which none of those found before fires it."""
+    cases = []
+    for kind, oracles in kinds(component, "channels").items():
+        left = set(coverage(component, (), dict(kind)).missing) - fired_by(cases, oracles)
+        for number in range(WALKS):
+            oracle = oracles[number % len(oracles)]
+            events, fired = walked(oracle, number)
+            cases += [
+                RuleCase(component, rule, shortest(oracle, rule, events)) for rule in sorted(left & fired)
+            ]
+            left -= fired
+            if not left:
+                break
+    return sorted(cases, key=lambda case: case.rule)
+
+
+def fired_by(cases, oracles):
+    """The rules whose cases fire them in one of these configurations."""
+    return {case.rule for case in cases for oracle in oracles if fires(oracle, case.rule, case.events)}
+
+
+def walked(oracle, number):
+    """The events of a walk, and the rules that it fires."""
+    choose = generate.chooser(oracle.component, oracle.config, Random(f"rule cases {number}"))
+    return drawn(oracle, choose, LENGTH)
+
+
+def shortest(oracle, rule, events):
+    """As a divergence is shrunk: what has to stay is that the rule fires at the end."""
+
+    def trial(chosen):
+        for position in range(1, len(chosen) + 1):
+            if fires(oracle, rule, chosen[:position]):
+                nothing = Answer((), {})
+                until = tuple(chosen[:position])
+                return Divergence(oracle.component, oracle.config, until, nothing, nothing, (rule,))
+        return None
+
+    kept = [event for event, edge in zip(events, oracle.transcript(events), strict=True) if not edge.refused]
+    return fewest_events(trial(kept), trial).events
+
+
+@pytest.mark.parametrize("component", generate.COMPONENTS)
+def test_they_are_made_anew(component, pytestconfig):
+    if not pytestconfig.getoption("--rewrite"):
+        pytest.skip("only with --rewrite")
+    lines = file().read_text(encoding="utf-8").splitlines()
+    others = [line for line in lines if not line.startswith(f"{component} ")]
+    file().write_text("\n".join([*others, *map(written, made(component))]) + "\n", encoding="utf-8")
+
+
+def file():
+    return Path(conformance.__file__).parent / FILE
+
+
+@pytest.mark.parametrize("component", generate.COMPONENTS)
+def test_every_rule_has_one_in_every_kind_of_configuration(component):
+    cases = [case for case in rule_cases() if case.component == component]
+    for kind, oracles in kinds(component).items():
+        if component == "coordinator" and dict(kind)["profile"] != "2.3":
+            continue  # of an older one six configurations are walked through, which do not have everything
+        can_fire = set(coverage(component, (), dict(kind)).missing)
+        assert can_fire - fired_by(cases, oracles) == set(), kind
+
+
+@pytest.mark.parametrize("component", generate.COMPONENTS)
+def test_every_rule_fires_whatever_the_seed(component):
+    played, skipped = play_rule_cases(component, ours("impl"), pinned={})
+
+    assert (played.divergence, played.stopped, skipped) == (None, None, [])
+    assert coverage(component, played.fired).missing == ()
+
+
+def test_a_seed_whose_walks_miss_a_rule_conforms():
+    walked, _ = walks("gate", ours("model"), 771, 20)
+    done = examine("gate", ours("impl"), Plan(seed=771, examples=2))
+
+    assert "UNAL-19" not in walked.fired
+    assert (done.verdict, done.doubts) == (Verdict.CONFORMS, ())
+
+
+def test_a_case_is_read_as_it_is_written():
+    assert [read(written(case)) for case in rule_cases()] == list(rule_cases())
+
+
+@pytest.mark.rule("SUB-10")
+def test_only_what_is_asked_for_is_played():
+    played, _ = play_rule_cases("store", ours("impl"), pinned={}, asked=frozenset({"SUB-10"}))
+
+    assert (played.cases, "SUB-10" in played.fired) == (1, True)
