@@ -48,7 +48,7 @@ PARTS: Mapping[str, Part] = MappingProxyType(
     {
         "specification": Part("conformance.parts.specification", "TLC"),
         "triangle": Part("conformance.parts.triangle", "TLC, z3"),
-        "exploration": Part("conformance.parts.exploration", "Python"),
+        "exploration": Part("conformance.parts.exploration", "Python, numpy"),
         "proofs": Part("conformance.parts.proofs", "z3"),
         "lock-step": Part("conformance.parts.lockstep", "Python"),
         "pipeline": Part("conformance.parts.pipeline", "Spark", paced=True),

@@ -1,9 +1,13 @@
 """Exploration: the Python model, exhausted in its closed models with every property asked.
 
+The explorer takes the small ones, kernels take gates with many more ids (`conformance.explore.larger`).
+
 Here the rules of the sink and of the composed dataflow are checked on the Python side: they speak of
 runs from the start, and so are explored and not proved by induction.
 """
 
+import gc
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
@@ -19,28 +23,39 @@ class Explored(NamedTuple):
     transitions: int
     rules: frozenset[str]
     violation: Violation | None
+    disagreement: str = ""
+    """Of kernel and explorer on few ids."""
 
 
 def run(context: Context) -> PartResult:
-    """Explore every small closed model, and the composition."""
+    """Explore every small closed model, the composition, and the larger gates."""
+    from conformance.explore.larger import larger_models
     from model.closed.dataflow import SCOPES, SHORT
     from model.closed.worlds import small_worlds
 
     composed = 1 if context.quick else len(SCOPES if context.thorough else SHORT)
     places = [*range(-composed, 0), *range(len(small_worlds()))]  # the long ones first
     context.say("exploring the closed models with every property")
-    with ProcessPoolExecutor(context.processes) as pool:
-        explored = list(pool.map(exhaust, places))
-    findings = tuple(_finding(one) for one in explored if one.violation is not None)
+    kernels = range(len(larger_models()))
+    with ProcessPoolExecutor(context.processes, initializer=gc.disable) as pool:  # records hold no cycles
+        larger = pool.map(exhaust_larger, kernels)
+        explored = [*pool.map(exhaust, places), *larger]
+    findings = tuple(finding for one in explored for finding in _findings(one))
     rules = frozenset[str]().union(*(one.rules for one in explored))
     states = sum(one.states for one in explored)
     transitions = sum(one.transitions for one in explored)
     return PartResult(
         name="exploration",
         verdict=verdict_of(findings),
-        bound=f"{len(places)} closed models, {states:,} states, {transitions:,} transitions, "
-        f"{len(rules)} rules asked",
-        numbers={"models": len(places), "states": states, "transitions": transitions, "rules": len(rules)},
+        bound=f"{len(explored)} closed models, {len(kernels)} of them by kernels, {states:,} states, "
+        f"{transitions:,} transitions, {len(rules)} rules asked",
+        numbers={
+            "models": len(explored),
+            "kernels": len(kernels),
+            "states": states,
+            "transitions": transitions,
+            "rules": len(rules),
+        },
         rules=tuple(sorted(rules)),
         findings=findings,
         again="barrierspec verify --only exploration" + " --thorough" * context.thorough,
@@ -66,8 +81,30 @@ def exhaust(place: int) -> Explored:
     )
 
 
-def _finding(one: Explored) -> Finding:
-    assert one.violation is not None
+def exhaust_larger(place: int) -> Explored:
+    """One of the larger models by its number."""
+    from conformance.explore.larger import larger_models, searched
+    from model.properties import of_component
+
+    one = larger_models()[place]
+    world = one.large.world
+    properties = of_component(world.component)
+    found = searched(one, properties)
+    return Explored(
+        world.name,
+        found.states,
+        found.transitions,
+        frozenset(known.rule for known in properties),
+        found.violation,
+        found.disagreement,
+    )
+
+
+def _findings(one: Explored) -> Iterator[Finding]:
+    if one.disagreement:
+        yield Finding(None, f"{one.name}: {one.disagreement}")
+    if one.violation is None:
+        return
     steps = "\n".join(f"  {number:>3} {event}" for number, event in enumerate(one.violation.run, start=1))
     line = f"{one.name}: {', '.join(one.violation.rules)} broken after {len(one.violation.run)} events"
-    return Finding(one.violation.rules[0], line, steps)
+    yield Finding(one.violation.rules[0], line, steps)

@@ -23,7 +23,7 @@ import numpy as np
 from model.engines.asking import Asking
 from model.engines.columns_text import columns_text
 from model.engines.explore import Violation
-from model.engines.kernel_text import KernelText
+from model.engines.kernel_text import EVERY_ID, KernelText
 from model.engines.kernels import columns_module
 from model.engines.program import Node, Program
 from model.engines.retrace import Words, broken_start, retraced
@@ -61,9 +61,12 @@ class ColumnKernel:
     def _module(self) -> Any:  # noqa: ANN401 - generated
         return columns_module(self.text.source)
 
-    def successors(self, columns: Columns) -> Successors:
-        """Every transition from every row. Raises OutsideError where one leaves the declared bounds."""
-        found = self._module.successors(columns, self.fired)
+    def successors(self, columns: Columns, up_to: int = EVERY_ID) -> Successors:
+        """Every transition from every row, by events with ids up to `up_to`.
+
+        Raises OutsideError where one leaves the declared bounds.
+        """
+        found = self._module.successors(columns, self.fired, up_to)
         if not found:
             nothing = tuple(np.zeros(0, np.uint64) for _ in range(self.words + self.said))
             return Successors(nothing, np.zeros(0, np.int64), np.zeros(0, np.bool_))
@@ -98,8 +101,8 @@ class Counted(NamedTuple):
     """The shortest run to a broken property, if there is one: nothing was searched further."""
 
 
-def explore_columns(program: Program) -> Counted:
-    """Every reachable state, level by level."""
+def explore_columns(program: Program, up_to: int = EVERY_ID) -> Counted:
+    """Every reachable state, level by level. `up_to`: ids above it do not come, as in a smaller model."""
     kernel, asking = columns_of(program), Asking(program)
     shown = broken_start(program)
     known = frontier = kernel.start
@@ -108,12 +111,12 @@ def explore_columns(program: Program) -> Counted:
     transitions = depth = 0
     while shown is None and len(frontier[0]):
         levels.append(frontier)
-        found = kernel.successors(frontier)
+        found = kernel.successors(frontier, up_to)
         transitions += len(found.sources)
         rows = found.sources[found.broken]
         row = int(rows[0]) if len(rows) else asking.first_broken(zip(*frontier, strict=True))
         if row >= 0:
-            before = [partial(_predecessor, kernel, level) for level in levels[:-1]]
+            before = [partial(_predecessor, kernel, level, up_to) for level in levels[:-1]]
             shown = retraced(program, _state(frontier, row), before)
         frontier = without(distinct(found.columns[: kernel.words]), known)
         known = merged(known, frontier)
@@ -127,9 +130,9 @@ def _state(columns: Columns, row: int) -> Words:
     return tuple(int(column[row]) for column in columns)
 
 
-def _predecessor(kernel: ColumnKernel, level: Columns, target: Words) -> Words:
+def _predecessor(kernel: ColumnKernel, level: Columns, up_to: int, target: Words) -> Words:
     """A state of a level that leads to a state of the next."""
-    found = kernel.successors(level)
+    found = kernel.successors(level, up_to)
     columns = zip(found.columns[: kernel.words], target, strict=True)
     leading = np.logical_and.reduce([column == np.uint64(word) for column, word in columns])
     return _state(level, int(found.sources[np.argmax(leading)]))

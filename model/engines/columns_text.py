@@ -12,7 +12,10 @@ from model.engines.trees import Branch, Tree
 
 
 def columns_text(program: Program) -> KernelText:
-    """`successors(words, fired)`: a list of (sources, broken, columns ...), each a part of the moves."""
+    """`successors(words, fired, up_to)`: a list of (sources, broken, columns ...), each a part of the moves.
+
+    Events with an id above `up_to` do not come.
+    """
     writing = _Columns(program)
     return KernelText("\n".join(writing.lines()), tuple(writing.rules))
 
@@ -30,22 +33,22 @@ class _Columns(Text):
             yield from self._shape(shape)
             yield ""
         names = self.words()
-        yield "def successors(words, fired):"
+        yield "def successors(words, fired, up_to):"
         yield f"{INDENT}{', '.join(names)}{',' * (len(names) == 1)} = words"
         yield f"{INDENT}found = []"
         if len(self.layout.shapes) == 1:
-            yield f"{INDENT}expand_0(np.arange(len(w0)), {', '.join(names)}, found, fired)"
+            yield f"{INDENT}expand_0(np.arange(len(w0)), {', '.join(names)}, found, fired, up_to)"
         else:
             yield f"{INDENT}shape = (w0 >> U({MARK})) & U({(1 << self.layout.shape_bits) - 1})"
             for shape in self.layout.shapes:
                 yield f"{INDENT}rows = np.flatnonzero(shape == U({shape.number}))"
                 chosen = ", ".join(f"{name}[rows]" for name in names)
                 yield f"{INDENT}if len(rows):"
-                yield f"{INDENT * 2}expand_{shape.number}(rows, {chosen}, found, fired)"
+                yield f"{INDENT * 2}expand_{shape.number}(rows, {chosen}, found, fired, up_to)"
         yield f"{INDENT}return found"
 
     def _shape(self, shape: Shape) -> Iterator[str]:
-        yield f"def expand_{shape.number}({', '.join(('rows', *self.words(), 'found', 'fired'))}):"
+        yield f"def expand_{shape.number}({', '.join(('rows', *self.words(), 'found', 'fired', 'up_to'))}):"
         for line in self.unpacked(shape):
             yield INDENT + line
         for offer in self.program.offers[shape.number]:
@@ -61,7 +64,7 @@ class _Columns(Text):
         yield f"{INDENT}offered = {offered}"
         depth = 1
         for place, field in enumerate(offer.ranges):
-            yield f"{INDENT * depth}for n{place} in range({field.lowest}, {field.highest + 1}):"
+            yield f"{INDENT * depth}for n{place} in range({field.lowest}, min({field.highest}, up_to) + 1):"
             depth += 1
         chosen = {path: f"{name}[r]" if name[0] == "f" else name for path, name in names.items()}
         moves = self.ends(shape, Writer(chosen, columns=True), offer.moves)

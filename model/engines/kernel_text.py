@@ -18,6 +18,8 @@ from model.engines.trees import Tree, leaves, mapped, merged
 BROKEN = 1
 OUTSIDE = 2
 """Flags of an expansion: a move breaks a property; a move leaves the declared bounds."""
+EVERY_ID = (1 << 63) - 1
+"""No event is left out for its id."""
 INDENT = "    "
 
 

@@ -1,0 +1,89 @@
+"""Gates with far more ids than the explorer takes, searched by kernels that agree with it on few ids.
+
+A kernel is told to let no id above UP_TO come, and has to count what the explorer counts of the model with
+that bound; then the same kernel goes on with all ids. Kernels are numpy's: numba searches faster, but takes
+seconds to compile each one where no cache has it, and saves them only in larger models.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+from model.closed.bounds import Bounded, bounded_gate
+from model.closed.worlds import World
+from model.engines.columns import explore_columns
+from model.engines.explore import Violation, explore
+from model.engines.moves import program_of
+from model.profiles import NEWEST, PROFILES, Profile
+from model.properties import Property
+
+UP_TO = 3
+"""The few ids are those up to this one."""
+
+
+class Larger(NamedTuple):
+    """A closed model in two sizes."""
+
+    small: World
+    """With ids up to UP_TO."""
+    large: Bounded
+
+
+class Searched(NamedTuple):
+    """What the kernel came to with all ids."""
+
+    states: int
+    transitions: int
+    violation: Violation | None
+    disagreement: str
+    """What explorer and kernel say of the few ids, if that is not the same."""
+
+
+def larger_models() -> tuple[Larger, ...]:
+    """Those that a verification searches."""
+    return (
+        _gate(3, 30),
+        _gate(3, 16, injects=True),
+        *(
+            _gate(3, 30, ends_count=False, polled=False, profile=PROFILES[name])
+            for name in ("flink-1.9", "flink-1.13")
+        ),
+    )
+
+
+def _gate(
+    channels: int,
+    ids: int,
+    *,
+    ends_count: bool = True,
+    polled: bool = True,
+    profile: Profile = NEWEST,
+    injects: bool = False,
+) -> Larger:
+    sized = partial(
+        bounded_gate,
+        channels,
+        counts_as_aligned=ends_count,
+        polled=polled,
+        profile=profile,
+        injects=injects,
+    )
+    return Larger(sized(UP_TO).world, sized(ids))
+
+
+def searched(one: Larger, properties: tuple[Property, ...]) -> Searched:
+    """Every state of the large one, after explorer and kernel have seen the small one."""
+    program = program_of(*one.large, properties)
+    graph = explore(one.small, properties, keep_transitions=False)
+    few = explore_columns(program, UP_TO)
+    expected = _told(len(graph.nodes), graph.transition_count, graph.violation)
+    told = _told(few.states, few.transitions, few.violation)
+    disagreement = "" if told == expected else f"with ids up to {UP_TO} explorer: {expected}, kernel: {told}"
+    found = explore_columns(program)
+    return Searched(found.states, found.transitions, found.violation, disagreement)
+
+
+def _told(states: int, transitions: int, violation: Violation | None) -> str:
+    """What was counted; or how soon a property is broken: there a search ends, whatever it has counted."""
+    if violation is not None:
+        return f"{', '.join(violation.rules)} broken after {len(violation.run)} events"
+    return f"{states:,} states and {transitions:,} transitions"

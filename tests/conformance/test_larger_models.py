@@ -1,0 +1,95 @@
+"""Kernels take the larger gates: they are believed after they agree with the explorer on few ids."""
+
+import pytest
+
+from conformance.explore import larger
+from conformance.explore.larger import UP_TO, Larger, searched
+from conformance.parts import exploration
+from conformance.parts.result import Context
+from conformance.verdict import Verdict
+from model.closed.bounds import Bounded, bounded_gate
+from model.closed.worlds import World
+from model.engines.explore import explore
+from model.events import Barrier
+from model.properties import of_component
+
+GATE = of_component("gate")
+SMALL, LARGE = (bounded_gate(2, ids) for ids in (UP_TO, 5))
+
+
+def lets_go(world: World) -> World:
+    """The world with a gate that blocks no channel for ids above the few."""
+
+    def step(state, event):
+        done = world.step(state, event)
+        if type(event) is Barrier and event.checkpoint > UP_TO:
+            return done._replace(state=done.state._replace(blocked=(False, False)))
+        return done
+
+    return world._replace(step=step)
+
+
+BROKEN = Larger(lets_go(SMALL.world), Bounded(lets_go(LARGE.world), LARGE.bounds))
+
+
+def test_a_kernel_goes_on_with_the_ids_that_the_explorer_has_not():
+    found = searched(Larger(SMALL.world, LARGE), GATE)
+
+    graph = explore(LARGE.world, keep_transitions=False)
+    assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
+    assert (found.violation, found.disagreement) == (None, "")
+
+
+def test_what_breaks_beyond_the_few_ids_is_found_by_the_kernel():
+    found = searched(BROKEN, GATE)
+
+    assert explore(BROKEN.small, GATE).violation is None
+    assert found.disagreement == ""
+    assert found.violation is not None
+    assert [type(event) for event in found.violation.run] == [Barrier]
+    assert found.violation.run[0].checkpoint > UP_TO
+
+
+def test_a_kernel_that_counts_otherwise_is_told():
+    another = bounded_gate(2, UP_TO, polled=False).world
+    found = searched(Larger(another, LARGE), GATE)
+
+    assert found.disagreement == (
+        "with ids up to 3 explorer: 88 states and 564 transitions, kernel: 76 states and 432 transitions"
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "verdict", "rule"),
+    [
+        (BROKEN, Verdict.DIVERGES, "ALIGN-01"),
+        (Larger(bounded_gate(1, UP_TO).world, LARGE), Verdict.UNDETERMINED, None),
+    ],
+    ids=["broken", "not believed"],
+)
+def test_the_part_is_red_through_a_kernel(one, verdict, rule, monkeypatch, tmp_path):
+    seen = exploration.Explored("a small one", 1, 2, frozenset(), None)
+    monkeypatch.setattr(exploration, "ProcessPoolExecutor", InThisProcess)
+    monkeypatch.setattr(exploration, "exhaust", lambda _: seen)
+    monkeypatch.setattr(larger, "larger_models", lambda: (one,))
+    result = exploration.run(Context(0, tmp_path, quick=True))
+
+    assert result.verdict is verdict
+    assert [finding.rule for finding in result.findings] == [rule]
+    assert result.numbers["kernels"] == 1
+
+
+class InThisProcess:
+    """A pool of one: this process."""
+
+    def __init__(self, processes, initializer):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def map(self, function, places):
+        return map(function, places)
