@@ -187,9 +187,7 @@ def _compared(rows: list[Row], scale: Scale) -> Iterator[Figure]:
     """What has a bar: the largest gate, the start of the compiled search, and what a second core brings."""
     found = {(row.model, row.who): row for row in rows}
     small, middle, large = (Gate(3, ids).name for ids in scale.gate_ids)
-    best = max(
-        (found[large, who] for who in (ONE, TWO)), key=lambda row: sorted(row.rates)[len(row.rates) // 2]
-    )
+    best = _better(found[large, ONE], found[large, TWO])
     for other, bar in ((TLC, TLC_BAR), (SPIN, SPIN_BAR)):
         if (large, other) in found:
             told = f"{best.who}, states a second on the {large}, of {best.runs[0].states:,} states"
@@ -211,13 +209,15 @@ def _compared(rows: list[Row], scale: Scale) -> Iterator[Figure]:
 def _compared_composed(found: dict[tuple[str, str], Row], model: str) -> Iterator[Figure]:
     """The search alone, and with what it asked of the model, of which nothing is kept for the next."""
     beside = found[model, TLC].rates[0]
-    for who in (ONE, TWO):
-        row = found[model, who]
-        told = f"{who}, states a second on the {model}, of {row.runs[0].states:,} states"
-        ratios = [rate / beside for rate in row.rates]
-        yield Figure(
-            f"composed dataflow beside {TLC}: {who}", "times as many", ratios, COMPOSED_BAR, told=told
-        )
-        whole = [run.states / (run.seconds + run.asked) / 1e6 / beside for run in row.runs]
-        told = "the same with what the Python model took to answer"
-        yield Figure(f"composed dataflow, answers and all: {who}", "times as many", whole, told=told)
+    best = _better(found[model, ONE], found[model, TWO])
+    told = f"{best.who}, states a second of the search on the {model}, of {best.runs[0].states:,} states"
+    ratios = [rate / beside for rate in best.rates]
+    yield Figure(f"composed dataflow beside {TLC}", "times as many", ratios, COMPOSED_BAR, told=told)
+    whole = [run.states / (run.seconds + run.asked) / 1e6 / beside for run in best.runs]
+    told = "the same with the seconds that the Python model took to answer"
+    yield Figure("composed dataflow, answers and all", "times as many", whole, told=told)
+
+
+def _better(*rows: Row) -> Row:
+    """The row of the highest median."""
+    return max(rows, key=lambda row: sorted(row.rates)[len(row.rates) // 2])
