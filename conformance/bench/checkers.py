@@ -19,6 +19,7 @@ from conformance.bench.promela import gate_text
 from conformance.bench.rates import MeasurementError
 from conformance.bench.watched import Watched, watch
 from conformance.own_process import own_process
+from model.engines.kernels import CACHE
 
 WORKERS = 2
 """Of TLC."""
@@ -172,7 +173,7 @@ def ours_composed(engine: str, composition: Composition, *more: str, kernels: st
 def _ours(*order: str, kernels: str | None = None) -> Explored:
     command = own_process("conformance.bench.exploring", *order)
     with TemporaryDirectory(prefix="barrierspec-exploring-") as folder:
-        done = watch(command, Path(folder), {"BARRIERSPEC_KERNELS": kernels} if kernels else {})
+        done = watch(command, Path(folder), {CACHE: kernels} if kernels else {})
     told = re.search(r"^states (\d+) transitions (\d+) seconds ([\d.]+)$", done.text, re.MULTILINE)
     if told is None:
         raise MeasurementError(f"{order[0]}: expected its counts, got {done.text[-500:]!r}")
