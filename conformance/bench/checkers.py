@@ -137,11 +137,11 @@ class Spin:
                 f"SPIN did not see every state of the {self._gate.name}: {done.text[-500:]}"
             )
         return Explored(
-            _number(done, r"^\s*(\d+) states, stored"),
+            _number(done, r"^\s*([\d.e+]+) states, stored"),
             _seconds(done) or done.seconds,
             self._made + self._compiled[collapse],
             done.peak,
-            _number(done, r"^\s*(\d+) transitions"),
+            _number(done, r"^\s*([\d.e+]+) transitions"),
         )
 
 
@@ -191,7 +191,7 @@ def _number(done: Watched, pattern: str, group: int = 1) -> int:
     found = re.search(pattern, done.text, re.MULTILINE)
     if found is None:
         raise MeasurementError(f"expected {pattern!r} in what it said, got {done.text[-500:]!r}")
-    return int(found[group])
+    return int(float(found[group]))  # from 10^8 on SPIN writes eight digits and an exponent
 
 
 def _seconds(done: Watched) -> float:

@@ -19,7 +19,18 @@ from conformance.report.figures import number
 FOLDER_OF, PAGE, README = "docs/performance", "docs/performance.md", "README.md"
 STORED = f"{FOLDER_OF}/measured.json"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
-ORDER = ("throughput", "cost", "backpressure", "recovery", "incremental", "memory", "engines", "traces")
+ORDER = (
+    "throughput",
+    "cost",
+    "backpressure",
+    "recovery",
+    "incremental",
+    "memory",
+    "engines",
+    "composition",
+    "largest",
+    "traces",
+)
 Told = Mapping[str, Any]
 
 

@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from conformance.bench.scale import Scale
 
 T = TypeVar("T")
-RUNTIME = ("throughput", "cost", "backpressure", "recovery", "incremental", "memory", "engines", "traces")
+RUNTIME = (
+    "throughput",
+    "cost",
+    "backpressure",
+    "recovery",
+    "incremental",
+    "memory",
+    "engines",
+    "composition",
+    "largest",
+    "traces",
+)
 """Rooms of `conformance.bench`, each with `measure(folder, scale)`."""
 
 
@@ -29,11 +40,11 @@ def command(repeat: int, only: str, quick: bool, publish: bool, build: Path) -> 
     """Measure the suite's rates (lock-step, the explorer, TLC) and the runtime on Spark.
 
     Of the runtime: throughput beside Structured Streaming, cost of checkpoints, backpressure, recovery,
-    incremental checkpoints, memory; then our engines beside TLC, SPIN and minicheck, and traces of many jobs;
-    most of an hour in all. Prints medians with the facts of the machine, and ends with 0 whether the bars are
-    met or not: rates are told, not judged. Writes report/bench.json for the suite, and report/bench/ for the
-    rest, from which `--publish` makes the README's table, docs/performance.md and its pictures; it measures
-    nothing.
+    incremental checkpoints, memory; then our engines beside TLC, SPIN and minicheck on gates and on the
+    composition, one very large search, and traces of many jobs; more than an hour in all. Prints medians with
+    the facts of the machine, and ends with 0 whether the bars are met or not: rates are told, not judged.
+    Writes report/bench.json for the suite, and report/bench/ for the rest, from which `--publish` makes the
+    README's table, docs/performance.md and its pictures; it measures nothing.
     """
     from conformance.bench.rates import benchmarks
     from conformance.bench.scale import FULL, QUICK
