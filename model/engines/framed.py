@@ -130,6 +130,7 @@ class _Search(LevelSearch):
         self.framed = framed
         self.frames = frames = framed.frames
         self.places: Places = places_of([len(values) for values in frames.parts.values])
+        self._rows = self.places.as_array()
         self._trees = (np.array(frames.mover_trees, np.int64), np.array(frames.property_trees, np.int64))
         start = self.places.pack(frames.parts.start)
         measures = Measures(framed.world.name, start, 0, BRANCHING, 0, framed.cores)
@@ -137,7 +138,7 @@ class _Search(LevelSearch):
 
     @property
     def read_beside(self) -> tuple[Any, ...]:
-        return (self.places.rows, *self.frames.answers.arrays, *self._trees)
+        return (self._rows, *self.frames.answers.arrays, *self._trees)
 
     def warm_up(self) -> None:
         """Call everything on nothing, so that it is compiled or loaded."""
@@ -185,7 +186,7 @@ class _Search(LevelSearch):
         """Whatever is not known of a state."""
         begun = perf_counter()
         self.frames.complete(self.places.unpack(words))
-        fits = self.places.has_room([len(values) for values in self.frames.parts.values])
+        fits = self.places.has_room(map(len, self.frames.parts.values))
         self.framed.ask_seconds += perf_counter() - begun
         if not fits:
             raise _OutgrownError

@@ -50,6 +50,11 @@ class Frames:
         assert world.portions is not None
         self.world = world
         self.parts = Parts(world)
+        self._reading = Reading()
+        self._stand_ins: dict[tuple[int, int], StandIn] = {}
+        self._plain = self.parts.maker(lambda part, number: self.parts.values[part][number])
+        self._standing = self.parts.maker(self._stand_in)
+        self._last: tuple[Numbers, Node, Node] | None = None
         self.answers = Answers()
         self.rules: set[str] = set()
         """Those that fired in some step."""
@@ -74,7 +79,7 @@ class Frames:
 
     def confirm(self, numbers: Numbers) -> None:
         """Ask the model about a whole state, of which all is known. Raises FrameError."""
-        node = self.parts.put_together(self.parts.of(numbers))
+        node: Node = self._plain.made(numbers)
         trees = [
             tree
             for mover in self.mover_trees
@@ -99,10 +104,11 @@ class Frames:
         return answer if answer != MISSING else self._ask(tree, numbers, question)
 
     def _ask(self, tree: int, numbers: Numbers, question: Question) -> int:
-        values, reading = self.parts.of(numbers), Reading()
-        stand_ins = [StandIn(part, value, reading) for part, value in enumerate(values)]
-        said = question(self.parts.put_together(stand_ins))
-        plain = question(self.parts.put_together(values))
+        node, standing = self._nodes(numbers)
+        reading = self._reading
+        reading.begin()
+        said = question(standing)
+        plain = question(node)
         if said.within(numbers) != plain.within(numbers):
             names = ", ".join(self.parts.names[part] for part in reading.parts)
             raise FrameError(
@@ -113,6 +119,19 @@ class Frames:
         kept = tuple(one for one in said.changes if one[0] not in reading or numbers[one[0]] != one[1])
         words = (*kept, *((self._tree_of(event), 0) for event in said.offers))
         return self.answers.add(tree, numbers, reading.parts, words, said.stands)
+
+    def _nodes(self, numbers: Numbers) -> tuple[Node, Node]:
+        """The node of a row, and the same of stand-ins; about one row there are several questions."""
+        if self._last is None or self._last[0] is not numbers:
+            self._last = numbers, self._plain.made(numbers), self._standing.made(numbers)
+        return self._last[1:]
+
+    def _stand_in(self, part: int, number: int) -> StandIn:
+        known = self._stand_ins.get((part, number))
+        if known is None:
+            value = self.parts.values[part][number]
+            known = self._stand_ins[part, number] = StandIn(part, value, self._reading)
+        return known
 
     def _holding(self, known: Property) -> Question:
         return lambda node: Said(PLAIN if known.holds(node.state) else BREAKS)

@@ -6,7 +6,7 @@ they are met, so that a state is a row of small numbers, and `Places` packs that
 Nothing is hashed away: equal numbers are equal values.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,8 @@ from model.engines.program import Node
 Numbers = tuple[int, ...]
 """By part: the number of its value."""
 ENVIRONMENT = "environment"
+REMEMBERED = 48
+"""A record of at most so many parts is put together once for each way in which they stand."""
 SPARE = 1
 """Bits that a part gets beyond what its values need, so that it may have more of them."""
 
@@ -74,9 +76,10 @@ class Parts:
         """The row of a node."""
         return tuple(self.number(part, value) for part, value in enumerate(self.taken_apart(node)))
 
-    def of(self, numbers: Numbers) -> tuple[Any, ...]:
-        """The values of a row."""
-        return tuple(values[number] for values, number in zip(self.values, numbers, strict=True))
+    def maker(self, of: Callable[[int, int], Any]) -> "Maker":
+        """What puts nodes together; `of` tells what stands for a part's value of some number."""
+        assert self._whole is not None  # a node is a record
+        return Maker(self._whole, of)
 
     def taken_apart(self, node: Node) -> list[Any]:
         """What stands at each part's place. Raises ComesApartError."""
@@ -90,10 +93,36 @@ class Parts:
         _compare(self._whole, before, after, 0, changes)
         return changes
 
-    def put_together(self, values: Sequence[Any]) -> Node:
-        """The node that has these values, or what stands for them, as its parts."""
-        node: Node = _gathered(self._whole, iter(values))
-        return node
+
+class Maker:
+    """Puts a record together by the numbers of its parts, which begin with the part `first`."""
+
+    def __init__(self, record: _Record, of: Callable[[int, int], Any], first: int = 0) -> None:
+        self._kind = record.kind
+        self._of = of
+        self._first, self._beyond = first, first + record.parts
+        self._members: list[tuple[int, Maker | None]] = []
+        for member in record.members:
+            self._members.append((first, None if member is None else Maker(member, of, first)))
+            first += 1 if member is None else member.parts
+        self._made: dict[Numbers, Any] | None = {} if record.parts <= REMEMBERED else None
+
+    def made(self, numbers: Numbers) -> Any:  # noqa: ANN401 - a record
+        """The record within a row: the same object wherever its parts have the same numbers."""
+        if self._made is None:
+            return self._make(numbers)
+        key = numbers[self._first : self._beyond]
+        made = self._made.get(key)
+        if made is None:
+            made = self._made[key] = self._make(numbers)
+        return made
+
+    def _make(self, numbers: Numbers) -> Any:  # noqa: ANN401
+        of = self._of
+        members = [
+            of(part, numbers[part]) if maker is None else maker.made(numbers) for part, maker in self._members
+        ]
+        return tuple(members) if self._kind is tuple else self._kind(*members)
 
 
 def _spread(record: _Record | None, value: Any, values: list[Any]) -> None:  # noqa: ANN401
@@ -127,34 +156,31 @@ def _members(record: _Record, members: tuple[Any, ...]) -> tuple[Any, ...]:
     return members
 
 
-def _gathered(record: _Record | None, values: Iterator[Any]) -> Any:  # noqa: ANN401
-    if record is None:
-        return next(values)
-    members = [_gathered(member, values) for member in record.members]
-    return tuple(members) if record.kind is tuple else record.kind(*members)
-
-
 class Places(NamedTuple):
     """Where each part's number stands in the words of a packed state."""
 
-    rows: np.ndarray[Any, np.dtype[np.int64]]
+    rows: tuple[tuple[int, int, int], ...]
     """By part: its word, how far it is shifted, and its bits at their place before that."""
     words: int
 
-    def has_room(self, counts: Sequence[int]) -> bool:
+    def as_array(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """The rows, as kernels read them."""
+        return np.array(self.rows, np.int64)
+
+    def has_room(self, counts: Iterable[int]) -> bool:
         """Every part may have so many values."""
-        return all(count - 1 <= mask for count, mask in zip(counts, self.rows[:, 2].tolist(), strict=True))
+        return all(count - 1 <= mask for count, (_, _, mask) in zip(counts, self.rows, strict=True))
 
     def pack(self, numbers: Numbers) -> tuple[int, ...]:
         """The words of a row; the first has a bit that is always set, so that no state is 0."""
         words = [1] + [0] * (self.words - 1)
-        for number, (word, shift, _) in zip(numbers, self.rows.tolist(), strict=True):
+        for number, (word, shift, _) in zip(numbers, self.rows, strict=True):
             words[word] |= number << shift
         return tuple(words)
 
     def unpack(self, words: Sequence[int]) -> Numbers:
         """The row behind some words."""
-        return tuple((int(words[word]) >> shift) & mask for word, shift, mask in self.rows.tolist())
+        return tuple((int(words[word]) >> shift) & mask for word, shift, mask in self.rows)
 
 
 def places_of(counts: Sequence[int]) -> Places:
@@ -167,4 +193,4 @@ def places_of(counts: Sequence[int]) -> Places:
             word, shift = word + 1, 0
         rows.append((word, shift if bits else 0, (1 << bits) - 1))
         shift += bits
-    return Places(np.array(rows, np.int64), word + 1)
+    return Places(tuple(rows), word + 1)

@@ -15,9 +15,13 @@ from typing import Any
 
 
 class Reading:
-    """The parts that one call has read, in order."""
+    """The parts that a call has read, in order."""
 
     def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Another call: nothing is read."""
         self.parts: list[int] = []
         self._known: set[int] = set()
 
@@ -32,7 +36,7 @@ class Reading:
 
 
 class StandIn:
-    """Stands for the value of a part within one call."""
+    """Stands for the value of a part, in one call after another."""
 
     __slots__ = ("_part", "_reading", "_value")
 

@@ -64,7 +64,8 @@ def test_packing_keeps_every_state_apart():
 
     assert len({places.pack(row) for row in rows}) == len(nodes)
     assert [places.unpack(places.pack(row)) for row in rows] == rows
-    assert [parts.put_together(parts.of(row)) for row in rows] == nodes
+    maker = parts.maker(lambda part, number: parts.values[part][number])
+    assert [maker.made(row) for row in rows] == nodes
 
 
 def never_received_from_one(before: Any, event: Any, effects: Any, after: Any) -> bool:
