@@ -94,8 +94,8 @@ def _page(there: Sequence[Told]) -> str:
     lines = [
         "# Performance",
         "",
-        "What the runtime on Spark does in a second, what its checkpoints cost, and how fast state spaces are "
-        "explored: measured by "
+        "What the runtime on Spark does in a second, what its checkpoints cost, and how fast state spaces "
+        "are explored: measured by "
         "`barrierspec bench`, medians beside their bars. This page, its pictures and the README's table are "
         "made of `docs/performance/measured.json` by `barrierspec bench --publish`; a test holds them "
         "against it. "
