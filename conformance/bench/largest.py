@@ -24,7 +24,13 @@ def measure(folder: Path, scale: Scale) -> Report:
         f"every reachable state of the {gate.name}, told of everything at once, by the compiled kernel on "
         f"{CORES} cores; every property is asked; the memory is that of all processes at most",
         [
-            Figure("memory", "GiB", [found.peak / 2**30], MEMORY_BAR, at_most=True),
+            Figure(
+                f"memory of {found.states / 1e6:.0f} million states",
+                "GiB",
+                [found.peak / 2**30],
+                MEMORY_BAR,
+                at_most=True,
+            ),
             Figure("distinct states", "M", [found.states / 1e6]),
             Figure("rate", "M states/s", [rate], told=told),
         ],
