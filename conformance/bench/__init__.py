@@ -9,3 +9,17 @@ others are in `checkers`, SPIN's text in `promela`, ours in `exploring`, all are
 what they came to. `traces` validates the logs of many jobs. `figures` are what comes of it, `published`
 makes the pages of the documentation.
 """
+
+MEASURED = (
+    "throughput",
+    "cost",
+    "backpressure",
+    "recovery",
+    "incremental",
+    "memory",
+    "engines",
+    "composition",
+    "largest",
+    "traces",
+)
+"""The measurements beside the rates, in the order of the pages: rooms, each with `measure(folder, scale)`."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from conformance.bench import MEASURED
 from conformance.bench.figures import FOLDER
 from conformance.bench.rates import MeasurementError
 from conformance.machine import HOME
@@ -19,18 +20,6 @@ from conformance.report.figures import number
 FOLDER_OF, PAGE, README = "docs/performance", "docs/performance.md", "README.md"
 STORED = f"{FOLDER_OF}/measured.json"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
-ORDER = (
-    "throughput",
-    "cost",
-    "backpressure",
-    "recovery",
-    "incremental",
-    "memory",
-    "engines",
-    "composition",
-    "largest",
-    "traces",
-)
 Told = Mapping[str, Any]
 
 
@@ -62,7 +51,7 @@ def load(home: Path = HOME) -> dict[str, Told]:
 
 def pages(stored: Mapping[str, Told], readme: str) -> dict[str, str]:
     """By path: every page, from what is stored."""
-    there = [stored[name] for name in ORDER if name in stored]
+    there = [stored[name] for name in MEASURED if name in stored]
     pictures = {f"{FOLDER_OF}/{one['name']}.svg": _picture(one) for one in there if one["series"]}
     return {README: with_table(readme, there), PAGE: _page(there), **pictures}
 

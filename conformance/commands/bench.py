@@ -8,25 +8,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from conformance.bench import MEASURED
+
 if TYPE_CHECKING:
     from conformance.bench.figures import Report
     from conformance.bench.rates import Benchmark
     from conformance.bench.scale import Scale
 
 T = TypeVar("T")
-RUNTIME = (
-    "throughput",
-    "cost",
-    "backpressure",
-    "recovery",
-    "incremental",
-    "memory",
-    "engines",
-    "composition",
-    "largest",
-    "traces",
-)
-"""Rooms of `conformance.bench`, each with `measure(folder, scale)`."""
 
 
 @click.command()
@@ -56,7 +45,7 @@ def command(repeat: int, only: str, quick: bool, publish: bool, build: Path) -> 
             click.echo(f"  wrote   {page}")
         return 0
     chosen = [known for known in benchmarks() if only in known.name]
-    runtime = [name for name in RUNTIME if only in name]
+    runtime = [name for name in MEASURED if only in name]
     if not chosen and not runtime:
         raise click.UsageError(f"--only: nothing that is measured has {only!r} in its name")
     if chosen:

@@ -41,7 +41,6 @@ def on_spark(
         interpreted=tuple(known.name for known in program.interpreted),
         violation=found.violation,
         follow_seconds=seconds,
-        compile_seconds=0.0,
         search_seconds=found.seconds,
         bytes=sum(file.stat().st_size for file in folder.glob("*.npy")),
     )

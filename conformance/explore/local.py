@@ -21,22 +21,22 @@ class Explored(NamedTuple):
     model: str
     engine: str
     states: int
-    labelled: int
-    """States with what was said before them, as TLC counts; 0 if that was not asked."""
     transitions: int
     depth: int
     rules: tuple[str, ...]
     """Those that fired."""
     properties: int
-    interpreted: tuple[str, ...]
-    """The properties that were asked in Python, because they cannot be followed on symbols."""
     violation: Violation | None
-    follow_seconds: float
-    """Reading the model path by path."""
-    compile_seconds: float
-    """Compiling the kernel, or finding it in the cache."""
     search_seconds: float
-    bytes: int
+    labelled: int = 0
+    """States with what was said before them, as TLC counts; 0 if that was not asked."""
+    interpreted: tuple[str, ...] = ()
+    """The properties that were asked in Python, because they cannot be followed on symbols."""
+    follow_seconds: float = 0.0
+    """Reading the model path by path."""
+    compile_seconds: float = 0.0
+    """Compiling the kernel, or finding it in the cache."""
+    bytes: int = 0
     """Of tables and orders at the end, on Spark of files; 0 in Python."""
     answers: int = 0
     """How many the model was asked for while a composition was searched; it is no kernel then."""
@@ -79,17 +79,12 @@ def in_python(chosen: Chosen, limit: int) -> Explored:
         model=chosen.world.name,
         engine="python",
         states=len(graph.nodes),
-        labelled=0,
         transitions=graph.transition_count,
         depth=graph.depth,
         rules=tuple(sorted(graph.rules)),
         properties=len(properties),
-        interpreted=(),
         violation=graph.violation,
-        follow_seconds=0.0,
-        compile_seconds=0.0,
         search_seconds=perf_counter() - begun,
-        bytes=0,
     )
 
 
@@ -103,7 +98,7 @@ def compiled(
     found = Compiled(program, cores=cores).explore(limit=limit, expected=expected, progress=progress)
     return Explored(
         model=chosen.world.name,
-        engine=f"compiled, {cores} core{'s' * (cores > 1)}",
+        engine=_compiled_on(cores),
         states=found.states,
         labelled=found.labelled,
         transitions=found.transitions,
@@ -129,19 +124,20 @@ def framed(chosen: Chosen, limit: int, *, cores: int, expected: int = 0, progres
     )
     return Explored(
         model=chosen.world.name,
-        engine=f"compiled, {cores} core{'s' * (cores > 1)}",
+        engine=_compiled_on(cores),
         states=found.states,
-        labelled=0,
         transitions=found.transitions,
         depth=found.depth,
         rules=tuple(sorted(found.rules)),
         properties=len(properties),
-        interpreted=(),
         violation=found.violation,
-        follow_seconds=0.0,
         compile_seconds=found.compile_seconds,
         search_seconds=found.search_seconds,
         bytes=found.bytes,
         answers=found.answers,
         ask_seconds=found.ask_seconds,
     )
+
+
+def _compiled_on(cores: int) -> str:
+    return f"compiled, {cores} core{'s' * (cores > 1)}"

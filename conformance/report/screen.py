@@ -18,7 +18,9 @@ from conformance.verify import PARTS, Part, Verification
 NARROW, WIDE = 80, 110
 FINDINGS_SHOWN = 8
 """So many findings are listed; the rest stands in the JSON."""
-NAME, MARK, COST = 13, 4, 15
+NAME, MARK = 13, 4
+ENGINE = max(len(part.engine) for part in PARTS.values())
+COST = ENGINE + 8
 _MARGIN = " " * (2 + NAME + 3 + MARK + 3)
 
 _MARKS = {Verdict.CONFORMS: "PASS", Verdict.DIVERGES: "FAIL", Verdict.UNDETERMINED: "----"}
@@ -67,7 +69,7 @@ def _part(result: PartResult, part: Part | None, width: int, colour: bool) -> It
     mark = f"{_MARKS[result.verdict]:<{MARK}}"
     if colour:
         mark = click.style(mark, fg=_COLOURS[result.verdict], bold=True)
-    cost = f"{part.engine if part else '':<{COST - 8}} {result.seconds:>5.0f} s"
+    cost = f"{part.engine if part else '':<{ENGINE}} {result.seconds:>5.0f} s"
     space = width - len(_MARGIN) - COST - 2
     first, *rest = textwrap.wrap(result.bound, space) or [""]
     yield f"  {result.name:<{NAME}}   {mark}   {first:<{space}}  {cost}"

@@ -4,6 +4,7 @@ Arrays grow as they have to, and levels are kept, so that a run can be found bac
 of is not known here: whoever has one says what a flag means that it raises.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -42,7 +43,7 @@ class Measures(NamedTuple):
     cores: int
 
 
-class LevelSearch:
+class LevelSearch(ABC):
     """The arrays of one search, and its levels."""
 
     def __init__(self, module: Any, measures: Measures, expected: int) -> None:  # noqa: ANN401 - generated
@@ -93,13 +94,13 @@ class LevelSearch:
         """The arrays that the kernel reads beside a state."""
         return ()
 
+    @abstractmethod
     def looked_over(self, ends: Ints) -> Violation | None:
         """What is wrong with the states of a level themselves, before they are expanded."""
-        raise NotImplementedError
 
+    @abstractmethod
     def flag(self, own: int) -> Violation | None:
         """What the flag of a partition means; None if the search goes on."""
-        raise NotImplementedError
 
     def warm_up(self) -> None:
         """Call everything on nothing, so that it is compiled or loaded."""

@@ -8,14 +8,15 @@ import pytest
 
 from conformance.parts.result import Finding, PartResult
 from conformance.report.progress import Progressing
-from conformance.report.screen import FINDINGS_SHOWN, screen
+from conformance.report.screen import FINDINGS_SHOWN, NARROW, WIDE, screen
 from conformance.verdict import Verdict
+from conformance.verify import PARTS
 
 ALL_PASS = """\
 barrierspec verify                                                                      commit 8c1f2aa, seed 7
                                                             2 cores, Python 3.11.7, Java 17.0.15, Linux x86_64
 
-  proofs          PASS   46 rules for every checkpoint id, 1 to 4 channels, 1,311 paths        z3          9 s
+  proofs          PASS   46 rules for every checkpoint id, 1 to 4 channels, 1,311 paths  z3                9 s
 
 CONFORMS   within the bounds above
   report  build/report/verification.json, build/report/junit.xml
@@ -26,9 +27,9 @@ ONE_FAILS = """\
 barrierspec verify --only lock-step --only proofs         commit 8c1f2aa, seed 7
                               2 cores, Python 3.11.7, Java 17.0.15, Linux x86_64
 
-  lock-step       FAIL   2 steps                                 Python      1 s
-  proofs          PASS   46 rules for every checkpoint id, 1 to  z3          9 s
-                         4 channels, 1,311 paths
+  lock-step       FAIL   2 steps                           Python            1 s
+  proofs          PASS   46 rules for every checkpoint     z3                9 s
+                         id, 1 to 4 channels, 1,311 paths
   pipeline        ----   not run
 
   lock-step       ALIGN-04  a late barrier must not touch the alignment of a
@@ -59,6 +60,19 @@ def test_when_a_part_diverges(by_hand, proofs, lockstep):
 
     assert shown == ONE_FAILS
     assert max(map(len, shown.splitlines())) == 80
+
+
+@pytest.mark.parametrize("width", [NARROW, WIDE])
+@pytest.mark.parametrize("name", PARTS)
+def test_the_line_of_every_part_fits(by_hand, proofs, name, width):
+    (line,) = (
+        line
+        for line in screen(by_hand(replace(proofs, name=name)), width=width).splitlines()
+        if line.startswith(f"  {name} ")
+    )
+
+    assert len(line) == width
+    assert line.endswith("9 s")
 
 
 def test_a_charged_rule_is_told_before_what_could_not_run(by_hand, proofs, lockstep):
