@@ -41,10 +41,11 @@ class CheckpointConfig:
     store keeps (SUB-07) and therefore how many altered ones a restore survives, less one;
     `tolerable_checkpoint_failure_number` is how many failed checkpoints in a row the job endures, -1 for
     any number. `checkpointing_start_delay_ms` is the time from the start of an attempt to its first
-    checkpoint, None for one interval.
+    checkpoint, None for one interval. Without a `checkpointing_interval_ms`, None, there are only those that
+    somebody asks for (`RunningJob.checkpoint`), and the one at the end of the data.
     """
 
-    checkpointing_interval_ms: int = 500
+    checkpointing_interval_ms: int | None = 500
     checkpointing_mode: str = EXACTLY_ONCE
     checkpoint_timeout_ms: int = 600_000
     min_pause_between_checkpoints_ms: int = 0
@@ -62,7 +63,10 @@ class CheckpointConfig:
             )
         if self.checkpointing_mode not in MODES:
             raise ConfigError(f"checkpointing_mode takes {', '.join(MODES)}, not {self.checkpointing_mode!r}")
-        _at_least("checkpointing_interval_ms", self.checkpointing_interval_ms, 10)
+        if self.checkpointing_interval_ms is not None:
+            _at_least("checkpointing_interval_ms", self.checkpointing_interval_ms, 10)
+        elif self.checkpointing_start_delay_ms is not None:
+            raise ConfigError("checkpointing_start_delay_ms takes a checkpointing_interval_ms")
         _at_least("checkpoint_timeout_ms", self.checkpoint_timeout_ms, 10)
         _at_least("min_pause_between_checkpoints_ms", self.min_pause_between_checkpoints_ms, 0)
         _at_least("max_concurrent_checkpoints", self.max_concurrent_checkpoints, 1)
@@ -87,9 +91,9 @@ class CheckpointConfig:
 
     @property
     def first_delay_ms(self) -> int:
-        """The time from the start of an attempt to its first checkpoint."""
+        """The time from the start of an attempt to its first checkpoint, where there is a schedule."""
         delay = self.checkpointing_start_delay_ms
-        return self.checkpointing_interval_ms if delay is None else delay
+        return (self.checkpointing_interval_ms or 0) if delay is None else delay
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A job that runs in a thread of this process: take savepoints of it, stop it, or wait for its end."""
+"""A job that runs in a thread of this process: take savepoints and checkpoints of it, stop it, or wait."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -22,6 +22,14 @@ class RunningJob:
     def has_ended(self) -> bool:
         """Whether the job has ended, well or not."""
         return self._result.done()
+
+    def checkpoint(self, *, seconds: float | None = None) -> int:
+        """Take a checkpoint now, whatever the schedule says; answers its id when it is complete.
+
+        It waits until all tasks run. Raises `CheckpointFailedError` if there is none, `TimeoutError` after
+        `seconds`: it may still complete.
+        """
+        return self._desk.checkpoints.ask().result(seconds)
 
     def savepoint(self, directory: Path | None = None, *, seconds: float | None = None) -> Savepoint:
         """Take a savepoint; the job goes on. It waits until all tasks run, and then for its completion.

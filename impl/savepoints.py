@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from impl.spark.errors import SavepointFailedError
+from impl.spark.wanted import WantedCheckpoints
 from impl.state import StateError
 from impl.state.durable import make_directory, read_file, remove_file, write_file
 
@@ -71,7 +72,10 @@ class Asked:
 
 
 class SavepointDesk:
-    """Where requests wait; `files`: the folder where other processes leave theirs, None for nobody else."""
+    """Where requests wait; `files`: the folder where other processes leave theirs, None for nobody else.
+
+    `checkpoints`: those that somebody in this process asks for.
+    """
 
     def __init__(self, files: Path | None = None) -> None:
         self._files = files
@@ -79,6 +83,7 @@ class SavepointDesk:
         self._seen: set[str] = set()
         self._closed: str | None = None
         self._changing = threading.Lock()
+        self.checkpoints = WantedCheckpoints()
 
     def ask(self, request: SavepointRequest) -> "Future[Savepoint]":
         """Put a request on the desk; the future fails with `SavepointFailedError`."""
@@ -121,6 +126,7 @@ class SavepointDesk:
 
     def close(self, why: str) -> None:
         """The job has ended: whoever waits is told why, and whoever comes later too."""
+        self.checkpoints.close(why)
         self.look()
         with self._changing:
             self._closed = why

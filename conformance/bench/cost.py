@@ -1,56 +1,70 @@
-"""What checkpoints cost: processor time of the same job with and without them, in pairs."""
+"""What checkpoints cost: processor time for a record with and without them, in windows of one job in turn."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.bench import words
 from conformance.bench.driver import OURS, Driver, driving
 from conformance.bench.figures import Figure, Report, interval
+from conformance.bench.rates import MeasurementError
 from conformance.bench.scale import Scale
-from conformance.bench.throughput import INTERVAL_MS, TITLES
+from conformance.bench.throughput import TITLES
+from conformance.bench.windows import SLOT_SECONDS, SLOTS, Window
 
 BAR_PER_CENT = 5.0
-_ROWS_TAKE_LONGER = 4
-"""So many times fewer rows in the row API: a run of either lasts seconds, and the machine stays the same."""
 
 
 def measure(folder: Path, scale: Scale) -> Report:
-    """Pairs, each in another order than the one before. Raises MeasurementError."""
-    figures = []
+    """One job for each way to program it. Raises MeasurementError."""
+    source = words.files(folder, scale.rows)
+    figures: list[Figure] = []
     with driving(OURS, folder / OURS) as driver:
-        for api, rows in ((words.ROW, scale.rows // _ROWS_TAKE_LONGER), (words.ARROW, scale.rows)):
-            source = words.files(folder, rows)
-            _spent(driver, api, INTERVAL_MS, source, folder)
-            pairs = [
-                _pair(driver, api, source, folder, with_first=bool(one % 2)) for one in range(scale.pairs)
-            ]
-            more = [(taking - none) / none * 100 for taking, none in pairs]
-            low, high = interval(more)
-            told = f"95 % interval {low:.1f} to {high:.1f} %, {len(pairs)} pairs"
-            figures.append(
-                Figure(f"checkpoints, {TITLES[api]}", "% more", more, BAR_PER_CENT, at_most=True, told=told)
-            )
-            for name, column in (("with", 0), ("without", 1)):
-                spent = [pair[column] / rows * 1e6 for pair in pairs]
-                figures.append(Figure(f"{name} checkpoints, {TITLES[api]}", "s per M rows", spent))
+        for api in (words.ROW, words.ARROW):
+            figures += figures_of(TITLES[api], _windows(driver, api, source, folder, scale.pairs))
+    seconds = SLOTS * SLOT_SECONDS
     return Report(
         "cost",
         "What checkpoints cost",
-        f"processor seconds of all processes, {scale.rows:,} rows of the keyed aggregation "
-        f"({scale.rows // _ROWS_TAKE_LONGER:,} in the row API, which takes as long), "
-        f"checkpoints every {INTERVAL_MS} ms beside none but the last, in pairs",
+        f"processor seconds of all processes for a million records of the keyed aggregation, in one job at "
+        f"full load for each way to program it: windows of {seconds:g} s with a checkpoint every "
+        f"{SLOT_SECONDS * 1_000:.0f} ms, each beside one without any, in turn before and after it. A window "
+        "with checkpoints ends when the last of them is complete and its output committed; what was read "
+        "is counted to the row, and the output holds all of it",
         figures,
     )
 
 
-def _pair(driver: Driver, api: str, source: Path, folder: Path, *, with_first: bool) -> tuple[float, float]:
-    """The processor seconds with and without checkpoints."""
-    intervals = (INTERVAL_MS, words.NEVER_MS) if with_first else (words.NEVER_MS, INTERVAL_MS)
-    spent = {one: _spent(driver, api, one, source, folder) for one in intervals}
-    return spent[INTERVAL_MS], spent[words.NEVER_MS]
+def figures_of(title: str, windows: Sequence[Window]) -> list[Figure]:
+    """What neighbouring windows come to, two by two, one of either kind."""
+    pairs = [sorted(pair) for pair in zip(windows[::2], windows[1::2], strict=True)]  # the one without first
+    spent = [[one.cpu / one.rows * 1e6 for one in pair] for pair in pairs]
+    more = [(taking - none) / none * 100 for none, taking in spent]
+    each = [(taking.cpu - none.cpu / none.rows * taking.rows) / SLOTS * 1e3 for none, taking in pairs]
+    low, high = interval(more)
+    told = f"95 % interval {low:.1f} to {high:.1f} %, {len(pairs)} pairs of windows"
+    return [
+        Figure(f"checkpoints, {title}", "% more", more, BAR_PER_CENT, at_most=True, told=told),
+        Figure(f"processor time of a checkpoint, {title}", "ms", each),
+        Figure(f"with checkpoints, {title}", "s per M rows", [taking for _, taking in spent]),
+        Figure(f"without checkpoints, {title}", "s per M rows", [none for none, _ in spent]),
+    ]
 
 
-def _spent(driver: Driver, api: str, interval_ms: int, source: Path, folder: Path) -> float:
-    output = str(folder / "out-cost")
-    told = driver.run(job="words", api=api, source=str(source), output=output, interval_ms=interval_ms)
-    cpu: float = told["cpu"]
-    return cpu
+def _windows(driver: Driver, api: str, source: Path, folder: Path, pairs: int) -> list[Window]:
+    output = folder / "out-cost"
+    told = driver.run(
+        job="words",
+        api=api,
+        source=str(source),
+        output=str(output),
+        counts=str(output / "counts"),
+        interval_ms=None,
+        pairs=pairs,
+    )
+    counted = sum(count for count, _ in words.answer(output).values())
+    if told["attempts"] != 1 or counted != told["rows"]:
+        raise MeasurementError(
+            f"{told['rows']:,} rows were read in {told['attempts']} attempts, and the output holds "
+            f"{counted:,}; nothing is told of such a run"
+        )
+    return [Window(*one) for one in told["windows"]]

@@ -22,7 +22,9 @@ import orjson
 import psutil
 
 from conformance.bench import native, slow, words
+from conformance.bench.processes import spent, tree
 from conformance.bench.rates import MeasurementError
+from conformance.bench.windows import Window, Windows
 from conformance.own_process import own_process
 from impl.config import RestartConfig
 from impl.spark.session import spark_session
@@ -70,11 +72,11 @@ class Driver:
 
     def run(self, **order: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
         """Carry out an order; the answer tells the processor time that it took, too, as `cpu`."""
-        before = self._times()
+        before = spent(self.processes())
         self.begin(**order)
         told = self.answered()
-        after = self._times()
-        return {**told, "cpu": sum(spent - before.get(pid, 0.0) for pid, spent in after.items())}
+        after = spent(self.processes())
+        return {**told, "cpu": sum(seconds - before.get(pid, 0.0) for pid, seconds in after.items())}
 
     def memory(self) -> dict[int, tuple[str, int]]:
         """By process: what it is, and how many bytes it holds in memory."""
@@ -88,18 +90,7 @@ class Driver:
 
     def processes(self) -> list[psutil.Process]:
         """The driver and all below it."""
-        own = psutil.Process(self._process.pid)
-        return [own, *own.children(recursive=True)]
-
-    def _times(self) -> dict[int, float]:
-        spent = {}
-        for one in self.processes():
-            try:
-                times = one.cpu_times()
-            except psutil.Error:
-                continue
-            spent[one.pid] = times.user + times.system
-        return spent
+        return tree(self._process.pid)
 
     def close(self) -> None:
         """End it."""
@@ -131,12 +122,17 @@ def _ours(folder: Path) -> Iterator[Callable[[dict[str, Any]], dict[str, Any]]]:
             shutil.rmtree(output, ignore_errors=True)
             kind, kills = order.pop("job"), order.pop("kills", 0)
             stop_after = order.pop("stop_after", None)
-            order |= {one: Path(order[one]) for one in ("source",) if one in order}
+            pairs = order.pop("pairs", 0)
+            order |= {one: Path(order[one]) for one in ("source", "counts") if one in order}
             job = (words.job if kind == "words" else slow.job)(output=output, **order)
             job = job.with_restarts(RestartConfig(attempts=kills))
             hunter = slow.Hunter(kills)
             began = time.perf_counter()
             running = job.start(master, output, spark=spark, on_progress=hunter.look)
+            windows: list[Window] = []
+            if pairs and hunter.runs.wait(_START_SECONDS):
+                windows += Windows(running, order["counts"], output / "committed").pairs(pairs)
+                running.stop()
             if stop_after is not None and hunter.runs.wait(_START_SECONDS):
                 threading.Event().wait(stop_after)
                 running.stop()
@@ -148,6 +144,7 @@ def _ours(folder: Path) -> Iterator[Callable[[dict[str, Any]], dict[str, Any]]]:
                 "attempts": len(result.attempts),
                 "killed": hunter.killed,
                 "first_records": [one.first_record for one in result.attempts],
+                "windows": list(map(tuple, windows)),
             }
 
         yield carry_out

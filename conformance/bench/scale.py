@@ -11,7 +11,7 @@ class Scale(NamedTuple):
     times: int = 5
     """Repetitions beside Structured Streaming."""
     pairs: int = 25
-    """Runs with checkpoints, and as many without."""
+    """Windows with checkpoints, and as many without."""
     kills: int = 7
     state_keys: int = 10_000_000
     slow_seconds: float = 600.0

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from conformance.bench.endless import EndlessInput
 from impl.aggregating import Emit
 from impl.aggregating_columns import count, sum_of
 from impl.config import MEMORY, CheckpointConfig, ExecutionConfig
@@ -28,8 +29,6 @@ BATCH_ROWS, FEWER_ROWS, CHANNEL_BATCHES = 65_536, 4_096, 1
 """Rows of a batch, and how many batches wait in a channel: what a barrier waits behind. Calling a function
 for each row takes ten times as long as a kernel for all of them, so rows in memory come in smaller batches;
 in RocksDB, which is asked once for each key of a batch, they do not."""
-NEVER_MS = 3_600_000
-"""Longer than any run: only the checkpoint at the end of the data is taken."""
 
 Totals = dict[str, tuple[int, int]]
 
@@ -98,12 +97,17 @@ def job(
     source: Path,
     output: Path,
     *,
-    interval_ms: int = 500,
+    interval_ms: int | None = 500,
     backend: str = MEMORY,
     rows_per_second: float | None = None,
+    counts: Path | None = None,
 ) -> Job:
-    """Two sources, two counters, one sink; an update for each changed word before each barrier."""
-    words = Job("words").source("words", ParquetInput(source, rows_per_second=rows_per_second), 2)
+    """Two sources, two counters, one sink; an update for each changed word before each barrier.
+
+    With `counts` the rows come for ever, and are told there: see `EndlessInput`.
+    """
+    once = ParquetInput(source, rows_per_second=rows_per_second)
+    words = Job("words").source("words", EndlessInput(source, counts) if counts else once, 2)
     if api == ROW:
         sums = words.key_by(operator.itemgetter(0)).aggregate("sums", Sums(), 2, Emit.CHANGED)
     else:

@@ -63,10 +63,11 @@ class Coordination:
         self.faults = DriverFaults(ledger, self._tasks, plan.of_role(Role.SINK), self._line, plan.outputs())
         self._log = log
         self._periodic = PeriodicTrigger(
-            config.checkpointing_interval_ms,
+            config.checkpointing_interval_ms or 1,  # without one it is never started
             min_pause_ms=config.min_pause_between_checkpoints_ms,
             initial_delay_ms=config.first_delay_ms,
         )
+        self._wanted = self._savepoints.wanted
         self._started = self._clock()
         self._send: Send = _to_nobody
         self._attempt = 0
@@ -123,6 +124,7 @@ class Coordination:
         self._last.give_up()
         self._line({"kind": "attempt_failed", "reason": reason})
         self._savepoints.attempt_failed(reason)
+        self._wanted.refused(reason)
         self._failure = None  # it has been told: too many failed checkpoints fail an attempt once
         self._act({"kind": "fail_tasks", "tasks": list(self._tasks)})
 
@@ -148,7 +150,8 @@ class Coordination:
         self._apply({"kind": "task_status", "task": task, "status": "RUNNING"})
         if self.all_running:
             self._apply({"kind": "job_status", "status": "RUNNING"})
-            self._periodic.start(self._now())
+            if self._config.checkpointing_interval_ms is not None:
+                self._periodic.start(self._now())
 
     @property
     def all_running(self) -> bool:
@@ -202,7 +205,9 @@ class Coordination:
             self._sync()
         self._ask_for_savepoints(now)
         decision = self._periodic.poll(now, waiting=bool(self._coordinator.waiting))
-        if (decision.trigger or self._last.due) and not self._savepoints.stopping:
+        if self._savepoints.stopping:
+            self._wanted.refused("the job is being stopped with a savepoint")
+        elif decision.trigger or self._last.due or (self.all_running and self._wanted.due()):
             self._last.due = False
             self._sync()
             self._act({"kind": "trigger", "type": "checkpoint"})
@@ -245,6 +250,8 @@ class Coordination:
         match effect:
             case {"kind": "trigger_task", "task": str(task), "checkpoint": int(checkpoint), "type": kind}:
                 self._trigger(task, checkpoint, str(kind))
+            case {"kind": "rejected", "type": "checkpoint", "reason": str(reason)}:
+                self._wanted.refused(reason)
             case {"kind": "rejected", "type": str(kind), "reason": str(reason)}:
                 self._savepoints.rejected(kind, reason)
             case {"kind": "complete", "checkpoint": int(checkpoint)}:
@@ -269,6 +276,8 @@ class Coordination:
         if checkpoint not in self._triggered:
             self._triggered[checkpoint] = self._clock()
             self._storage.reserve(checkpoint + 1)
+            if kind == "checkpoint":
+                self._wanted.triggered(checkpoint)
         message: dict[str, Any] = {"do": "trigger", "checkpoint": checkpoint}
         message["timestamp"] = int(self._wall_clock() * 1_000)
         order = self._savepoints.order(checkpoint, kind)
@@ -283,6 +292,7 @@ class Coordination:
             self._periodic.completed(self._now())
             return
         self.completions.append(CheckpointReport(checkpoint, self._attempt, round(duration, 1)))
+        self._wanted.completed(checkpoint)
         self._periodic.completed(self._now())
         self._files.clear([one for one, _ in self.aborted[-_CLEARED_AGAIN:] if one < checkpoint])
         self.faults.passing(COMPLETION_STORED, self._send)
@@ -296,6 +306,7 @@ class Coordination:
             if stop:  # its sources have stopped
                 self._failure = f"savepoint {checkpoint} was to stop the job and was aborted with {reason}"
             return
+        self._wanted.aborted(checkpoint, reason)
         self._last.aborted(checkpoint)
 
     def _end_if_final(self, task: str, checkpoint: int) -> None:

@@ -49,5 +49,9 @@ class JobFailedError(SparkRuntimeError):
     """The job gave up: no restart is left, or it failed where no restart helps."""
 
 
+class CheckpointFailedError(SparkRuntimeError):
+    """Somebody asked for a checkpoint and gets none; says why."""
+
+
 class SavepointFailedError(SparkRuntimeError):
     """Somebody asked for a savepoint and gets none, or the job did not stop with it; says why."""

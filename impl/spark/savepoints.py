@@ -13,6 +13,7 @@ from impl.plan import Plan
 from impl.savepoints import Asked, Savepoint, SavepointDesk
 from impl.spark.errors import SavepointFailedError
 from impl.spark.savepoint_orders import SavepointOrder
+from impl.spark.wanted import WantedCheckpoints
 from impl.state import CheckpointStorage, SavepointFolder, StateError, StateHandle, savepoint_name
 from impl.state.durable import make_directory
 from impl.state.savepoints import savepoints_in
@@ -48,6 +49,11 @@ class Savepoints:
                 left.discard()  # a driver died while it was taken
 
     # ------------------------------------------------------------ what is asked for
+
+    @property
+    def wanted(self) -> WantedCheckpoints:
+        """Checkpoints that somebody asks for at the same desk."""
+        return self._desk.checkpoints
 
     def due(self, now: int) -> dict[str, object] | None:
         """The event that asks the coordinator for the next one, if somebody has asked us."""

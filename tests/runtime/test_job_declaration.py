@@ -25,6 +25,10 @@ from impl.spark.session import spark_session
         ),
         (lambda: CheckpointConfig(aligned_checkpoint_timeout_ms=10), "unaligned_checkpoints_enabled True"),
         (lambda: CheckpointConfig(checkpointing_interval_ms=0), "checkpointing_interval_ms"),
+        (
+            lambda: CheckpointConfig(checkpointing_interval_ms=None, checkpointing_start_delay_ms=0),
+            "takes a checkpointing_interval_ms",
+        ),
         (lambda: CheckpointConfig(max_concurrent_checkpoints=0), "max_concurrent_checkpoints"),
         (lambda: CheckpointConfig(num_retained_checkpoints=True), "num_retained_checkpoints"),
         (lambda: RestartConfig(-1), "restart attempts"),

@@ -86,6 +86,7 @@ def test_a_job_stops_with_a_savepoint_and_goes_on_elsewhere_rescaled_and_from_an
     """Of an older savepoint what was committed since is taken back, whoever has committed it."""
     running = counts(tmp_path).start("local[8]", tmp_path / "run", event_log=True, spark=spark)
     older = running.savepoint(seconds=120)
+    assert running.checkpoint(seconds=120) > older.checkpoint
     stopped = running.stop(tmp_path / "kept", seconds=120)
     first = committed(tmp_path)
     assert running.result().stopped_with == stopped

@@ -1,0 +1,80 @@
+"""One job at full load, in whose time windows with checkpoints and windows without any take turns.
+
+A machine's speed wanders within minutes, and two neighbouring windows lie seconds apart. They come in pairs,
+each in another order than the one before, so that what drifts falls on both alike. What a checkpoint causes
+falls into its window: it is triggered at a slot of it, and the next window begins when the last checkpoint
+is complete and the sink has committed it. What a window without checkpoints leaves behind are the updates of
+its keys, one for each that has changed, as after any interval in which they all change: the first checkpoint
+after it tells no more of them than every other.
+"""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from conformance.bench.endless import rows_read
+from conformance.bench.processes import spent, tree
+from conformance.bench.rates import MeasurementError
+from impl.connectors.frontier import frontier
+from impl.running import RunningJob
+
+SLOTS, SLOT_SECONDS = 4, 0.5
+"""Checkpoints of a window, and the time from one to the next."""
+_LONGEST_SECONDS = 60.0
+_LOOK_SECONDS = 0.005
+
+
+class Window(NamedTuple):
+    """What was done in one, and for what."""
+
+    checkpoints: bool
+    cpu: float
+    """Processor seconds of all processes."""
+    rows: int
+    seconds: float
+
+
+class Windows:
+    """Those of one job. `counts`: of its source; `committed`: the directory of its sink."""
+
+    def __init__(self, running: RunningJob, counts: Path, committed: Path) -> None:
+        self._running = running
+        self._counts = counts
+        self._committed = committed
+        self._processes = tree()
+
+    def pairs(self, pairs: int) -> Iterator[Window]:
+        """Two windows of each pair, one with checkpoints and one without, after a pair to get warm.
+
+        Raises MeasurementError if a process has come or gone meanwhile.
+        """
+        for number in range(-1, pairs):
+            for checkpoints in (True, False) if number % 2 else (False, True):
+                window = self._measured(checkpoints=checkpoints)
+                if number >= 0:
+                    yield window
+        if (now := {one.pid for one in tree()}) != {one.pid for one in self._processes}:
+            raise MeasurementError(f"expected the processes {self._processes}, now there are {sorted(now)}")
+
+    def _measured(self, *, checkpoints: bool) -> Window:
+        began, cpu, rows = self._now()
+        taken = 0
+        for slot in range(1, SLOTS + 1):
+            if checkpoints:
+                taken = self._running.checkpoint(seconds=_LONGEST_SECONDS)
+            time.sleep(max(0.0, began + slot * SLOT_SECONDS - time.perf_counter()))
+        self._wait_for_commit(taken)
+        ended, cpu_then, rows_then = self._now()
+        return Window(checkpoints, cpu_then - cpu, rows_then - rows, ended - began)
+
+    def _wait_for_commit(self, checkpoint: int) -> None:
+        """It mostly is there long before."""
+        until = time.perf_counter() + _LONGEST_SECONDS
+        while (frontier(self._committed) or 0) < checkpoint:
+            if time.perf_counter() > until:
+                raise MeasurementError(f"checkpoint {checkpoint} is complete and its output not committed")
+            time.sleep(_LOOK_SECONDS)
+
+    def _now(self) -> tuple[float, float, int]:
+        return time.perf_counter(), sum(spent(self._processes).values()), rows_read(self._counts)

@@ -1,0 +1,61 @@
+"""What checkpoints cost: the arithmetic, and the source that has no end."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from conformance.bench import cost
+from conformance.bench.endless import EndlessInput, rows_read
+from conformance.bench.windows import SLOTS, Window
+
+
+def test_neighbouring_windows_are_compared_two_by_two():
+    """The machine is half as fast in the second pair, and rows that were not read cost nothing."""
+    without, taking = Window(False, 2.0, 1_000_000, 2.0), Window(True, 1.05, 500_000, 2.0)
+    slower = (Window(True, 2.2, 500_000, 2.0), Window(False, 4.0, 1_000_000, 2.0))
+    more, each, after, before = cost.figures_of("row API", [without, taking, *slower])
+    assert more.samples == pytest.approx([5.0, 10.0])
+    assert (more.bar, more.at_most, more.met) == (5.0, True, False)
+    assert "95 % interval 5.0 to 10.0 %, 2 pairs" in more.told
+    assert each.samples == pytest.approx([50 / SLOTS, 200 / SLOTS])
+    assert after.samples == pytest.approx([2.1, 4.4])
+    assert before.samples == pytest.approx([2.0, 4.0])
+
+
+def test_what_checkpoints_do_not_cost_is_within_the_bar():
+    alike = [Window(bool(number % 2), 2.0, 1_000_000, 2.0) for number in range(12)]
+    assert cost.figures_of("row API", alike)[0].value == 0
+    assert cost.figures_of("row API", alike)[0].met
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for number in range(3):
+        pq.write_table(pa.table({"number": [2 * number, 2 * number + 1]}), tmp_path / f"{number}.parquet")
+    return tmp_path
+
+
+def read(source, times):
+    return [one for _ in range(times) for one in source.read(1).column("number").to_pylist()]
+
+
+def test_the_rows_of_an_endless_source_come_again_and_are_counted_at_once(folder):
+    source = EndlessInput(folder, folder / "counts").open(0, 2)
+    other = EndlessInput(folder, folder / "counts").open(1, 2)
+    assert rows_read(folder / "counts") == 0
+    assert read(source, 10) == [0, 1, 4, 5, 0, 1, 4, 5, 0, 1]
+    assert read(other, 3) == [2, 3, 2]
+    assert rows_read(folder / "counts") == 13 == source.offset + other.offset
+
+
+@pytest.mark.rule("ONCE-01")
+@pytest.mark.parametrize("before", [0, 1, 6, 9])
+def test_an_endless_source_goes_on_where_its_snapshot_stood(folder, before):
+    source = EndlessInput(folder, folder / "counts").open(0, 1)
+    read(source, before)
+    snapshot = source.snapshot()
+    expected = read(source, 8)
+    again = EndlessInput(folder, folder / "counts").open(0, 1)
+    again.restore(snapshot)
+    assert again.offset == before
+    assert read(again, 8) == expected
