@@ -1,5 +1,6 @@
 """`barrierspec classify`: which guarantee is kept, and if it is not, by which anomaly."""
 
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +35,7 @@ def command(
     from conformance.observe.anomalies import Guarantee
     from conformance.observe.guarantee import classify
     from conformance.observe.recorded import RecordedError, account_in
+    from conformance.report.columns import deeper
     from conformance.verdict import Verdict, together
 
     if (recorded is None) == (adapter is None):
@@ -44,7 +46,7 @@ def command(
             found = classify(account_in(recorded))
         except RecordedError as wrong:
             raise click.UsageError(str(wrong)) from wrong
-        click.echo(found.describe())
+        click.echo(deeper(found.describe()))
         verdicts = [Verdict.DIVERGES if found.refutes(wanted) else Verdict.CONFORMS]
         said = "this run"
     else:
@@ -63,6 +65,7 @@ def command(
 def _driven(adapter: str, mode: str, wanted: "Guarantee", seed: int, limit: float) -> "Iterator[Verdict]":
     from conformance.adapters.protocol import Hello
     from conformance.observe.driven import SCHEDULES, UndrivenError, worst_of_gate, worst_of_sink
+    from conformance.report.columns import deeper
     from conformance.report.conform import opened
     from conformance.verdict import Verdict
 
@@ -84,10 +87,10 @@ def _driven(adapter: str, mode: str, wanted: "Guarantee", seed: int, limit: floa
             try:
                 found = worst(implementation, config, seed)
             except UndrivenError as why:
-                click.echo(f"  {why}")
+                click.echo(deeper(f"  {why}"))
                 yield Verdict.UNDETERMINED
             else:
-                click.echo("".join(f"  {line}\n" for line in found.describe().splitlines()), nl=False)
+                click.echo(deeper(textwrap.indent(found.describe(), "  ")))
                 yield Verdict.DIVERGES if found.refutes(wanted) else Verdict.CONFORMS
     finally:
         implementation.bye()

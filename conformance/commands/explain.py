@@ -12,17 +12,20 @@ from conformance.rule_index import UnknownRuleError
 @click.argument("rule_id", metavar="ID")
 def command(rule_id: str) -> int:
     """Say what a rule demands, where it comes from, and where it stands in spec, model and tests."""
+    from conformance.report.columns import wrapped
     from conformance.report.places import places
 
     try:
         rule = rule_index.rule(rule_id)
     except UnknownRuleError as error:
         raise click.UsageError(str(error)) from error
-    click.echo(f"{rule.id}  {rule.title}\n")
+    click.echo(wrapped(f"{rule.id}  {rule.title}", len(rule.id) + 2) + "\n")
     for line in textwrap.wrap(rule.must, 76):
         click.echo(f"  {line}")
-    click.echo(f"\n  source    {rule.source}\n  holds     Flink {rule.holds}")
+    click.echo()
     named = {
+        "source": rule.source,
+        "holds": f"Flink {rule.holds}",
         "operator": rule.operator,
         "property": rule.property,
         "only by": rule.checked_by,
@@ -30,7 +33,7 @@ def command(rule_id: str) -> int:
     }
     for field, value in named.items():
         if value:
-            click.echo(f"  {field:<9} {value}")
+            click.echo(wrapped(f"  {field:<9} {value}", 12))
     for place, lines in places(rule.id).items():
         click.echo(f"\n  {place}")
         for line in lines or ["nowhere"]:

@@ -16,14 +16,15 @@ import click
 def command(file: Path, examples: int, seed: int, limit: float, out: Path) -> int:
     """Examine the implementations that FILE lists in every component that they offer, and strike its jobs.
 
-    FILE has a table [[implementation]] for each, with `name` and `adapter` (a command, or `model`, `impl`,
-    or `barrierspec flink serve 2.2.1`), and a table [[pipeline]] for each whole job, with `name`, `runs`
+    FILE has a table [[implementation]] for each, with `name` and `adapter` (a command, or `model` or `impl`)
+    or `release` (of Flink, `2.2.1`), and a table [[pipeline]] for each whole job, with `name`, `runs`
     (`runtime`, `runtime at-least-once`, `structured-streaming`, `structured-streaming appending`) and what it
     `keeps` (`exactly-once` if left out): it is run once on Spark with faults, and what it has committed is
     classified. Ends with 1 if one diverges, with 2 if one could not be judged.
     """
     from conformance.drive.examine import Plan
-    from conformance.drive.several import SeveralError, examine_all, implementations
+    from conformance.drive.several import SeveralError, implementations
+    from conformance.parts.several import examine_all
     from conformance.report import several
     from conformance.torture.pipelines import PipelineError, pipelines, strike_all
     from conformance.verdict import together

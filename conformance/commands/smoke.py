@@ -22,7 +22,9 @@ def command(adapter: str, seed: int, limit: float) -> int:
     from itertools import groupby
 
     from conformance.drive.smoke import smoke
-    from conformance.report.conform import opened, wrapped
+    from conformance.report.columns import command as command_lines
+    from conformance.report.columns import wrapped
+    from conformance.report.conform import opened
     from conformance.verdict import Exit
 
     begun = time.monotonic()
@@ -45,9 +47,11 @@ def command(adapter: str, seed: int, limit: float) -> int:
     took = f"{_checks(asked)} in {time.monotonic() - begun:.1f} s"
     again = shlex.join(["--adapter", adapter])
     if failed:
-        click.echo(f"\nDIVERGES   {failed} of {took} fail\n  again   barrierspec smoke {again} --seed {seed}")
+        click.echo(f"\nDIVERGES   {failed} of {took} fail")
+        click.echo(command_lines("  again   ", f"barrierspec smoke {again} --seed {seed}"))
         return Exit.DIVERGES
-    click.echo(f"\nCONFORMS   {took}; conform is the thorough one\n  next    barrierspec conform {again}")
+    click.echo(f"\nCONFORMS   {took}; conform is the thorough one")
+    click.echo(command_lines("  next    ", f"barrierspec conform {again}"))
     return Exit.CONFORMS
 
 

@@ -58,6 +58,7 @@ def runs(
     from conformance.parts.result import PartResult, verdict_of
     from conformance.parts.traces import logs_under
     from conformance.report import findings
+    from conformance.report.columns import wrapped
 
     found = logs_under(logs)
     watched = trace.judged(found, click.echo) if master is None else _judged_on(master, found)
@@ -68,7 +69,7 @@ def runs(
         if finding.story:
             click.echo(f"  {finding.story}")
     verdict = verdict_of(watched.findings)
-    click.echo(f"{verdict.value}  {watched.bound()}")
+    click.echo(wrapped(f"{verdict.value}  {watched.bound()}", 2))
     again = shlex.join(["barrierspec", "trace", *map(str, logs), *(["--spark", master] if master else [])])
     part = PartResult(
         "trace", verdict, watched.bound(), rules=tuple(sorted(watched.rules)), findings=watched.findings

@@ -59,6 +59,8 @@ class Examination:
     """The first failure to answer that ended a case without a divergence."""
     unseen: tuple[str, ...] = ()
     """State fields that the implementation left out and that were not compared."""
+    known: tuple[str, ...] = ()
+    """Known divergences that were met and passed over, by name."""
 
 
 def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:

@@ -1,12 +1,13 @@
 """Several implementations, each in every component that it offers: what came of it, for one table."""
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance.adapters.choose import open_adapter
+from conformance.adapters.flink.adapter import UNGUARDED, is_release
 from conformance.adapters.protocol import FAILURES, Hello
 from conformance.drive import generate
 from conformance.drive.examine import Examination, Plan, examine
@@ -21,8 +22,10 @@ class Implementation(NamedTuple):
     """One to be examined."""
 
     name: str
-    adapter: str
-    """A command, or `model` or `impl`."""
+    adapter: str = ""
+    """A command, or `model` or `impl`; empty for a released Flink."""
+    release: str = ""
+    """The version of a released Flink, which is driven in a way of its own."""
 
 
 @dataclass
@@ -41,34 +44,45 @@ class Examined:
 
 
 def implementations(file: Path) -> list[Implementation]:
-    """Those of a file with a table `[[implementation]]` each: `name` and `adapter`. Raises SeveralError."""
+    """Those of a file: a table `[[implementation]]` each, with `name` and `adapter` or `release`.
+
+    Raises SeveralError.
+    """
     try:
         read = tomllib.loads(file.read_text(encoding="utf-8"))
         rows: Sequence[Mapping[str, Any]] = read.get("implementation", [])
-        found = [Implementation(str(row["name"]), str(row["adapter"])) for row in rows]
+        found = [_implementation(row) for row in rows]
     except (tomllib.TOMLDecodeError, KeyError, TypeError, OSError) as wrong:
-        expected = "expected tables [[implementation]] with name and adapter"
+        expected = "expected tables [[implementation]] with name, and adapter or release"
         raise SeveralError(f"{file}: {expected}, got {wrong!r}") from wrong
     if len({one.name for one in found}) < len(found):
         raise SeveralError(f"{file}: two implementations have one name; give each its own")
     return found
 
 
-def examine_all(chosen: Sequence[Implementation], plan: Plan, limit: float) -> Iterator[Examined]:
-    """Each in turn, as it is done; `limit`: seconds that one answer may take."""
-    for one in chosen:
-        adapter = open_adapter(one.adapter, limit)
-        try:
-            hello = adapter.hello()
-            if isinstance(hello, FAILURES):
-                yield Examined(one, hello.describe())
-                continue
-            assert isinstance(hello, Hello)
-            done = Examined(one, f"{hello.implementation} {hello.version}")
-            for component, offer in hello.components.items():
-                if component in generate.COMPONENTS:
-                    asked = plan._replace(pinned={**generate.offered(offer), **plan.pinned})
-                    done.components[component] = examine(component, adapter, asked)
-            yield done
-        finally:
-            adapter.bye()
+def _implementation(row: Mapping[str, Any]) -> Implementation:
+    if "release" in row and "adapter" not in row:
+        return Implementation(str(row["name"]), release=str(row["release"]))
+    if "release" in row:
+        raise KeyError("adapter and release in one table")
+    return Implementation(str(row["name"]), str(row["adapter"]))
+
+
+def examine_adapter(one: Implementation, plan: Plan, limit: float) -> Examined:
+    """One that speaks the adapter protocol; `limit`: seconds that one answer may take."""
+    adapter = open_adapter(one.adapter, limit)
+    try:
+        hello = adapter.hello()
+        if isinstance(hello, FAILURES):
+            return Examined(one, hello.describe())
+        assert isinstance(hello, Hello)
+        if is_release(hello):
+            return Examined(one, f'name it by release = "{hello.version}": {UNGUARDED}')
+        done = Examined(one, f"{hello.implementation} {hello.version}")
+        for component, offer in hello.components.items():
+            if component in generate.COMPONENTS:
+                asked = plan._replace(pinned={**generate.offered(offer), **plan.pinned})
+                done.components[component] = examine(component, adapter, asked)
+        return done
+    finally:
+        adapter.bye()

@@ -1,6 +1,5 @@
 """What `barrierspec diff` and `gate` print: each way to differ with its shortest run, and what it means."""
 
-import textwrap
 from collections.abc import Iterator, Sequence
 
 from conformance.change.behaviour import Change, Meaning
@@ -10,8 +9,8 @@ from conformance.drive.oracle import canonical
 from conformance.mutants.catalogue import load_catalogue
 from conformance.parts.result import Finding
 from conformance.report import words
+from conformance.report.columns import wrapped
 
-WIDTH = 100
 UNDECLARED = "undeclared"
 """Charged for a change that nobody declares: it is no rule of the protocol."""
 SHOWN = 12
@@ -76,4 +75,4 @@ def closing(meaning: Meaning, bound: str) -> str:
 
 
 def _wrapped(begin: str, text: str) -> str:
-    return textwrap.fill(begin + text, WIDTH, subsequent_indent=" " * len(begin), break_on_hyphens=False)
+    return wrapped(begin + text, len(begin))

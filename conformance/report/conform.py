@@ -1,7 +1,6 @@
 """What `barrierspec conform` prints: one line a component, the stories, the verdict with its bound."""
 
 import shlex
-import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -9,6 +8,7 @@ from typing import NamedTuple
 import click
 
 from conformance.adapters.choose import OURS, open_adapter
+from conformance.adapters.flink.adapter import UNGUARDED, is_release
 from conformance.adapters.in_process import InProcess
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Adapter, Crashed, Hello, Hung, Malformed, Wire
@@ -21,14 +21,13 @@ from conformance.drive.oracle import Oracle
 from conformance.parts.result import Finding, PartResult
 from conformance.report import refusal, replays, saved, story
 from conformance.report.asked import components_of
+from conformance.report.columns import command as command_lines
+from conformance.report.columns import wrapped
 from conformance.report.saved import ReplayError, name_of
 from conformance.report.story import Telling
 from conformance.verdict import Verdict, together
 from model.components import WireError
 from spec.tool_output import TlcError
-
-WIDTH = 100
-"""Columns of a line about one component."""
 
 
 def opened(command: str, limit: float) -> InProcess | ProcessAdapter:
@@ -82,7 +81,7 @@ def report(
 
     What was saved in `out` for this command is played first. `known` divergences are passed over; with
     `fix` new ones become known. `fail_fast`: a component that diverges is the last one. Raises ListError
-    for a list that cannot be played.
+    for a list that cannot be played, UsageError for a released Flink.
     """
     hello = adapter.hello()
     if not isinstance(hello, Hello):
@@ -90,7 +89,7 @@ def report(
         if isinstance(hello, Crashed | Hung | Malformed) and hello.stderr.strip():
             click.echo(hello.stderr.rstrip())
         again = _command_line(command, components, plan)
-        click.echo(f"  again   {again}")
+        click.echo(command_lines("  again   ", again))
         lost = PartResult(
             "hello",
             Verdict.UNDETERMINED,
@@ -98,6 +97,8 @@ def report(
             findings=(Finding(None, f"no answer to hello: {hello.describe()}"),),
         )
         return Reported((Verdict.UNDETERMINED,), (lost,), again)
+    if is_release(hello):
+        raise click.UsageError(f"{UNGUARDED}; `barrierspec flink conform {hello.version}` drives it")
     offered = [name for name in generate.COMPONENTS if name in hello.components]
     chosen = list(components) or components_of(plan.asked, offered)
     pins = "".join(f", {key}={value}" for key, value in plan.pinned.items())
@@ -140,7 +141,7 @@ def report(
         click.echo(f"  steps   {total:,} in all, {plan.steps:,} asked for")
     again = _command_line(command, components, plan)
     if together(verdicts) is not Verdict.DIVERGES:  # its story ends with the command already
-        click.echo(f"  again   {again}")
+        click.echo(command_lines("  again   ", again))
     return Reported(tuple(verdicts), tuple(parts), again, tuple(examined), hello)
 
 
@@ -287,11 +288,6 @@ def _line(done: Examination) -> str:
     )
 
 
-def wrapped(line: str, indent: int) -> str:
-    """Long lists of rules go on below where they began."""
-    return textwrap.fill(line, WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False)
-
-
 def _echo_stderr(done: Examination) -> None:
     if isinstance(done.stopped, Crashed | Hung | Malformed) and done.stopped.stderr.strip():
         tail = done.stopped.stderr.rstrip().splitlines()[-8:]
@@ -302,7 +298,7 @@ def _closing(verdicts: Sequence[Verdict], chosen: Sequence[str], others: Sequenc
     verdict = together(verdicts)
     if verdict is Verdict.CONFORMS:
         left = f"; not checked: {', '.join(others)}" if others else ""
-        return f"\nCONFORMS   within the steps above: {', '.join(chosen)}{left}"
+        return "\n" + wrapped(f"CONFORMS   within the steps above: {', '.join(chosen)}{left}", indent=11)
     if verdict is Verdict.DIVERGES:
         return "\nDIVERGES"
     return "\nUNDETERMINED   " + ("see above" if chosen else "the implementation offers no known component")

@@ -9,6 +9,7 @@ from conformance.observe.flink.situations import RARE, SITUATIONS
 from conformance.observe.flink.validate import FlinkResult
 from conformance.parts.result import Finding, PartResult
 from conformance.report import refusal
+from conformance.report.columns import wrapped
 from conformance.verdict import Verdict
 
 _WIDTH = 110
@@ -16,7 +17,7 @@ _WIDTH = 110
 
 def story(log: str, result: FlinkResult) -> str:
     """Verdict and bound; the rejection with its line; the situations; the reorderings."""
-    told = [f"{log}: {result.verdict.value}  {result.describe()}"]
+    told = [wrapped(f"{log}: {result.verdict.value}  {result.describe()}", 2)]
     rejection = result.rejection
     if rejection is not None:
         told += [
@@ -26,13 +27,19 @@ def story(log: str, result: FlinkResult) -> str:
         ]
     told.append("  situations witnessed")
     meanings = {**SITUATIONS, **RARE}
-    told += [f"  {count:>7,}  {name}: {meanings[name]}" for name, count in result.situations.items()]
+    told += [_counted(count, name, meanings[name]) for name, count in result.situations.items()]
     trusted = "order is trusted within one thread only"
-    told.append(f"  reorderings between threads tolerated ({trusted}; {len(REORDERINGS)} kinds are)")
+    told.append(
+        wrapped(f"  reorderings between threads tolerated ({trusted}; {len(REORDERINGS)} kinds are)", 4)
+    )
     if not result.tolerated:
         told.append("        0  none came")
-    told += [f"  {count:>7,}  {name}: {REORDERINGS[name]}" for name, count in result.tolerated.items()]
+    told += [_counted(count, name, REORDERINGS[name]) for name, count in result.tolerated.items()]
     return "\n".join(told) + "\n"
+
+
+def _counted(count: int, name: str, meaning: str) -> str:
+    return wrapped(f"  {count:>7,}  {name}: {meaning}", 11)
 
 
 def part(log: str, result: FlinkResult) -> PartResult:

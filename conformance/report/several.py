@@ -7,6 +7,7 @@ from conformance.drive.generate import COMPONENTS
 from conformance.drive.several import Examined
 from conformance.observe.anomalies import Subject
 from conformance.report import words
+from conformance.report.columns import wrapped
 from conformance.torture.pipelines import Struck
 
 NOTHING = "-"
@@ -15,7 +16,7 @@ NOTHING = "-"
 def line(done: Examined) -> str:
     """One implementation, when it is done."""
     parts = ", ".join(f"{name} {cell(found)}" for name, found in done.components.items())
-    return f"  {done.verdict.value:<12} {done.implementation.name}: {parts or done.said}"
+    return wrapped(f"  {done.verdict.value:<12} {done.implementation.name}: {parts or done.said}", 15)
 
 
 def cell(found: Examination | None) -> str:
@@ -25,15 +26,15 @@ def cell(found: Examination | None) -> str:
     if found.divergence is not None:
         return f"DIVERGES at {found.divergence.rule or 'no rule'}"
     if found.doubts:
-        return "UNDETERMINED"
-    return f"{found.steps:,} steps"
+        return found.verdict.value
+    return f"{found.steps:,} steps" + (f" ({len(found.known)} known)" if found.known else "")
 
 
 def line_of_job(struck: Struck) -> str:
     """One whole job, when it is done: what its state and its output have kept."""
     kept = f"state {struck.keeps(Subject.STATE)}, output {struck.keeps(Subject.OUTPUT)}"
     faults = len(struck.outcome.struck)
-    return f"  {struck.verdict.value:<12} {struck.pipeline.name}: {kept}; {faults} faults"
+    return wrapped(f"  {struck.verdict.value:<12} {struck.pipeline.name}: {kept}; {faults} faults", 15)
 
 
 def page(all_done: Sequence[Examined], all_struck: Sequence[Struck] = (), *, seed: int, examples: int) -> str:
@@ -48,10 +49,11 @@ def page(all_done: Sequence[Examined], all_struck: Sequence[Struck] = (), *, see
 
 
 def _table(all_done: Sequence[Examined], seed: int, examples: int) -> list[str]:
-    offered = [name for name in COMPONENTS if any(name in done.components for done in all_done)]
+    names = dict.fromkeys([*COMPONENTS, *(name for done in all_done for name in done.components)])
+    offered = [name for name in names if any(name in done.components for done in all_done)]
     lines = [
         f"Seed {seed}, {examples} examples. A number is the steps that were compared, all of them alike; "
-        f"`{NOTHING}` is not offered.",
+        f"`{NOTHING}` is not offered; *known* are divergences of a release that are written down.",
         "",
         f"| implementation | {' | '.join(offered)} |",
         "|---" * (len(offered) + 1) + "|",
@@ -89,7 +91,10 @@ def _jobs(all_struck: Sequence[Struck]) -> list[str]:
 def _story(implementation: str, component: str, found: Examination) -> list[str]:
     divergence = found.divergence
     if divergence is None:
-        return [line for doubt in found.doubts for line in ("", f"{implementation}, {component}: {doubt}")]
+        known = [f"known: {name} (`conformance/known-divergences`)" for name in found.known]
+        return [
+            line for one in (*found.doubts, *known) for line in ("", f"{implementation}, {component}: {one}")
+        ]
     told = words.of_config(component, divergence.config)
     rows = [f"{number}. {words.of_event(event)}" for number, event in enumerate(divergence.events, 1)]
     return [

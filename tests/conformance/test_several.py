@@ -1,18 +1,29 @@
 """`barrierspec matrix`: one table over several implementations."""
 
+import json
 import shlex
 import sys
+from collections import Counter
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
-from conformance.commands import matrix
+from conformance.adapters.flink.releases import FlinkError, newest
+from conformance.adapters.protocol import Crashed, Unsupported
+from conformance.commands import conform, matrix
+from conformance.drive.known import known_divergences
+from conformance.drive.released import Conformed
 from conformance.drive.several import SeveralError, implementations
 from conformance.observe.guarantee import Account, Row, Sent, classify
+from conformance.parts import several
+from conformance.parts.released import target
+from conformance.parts.several import together_told
 from conformance.torture import pipelines
 from conformance.torture.judge import Outcome
 from conformance.torture.streaming import streaming_round
+from conformance.verdict import Verdict
 
 ADAPTERS = Path(__file__).parent.parent / "adapters"
 
@@ -48,7 +59,75 @@ def test_one_that_does_right_one_that_does_wrong_and_one_that_is_gone(tmp_path):
     assert "got crashed: exit code 3" in page
 
 
-@pytest.mark.parametrize("text", ["[[implementation]]\nname = 'a'\n", "implementation = 3", "[["])
+def test_a_release_stands_in_the_table_beside_the_others(tmp_path, monkeypatch):
+    file, out = tmp_path / "them.toml", tmp_path / "page.md"
+    file.write_text("[[implementation]]\nname = 'Flink'\nrelease = '2.2.1'\n", encoding="utf-8")
+    known = known_divergences()[0]
+    aligned, tracked, absent = (target(newest(), mode, "handler") for mode in ("a", "b", "c"))
+    came = [
+        Conformed(aligned, sequences=3, events=100, rules={"ALIGN-01"}),
+        Conformed(tracked, sequences=4, events=50, known=Counter({known.name: 2})),
+        Conformed(absent, stopped=Unsupported("not in this release")),
+    ]
+    monkeypatch.setattr(several, "conform_releases", lambda *_, **__: came)
+    ran = run(file, "--out", str(out))
+    assert ran.return_value == 0
+    assert "  CONFORMS     Flink: gate 150 steps (1 known)\n" in ran.output
+    page = out.read_text(encoding="utf-8")
+    assert "| implementation | gate |" in page
+    assert "| Flink (apache-flink 2.2.1) | 150 steps (1 known) |" in page
+    assert f"Flink, gate: known: {known.name} (`conformance/known-divergences`)" in page
+
+
+def test_what_stops_a_release_or_is_known_and_gone_is_no_pass():
+    gate = target(newest(), "exactly-once", "handler")
+    known = known_divergences()[0]
+    assert together_told("gate", [Conformed(gate, stopped=Unsupported("absent"))]) is None
+    stopped = together_told("gate", [Conformed(gate), Conformed(gate, sequences=1, stopped=Crashed(1, ""))])
+    assert stopped.verdict is Verdict.UNDETERMINED
+    assert stopped.doubts
+    gone = together_told("gate", [Conformed(gate), Conformed(gate, sequences=1, gone=[known])])
+    assert gone.verdict is Verdict.DIVERGES
+    assert "no longer diverges" in gone.doubts[0]
+
+
+def test_a_release_that_cannot_be_had_is_undetermined(tmp_path, monkeypatch):
+    def conform_releases(*_, **__):
+        raise FlinkError("no such release")
+
+    monkeypatch.setattr(several, "conform_releases", conform_releases)
+    file = tmp_path / "them.toml"
+    file.write_text("[[implementation]]\nname = 'Flink'\nrelease = '0.1'\n", encoding="utf-8")
+    ran = run(file, "--out", str(tmp_path / "page.md"))
+    assert ran.return_value == 2
+    assert "no such release" in ran.output
+
+
+def test_a_release_is_not_asked_at_random(tmp_path):
+    """What the protocol does not allow means nothing to its classes: a false alarm, were it sent."""
+    file, out = tmp_path / "them.toml", tmp_path / "page.md"
+    hello = {"protocol": 1, "implementation": "apache-flink", "version": "2.2.1", "language": "java"}
+    offer = {"gate": {"modes": [], "profiles": [], "capabilities": []}}
+    answer = json.dumps({"seq": 0, **hello, "components": offer})
+    served = shlex.join([sys.executable, "-c", f"input(); print({answer!r})"])
+    file.write_text(f"[[implementation]]\nname = 'Flink'\nadapter = {json.dumps(served)}\n", encoding="utf-8")
+    ran = run(file, "--out", str(out))
+    assert ran.return_value == 2
+    assert 'name it by release = "2.2.1"' in ran.output
+    asked = ["--adapter", served]
+    with pytest.raises(click.UsageError, match="`barrierspec flink conform"):
+        CliRunner().invoke(conform.command, asked, standalone_mode=False, catch_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[implementation]]\nname = 'a'\n",
+        "[[implementation]]\nname = 'a'\nadapter = 'impl'\nrelease = '2.2.1'\n",
+        "implementation = 3",
+        "[[",
+    ],
+)
 def test_a_file_that_lists_none_is_refused(tmp_path, text):
     file = tmp_path / "them.toml"
     file.write_text(text, encoding="utf-8")

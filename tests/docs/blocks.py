@@ -47,7 +47,7 @@ class Block(NamedTuple):
 
     @property
     def is_played(self) -> bool:
-        return self.language in PLAYED and "not run" not in self.marks
+        return (self.language in PLAYED or "file" in self.marks) and "not run" not in self.marks
 
 
 def block_of(found: re.Match[str], page: Path) -> Block:
@@ -77,7 +77,7 @@ class Player:
         if block.language == "diff":
             assert file is not None, f"{block.where}: say of which file"
             file.write_text(changed(file.read_text(encoding="utf-8"), block.text), encoding="utf-8")
-        elif block.language == "java" or (block.language == "python" and file is not None):
+        elif block.language == "java" or file is not None:
             assert file is not None, f"{block.where}: say which file"
             file.write_text(block.text, encoding="utf-8")
         elif block.language == "python":

@@ -8,10 +8,15 @@ from conformance.adapters.flink.compile import compiled
 from conformance.adapters.flink.fetch import fetch
 from conformance.adapters.flink.releases import FlinkError, Release
 from conformance.adapters.process import ProcessAdapter
+from conformance.adapters.protocol import Hello
 
 SECONDS = 60.0
 """The time limit of one answer; the first ones wait for the JVM."""
 JVM = ("-Xss1m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-Xshare:auto")
+NAME = "apache-flink"
+"""What a release calls itself."""
+UNGUARDED = "the classes of a release do not refuse what the protocol does not allow"
+"""Why events at random say nothing of it; `conformance.drive.search` sends what its profile allows."""
 
 
 class NoJavaError(FlinkError):
@@ -40,3 +45,8 @@ def command_for(release: Release, jar: Path, classes: Path) -> list[str]:
 def flink_adapter(release: Release, options: Sequence[str] = ()) -> ProcessAdapter:
     """The release as an implementation under test."""
     return ProcessAdapter(command(release, options), SECONDS)
+
+
+def is_release(hello: Hello) -> bool:
+    """It is a released Flink that answers behind this adapter."""
+    return hello.implementation == NAME

@@ -1,0 +1,45 @@
+"""How wide what is printed may be: as wide as the terminal, never narrower than 80 columns, never endless."""
+
+import shlex
+import shutil
+import textwrap
+from collections.abc import Iterator, Sequence
+
+NARROW, WIDE = 80, 100
+
+
+def columns() -> int:
+    """Of the terminal, or what COLUMNS says; WIDE where there is neither."""
+    return max(NARROW, min(WIDE, shutil.get_terminal_size((WIDE, 24)).columns))
+
+
+def wrapped(line: str, indent: int) -> str:
+    """The line, going on at column `indent` where it is too long."""
+    return textwrap.fill(
+        line, columns(), subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False
+    )
+
+
+def deeper(text: str, by: int = 2) -> str:
+    """Each line of a text, going on that much deeper than it began where it is too long."""
+    return "\n".join(wrapped(line, len(line) - len(line.lstrip()) + by) for line in text.splitlines())
+
+
+def command(begin: str, line: str) -> str:
+    """A command line behind `begin`; where it is too long it goes on below, so that it can be pasted."""
+    lines = [begin]
+    for words in _together(shlex.split(line)):
+        if not lines[-1].endswith(" ") and len(lines[-1]) + len(words) + 3 > columns():
+            lines[-1] += " \\"
+            lines.append(" " * (len(begin) + 2))
+        lines[-1] += words if lines[-1].endswith(" ") else f" {words}"
+    return "\n".join(lines)
+
+
+def _together(words: Sequence[str]) -> Iterator[str]:
+    """What stands on one line: an option with its value."""
+    left = list(words)
+    while left:
+        option = left.pop(0)
+        has_value = option.startswith("--") and left and not left[0].startswith("--")
+        yield shlex.join([option, left.pop(0)] if has_value else [option])
