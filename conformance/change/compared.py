@@ -1,6 +1,7 @@
 """The comparison as a whole: both sides write their runs, both play them all."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +16,8 @@ from model.generations import CLAIMS
 
 WALKS = 40
 """Random runs of each component that each side adds to its scenarios and tours."""
+
+PLAYED = "scenarios, the paths that z3 reads, tours of the small models, chance"
 
 
 class Compared(NamedTuple):
@@ -33,10 +36,14 @@ def compare_revisions(repository: Path, old: str, new: str | None, components: S
         temporary = Path(stack.enter_context(TemporaryDirectory(prefix="barrierspec-")))
         notes = []
         folders = []
-        for number, side in enumerate((before, after)):
-            folder = temporary / str(number)
+        pool = stack.enter_context(ThreadPoolExecutor(2))  # each side in a process of its own
+        written = [
+            (side, folder, pool.submit(write_vectors, side, folder, tuple(components), WALKS))
+            for side, folder in ((before, temporary / "before"), (after, temporary / "after"))
+        ]
+        for side, folder, done in written:
             try:
-                write_vectors(side, folder, tuple(components), WALKS)
+                done.result()
                 folders.append(folder)
             except ChangeError as cannot:
                 if side is after:
@@ -48,9 +55,7 @@ def compare_revisions(repository: Path, old: str, new: str | None, components: S
             played = _each_once(vectors_in(folder, component) for folder in folders)
             found += changes(before.adapter, after.adapter, played)
             runs += len(played)
-        bound = (
-            f"{runs:,} runs of {before.name} and {after.name}: scenarios, tours of the small models, chance"
-        )
+        bound = f"{runs:,} runs of {before.name} and {after.name}: {PLAYED}"
         return Compared(tuple(found), bound + "".join(notes), declared(before.folder, after.folder))
 
 
@@ -65,7 +70,7 @@ def compare_profiles(old: str, new: str, component: str) -> Compared:
     found = tuple(changes(Reprofiled(old), Reprofiled(new), runs))
     claimed = [claim for claim in CLAIMS if component == "gate" and (claim.left, claim.right) == (old, new)]
     proved = [claim.describe() for claim in claimed if claim.prove().difference is None]
-    bound = f"{len(runs):,} runs: scenarios, directed cases, tours of the small models, chance"
+    bound = f"{len(runs):,} runs: {PLAYED}"
     z3 = "".join(f"; z3, for every checkpoint id: {sentence}" for sentence in proved)
     return Compared(found, bound + z3)
 

@@ -49,12 +49,12 @@ def revision(repository: Path, name: str | None) -> Iterator[Side]:
 
 
 def write_vectors(side: Side, into: Path, components: tuple[str, ...], walks: int) -> None:
-    """Let a revision write its own vectors, without those that z3 looks for.
+    """Let a revision write its own vectors, among them runs for the paths that z3 reads in its functions.
 
     Raises ChangeError if it cannot.
     """
     chosen = [word for one in components for word in ("--component", one)]
-    asked = ("vectors", "write", str(into), "--walks", str(walks), "--no-paths", *chosen)
+    asked = ("vectors", "write", str(into), "--walks", str(walks), *chosen)
     done = subprocess.run(_python(side.folder, *asked), capture_output=True, text=True, check=False)
     if done.returncode:
         last = (done.stderr or done.stdout).strip().splitlines()[-1:]

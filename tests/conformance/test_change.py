@@ -12,7 +12,7 @@ from conformance.adapters.in_process import model_adapter
 from conformance.change.behaviour import Change, Kind, Meaning, changes, meaning_of
 from conformance.change.declared import declared
 from conformance.change.generations import component_of
-from conformance.change.sides import SHIPPED, Reprofiled
+from conformance.change.sides import SHIPPED, Reprofiled, revision, vectors_in, write_vectors
 from conformance.commands import diff, gate
 from conformance.drive import generate
 from conformance.drive.lockstep import Answer
@@ -155,6 +155,16 @@ def test_a_change_of_behaviour_has_to_be_declared(repository):
     done = invoke(gate, "--base", "HEAD", "--component", "offsets")
     assert done.return_value == 0
     assert "CONFORMS   against HEAD, declared as 0.2.0" in done.output
+
+
+def test_a_revision_writes_runs_for_the_paths_of_its_own_functions(repository, tmp_path_factory):
+    into = tmp_path_factory.mktemp("written")
+    edit(repository / "model/offsets.py", "(Ignored(checkpoint),)", "()")
+    with revision(repository, None) as side:
+        write_vectors(side, into, ("offsets",), 1)
+    ends = [vector.steps[-1].effects for vector in vectors_in(into, "offsets") if vector.origin == "path"]
+    assert ends
+    assert not [effect for effects in ends for effect in effects if effect["kind"] == "ignored"]
 
 
 def test_rules_that_come_go_or_say_something_else_are_named(repository, tmp_path_factory):

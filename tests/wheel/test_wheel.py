@@ -4,6 +4,7 @@
 taken apart as a reader might: the gate stands in `model/`, the adapter imports it from there.
 """
 
+import json
 import os
 import re
 import shutil
@@ -14,10 +15,13 @@ from pathlib import Path
 
 import pytest
 
+from conformance.adapters.flink.releases import newest
+
 ROOT = Path(__file__).parents[2]
 HOUSES = ("spec", "model", "impl", "conformance")
 PROJECT = ("pyproject.toml", "README.md", "LICENSE")
 ADAPTER = "python my_gate.py"
+STREAMING = "structured-streaming"
 BUG = "    def cancel(self, channel, checkpoint):\n"
 MENDED = f"{BUG}        if self.is_late(checkpoint):\n            return []\n"
 
@@ -76,9 +80,9 @@ def give(environment, folder):
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     own["PATH"] = f"{environment}{os.pathsep}{own['PATH']}"
 
-    def command(*words, ends_with=0):
+    def command(*words, ends_with=0, program="barrierspec", where=folder):
         done = subprocess.run(
-            ["barrierspec", *words], cwd=folder, env=own, capture_output=True, text=True, check=False
+            [program, *map(str, words)], cwd=where, env=own, capture_output=True, text=True, check=False
         )
         assert done.returncode == ends_with, done.stdout + done.stderr
         return done.stdout
@@ -103,15 +107,78 @@ def test_an_adapter_of_the_folder_conforms(give):
     assert "CONFORMS" in give("conform", "--adapter", "barrierspec serve impl", "--component", "sink")
 
 
+def test_a_divergence_is_told_to_machines_and_played_again_in_three_ways(give, folder, environment):
+    broken = f"python {ROOT / 'tests/adapters/gate_forgets_subsumption.py'}"
+    files = [word for kind in ("json", "junit", "sarif", "html") for word in (f"--{kind}", f"told.{kind}")]
+    said = give("conform", "--adapter", broken, *files, ends_with=1)
+    name = re.search(r"build/divergences/(\w+)\.json", said)[1]
+    found = folder / "build/divergences"
+
+    assert "DIVERGES  ALIGN-03" in said
+    assert json.loads((folder / "told.json").read_text())["verdict"] == "DIVERGES"
+    assert all((folder / f"told.{kind}").stat().st_size for kind in ("junit", "sarif", "html"))
+    again = give("conform", "--adapter", broken, "--replay", found / f"{name}.json", ends_with=1)
+    assert "Each action that there is" in again
+    module = found / f"{name}/Divergence_{name}.tla"
+    assert "DIVERGES  ALIGN-03" in give("conform", "--replay", module, ends_with=1)
+    assert json.loads((found / f"{name}/{name}.itf.json").read_text())["states"]
+    quietly(environment / "pip", "install", "--constraint", ROOT / ".ci/constraints.txt", "pytest")
+    assert "1 failed" in give("-m", "pytest", found / f"test_{name}.py", program="python", ends_with=1)
+
+
+def test_a_list_of_known_divergences_is_kept(give):
+    broken = f"python {ROOT / 'tests/adapters/gate_unblocks_on_late_barrier.py'}"
+    asked = ("conform", "--adapter", broken, "--known-divergences", "known.json")
+    give(*asked, "--fix", ends_with=1)
+
+    assert "met" in give(*asked)
+
+
 def test_several_are_put_into_one_table(give, folder):
-    listed = (f"[[implementation]]\nname = '{name}'\nadapter = '{ADAPTER}'\n" for name in ("one", "other"))
+    listed = [f"[[implementation]]\nname = '{name}'\nadapter = '{ADAPTER}'\n" for name in ("one", "other")]
+    listed += [f"[[implementation]]\nname = 'Flink'\nrelease = '{newest().version}'\n"]
+    listed += [f"[[pipeline]]\nname = '{runs}'\nruns = '{runs}'\n" for runs in ("runtime", STREAMING)]
     (folder / "them.toml").write_text("".join(listed), encoding="utf-8")
 
-    assert "CONFORMS   2 implementations" in give("matrix", "them.toml", "--examples", "2")
+    assert "CONFORMS   3 implementations, 2 whole jobs" in give("matrix", "them.toml", "--examples", "2")
+
+
+def test_a_guarantee_is_classified(give):
+    assert "exactly-once is not refuted" in give("classify", "--adapter", ADAPTER)
+    tracked = give(
+        "classify", "--adapter", "impl", "--mode", "at-least-once", "--keeps", "exactly-once", ends_with=1
+    )
+    assert "state counts a record twice" in tracked
+
+
+def test_a_change_is_gated_in_a_checkout(give, tmp_path):
+    for house in HOUSES:
+        shutil.copytree(ROOT / house, tmp_path / house, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    who = ["-c", "user.name=nobody", "-c", "user.email=nobody@localhost"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "as it was"]):
+        quietly("git", "-C", tmp_path, *who, *words)
+    asked = ("--base", "HEAD", "--component", "offsets")
+
+    assert "are as they are in HEAD" in give("gate", *asked, where=tmp_path)
+    changed = tmp_path / "model/offsets.py"
+    changed.write_text(changed.read_text("utf-8").replace("(Ignored(checkpoint),)", "()"), "utf-8")
+    assert "nobody says so" in give("gate", *asked, where=tmp_path, ends_with=1)
+    assert "notify complete" in give("diff", "HEAD", "--component", "offsets", where=tmp_path, ends_with=1)
+
+
+def test_a_log_of_flink_is_read(give):
+    log = ROOT / "tests/observe/logs/flink-2.2.1-fail.log.gz"
+
+    assert "17 of 18 situations witnessed" in give("trace", "flink", log, "--html", "trace.html")
 
 
 def test_what_is_read_as_data_is_there(give):
-    assert '"$schema"' in give("schema", "gate")
+    names = give("schema").split()
+
+    assert {"gate", "findings", "sarif"} <= set(names)
+    assert all('"$schema"' in give("schema", name) for name in names)
     assert "spec/CheckpointStore.tla" in give("explain", "SUB-08")
 
 
