@@ -171,7 +171,7 @@ def test_a_change_is_gated_in_a_checkout(give, tmp_path):
 def test_a_log_of_flink_is_read(give):
     log = ROOT / "tests/observe/logs/flink-2.2.1-fail.log.gz"
 
-    assert "17 of 18 situations witnessed" in give("trace", "flink", log, "--html", "trace.html")
+    assert "18 of 18 situations witnessed" in give("trace", "flink", log, "--html", "trace.html")
 
 
 def test_what_is_read_as_data_is_there(give):
