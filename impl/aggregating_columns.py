@@ -5,7 +5,7 @@ the state, once each. The updates are told before each barrier, one for each key
 """
 
 import operator
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -118,23 +118,34 @@ class AggregatingColumns:
         asked = [(name, of.kernel.again) for name, of in zip(self._names, self._kinds, strict=True)]
         columns = [one.to_pylist() for one in _grouped(several, several.column_names[:keyed], asked).columns]
         keys = columns[0] if keyed == 1 else [*zip(*columns[:keyed], strict=True)]
-        new: dict[Hashable, tuple[Any, ...]] = {}
-        for key, values in zip(keys, zip(*columns[keyed:], strict=True), strict=True):
-            # equal to Python though not to Arrow: 0.0 and -0.0
-            new[key] = self._merged(new[key], values) if key in new else values
+        values = [*zip(*columns[keyed:], strict=True)]
+        new: dict[Hashable, tuple[Any, ...]] = dict(zip(keys, values, strict=True))
+        if len(new) < len(keys):  # some are equal to Python though not to Arrow: 0.0 and -0.0
+            new = {}
+            for key, one in zip(keys, values, strict=True):
+                new[key] = self._merged([new[key]], [one])[0] if key in new else one
         distinct = list(new)
         nothing = (None,) * len(self._kinds)
         before = [nothing if one is None else one for one in self._state.get_all(distinct)]
-        self._state.put_all(distinct, list(map(self._merged, before, new.values())))
+        self._state.put_all(distinct, self._merged(before, [*new.values()]))
         self._changed.update(dict.fromkeys(distinct))
 
-    def _merged(self, one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(
-            [
-                b if a is None else a if b is None else of.kernel.merge(a, b)
-                for of, a, b in zip(self._kinds, one, other, strict=True)
-            ]
-        )
+    def _merged(
+        self, before: Sequence[tuple[Any, ...]], new: Sequence[tuple[Any, ...]]
+    ) -> list[tuple[Any, ...]]:
+        """Aggregates of the same keys put together, column by column: a null is no value."""
+        if not new:
+            return []
+        columns: list[Iterable[Any]] = []
+        told = zip(self._kinds, zip(*before, strict=True), zip(*new, strict=True), strict=True)
+        for of, olds, news in told:
+            merge = of.kernel.merge
+            if None in olds or None in news:
+                both = zip(olds, news, strict=True)
+                columns.append([b if a is None else a if b is None else merge(a, b) for a, b in both])
+            else:
+                columns.append(map(merge, olds, news))
+        return [*zip(*columns, strict=True)]
 
 
 def _grouped(table: pa.Table, keys: list[str], asked: list[Any]) -> pa.Table:

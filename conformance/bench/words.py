@@ -89,7 +89,8 @@ class Sums:
 
     def get_result(self, row: tuple[Any, ...], accumulator: tuple[int, int]) -> tuple[Any, ...]:
         """Word, count and total."""
-        return row[0], *accumulator
+        count, total = accumulator
+        return row[0], count, total
 
 
 def job(

@@ -163,8 +163,34 @@ _KINDS: Final[Mapping[str, Callable[[], State]]] = {
     LIST: HeapListState,
     MAP: HeapMapState,
 }
-Encoded = dict[int, dict[str, bytes]]
-"""By key group and name of the state."""
+Part = tuple[str, Table]
+"""Of one state what belongs to one key group, with the kind of the state."""
+
+
+class _KeysByGroup:
+    """The keys of one state by their groups: what is known of a key is not computed for the next snapshot."""
+
+    def __init__(self, max_parallelism: int) -> None:
+        self._every = max_parallelism
+        self._groups: dict[Hashable, int] = {}
+        self._keys: dict[int, list[Hashable]] = {}
+
+    def of(self, table: Table) -> Mapping[int, Sequence[Hashable]]:
+        """The keys of a table, by group."""
+        if len(self._groups) > _REMEMBERED_KEYS:
+            self._groups, self._keys = {}, {}
+        if not self._groups.keys() <= table.keys():
+            self._groups = {key: group for key, group in self._groups.items() if key in table}
+            self._keys = {}
+            self._file(self._groups)
+        new = [key for key in table if key not in self._groups] if len(table) > len(self._groups) else ()
+        self._groups.update((key, key_group(key, self._every)) for key in new)
+        self._file(new)
+        return self._keys
+
+    def _file(self, keys: Iterable[Hashable]) -> None:
+        for key in keys:
+            self._keys.setdefault(self._groups[key], []).append(key)
 
 
 class HeapKeyedStateBackend:
@@ -173,7 +199,7 @@ class HeapKeyedStateBackend:
     def __init__(self, context: KeyedContext = KeyedContext()) -> None:  # noqa: B008 - a value
         self._context = context
         self._states: dict[str, State] = {}
-        self._group_of: dict[Hashable, int] = {}
+        self._by_group = defaultdict[str, _KeysByGroup](lambda: _KeysByGroup(context.max_parallelism))
 
     def value_state(self, name: str, *, immutable: bool = False) -> HeapValueState:
         """The value state of that name."""
@@ -210,36 +236,29 @@ class HeapKeyedStateBackend:
         frozen = {
             name: (state.kind, state.frozen()) for name, state in self._states.items() if state.immutable
         }
-        encoded: Encoded = defaultdict(dict)
+        sections: dict[int, dict[str, bytes | Part]] = defaultdict(dict)
         for name, state in self._states.items():
             if not state.immutable:
-                self._encode(encoded, name, state.kind, state.table)
+                for group, part in self._parts(name, state.kind, state.table):
+                    sections[group][name] = snapshot.encode(part)
 
         def rest() -> Mapping[str, bytes]:
             for name, (kind, table) in frozen.items():
-                self._encode(encoded, name, kind, table)
-            return {f"{SECTION}{group}": snapshot.encode(states) for group, states in sorted(encoded.items())}
+                for group, part in self._parts(name, kind, table):
+                    sections[group][name] = part
+            return {f"{SECTION}{group}": snapshot.encode(there) for group, there in sorted(sections.items())}
 
         return rest
 
-    def _encode(self, encoded: Encoded, name: str, kind: str, table: Table) -> None:
-        """Split by key group, and encode."""
-        parts: dict[int, Table] = defaultdict(dict)
-        known, groups, every = self._group_of, self._context.groups, self._context.max_parallelism
-        if len(known) > _REMEMBERED_KEYS:
-            known.clear()
-        for key, value in table.items():
-            group = known.get(key)
-            if group is None:
-                group = known[key] = key_group(key, every)
-            if group not in groups:
+    def _parts(self, name: str, kind: str, table: Table) -> Iterator[tuple[int, Part]]:
+        """A table split by key group."""
+        for group, keys in self._by_group[name].of(table).items():
+            if group not in self._context.groups:
                 raise StateError(
-                    f"{self._context.task}: state {name!r} holds something under {key!r}, a key of another "
-                    "subtask; use the key that the function was called with"
+                    f"{self._context.task}: state {name!r} holds something under {keys[0]!r}, a key of "
+                    "another subtask; use the key that the function was called with"
                 )
-            parts[group][key] = value
-        for group, part in parts.items():
-            encoded[group][name] = snapshot.encode((kind, part))
+            yield group, (kind, dict(zip(keys, map(table.__getitem__, keys), strict=True)))
 
     def restore(self, snapshots: Sequence[Sections]) -> None:
         """Take over the own key groups."""
@@ -252,8 +271,9 @@ class HeapKeyedStateBackend:
     def _take_over(self, states: object, file: str) -> None:
         if not isinstance(states, dict):
             raise StateError(f"{file}: expected keyed state in memory, came {type(states).__name__}")
-        for name, encoded in states.items():
-            kind, table = cast(tuple[str, Table], snapshot.decode(encoded, f"{file}:{name}"))
+        for name, part in states.items():
+            whole = snapshot.decode(part, f"{file}:{name}") if isinstance(part, bytes) else part
+            kind, table = cast(Part, whole)
             self._state(name, kind, immutable=False).table.update(table)
 
     def notify_complete(self, checkpoint: int) -> None:
