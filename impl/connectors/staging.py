@@ -89,8 +89,8 @@ class StagedFiles:
         path = self._directory / self._open
         try:
             table = pa.Table.from_batches(self._buffer)
-            if self._writer is None:
-                self._writer = pq.ParquetWriter(path, table.schema)
+            if self._writer is None:  # to look for what repeats itself costs more than to write it
+                self._writer = pq.ParquetWriter(path, table.schema, use_dictionary=False)
             self._writer.write_table(table, row_group_size=_ROW_GROUP)
         except OSError as cause:
             raise StorageError.of("writing", path, cause) from cause

@@ -50,6 +50,12 @@ def sync_file(path: Path) -> None:
 
 def write_file(path: Path, data: bytes) -> None:
     """Write a file durably and atomically, in the place of an older one of that name."""
+    place_file(path, data)
+    sync_directory(path.parent)
+
+
+def place_file(path: Path, data: bytes) -> None:
+    """The same of one of many files: their names are durable when their directory is synced."""
     temporary = path.with_name(f".{path.name}{TEMPORARY}")
     try:
         _write_and_sync(temporary, data)
@@ -57,7 +63,6 @@ def write_file(path: Path, data: bytes) -> None:
     except OSError as cause:
         remove_file(temporary)
         raise StorageError.of("writing", path, cause) from cause
-    sync_directory(path.parent)
 
 
 def publish_file(path: Path, data: bytes) -> bool:

@@ -124,7 +124,7 @@ class FileSystemStorage(SnapshotFiles):
         offset: int | None = None,
         shared: tuple[SharedFile, ...] = (),
     ) -> StateHandle:
-        """Make one task's encoded snapshot durable, as `chk-<checkpoint>/<task>.<attempt>.state`."""
+        """Write one task's encoded snapshot, as `chk-<checkpoint>/<task>.<attempt>.state`."""
         folder = self._path(checkpoint)
         make_directory(folder)
         try:
@@ -151,13 +151,13 @@ class FileSystemStorage(SnapshotFiles):
         self._require_files(completed)
         make_directory(self._path(checkpoint))
         path = self._path(checkpoint) / METADATA
+        # its name becomes durable with those of all snapshots, and nobody is told before that
         if not publish_file(path, completed.encode()) and read_file(path) != completed.encode():
             raise CheckpointConflictError(
                 f"{path}: checkpoint {checkpoint} is complete already with other content; "
                 "give every checkpoint an id of its own, see next_checkpoint_id"
             )
-        referenced = self._referenced()
-        if referenced is not None:
+        if self.shared.any and (referenced := self._referenced()) is not None:
             self.shared.collect(referenced)
         return completed
 

@@ -70,7 +70,7 @@ class SavepointFolder(SnapshotFiles):
         offset: int | None = None,
         shared: tuple[SharedFile, ...] = (),
     ) -> StateHandle:
-        """Make one task's encoded snapshot durable; a folder that is gone stays gone."""
+        """Write one task's encoded snapshot; a folder that is gone stays gone."""
         return self._write(self._directory, checkpoint, task, attempt, snapshot, offset, shared)
 
     def publish(

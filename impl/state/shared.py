@@ -63,6 +63,11 @@ class SharedFiles:
         sync_directory(target.parent)
         return SharedFile(f"{FOLDER}/{name}", size, digest.hexdigest())
 
+    @property
+    def any(self) -> bool:
+        """Whether there ever was one."""
+        return (self._directory / FOLDER).is_dir()
+
     def require(self, one: SharedFile) -> None:
         """Raise `SnapshotCorruptError` unless a file of that size is there."""
         path = self._directory / one.file

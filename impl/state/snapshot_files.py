@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from impl.state.durable import read_file, read_part, remove_file, write_file
+from impl.state.durable import place_file, read_file, read_part, remove_file
 from impl.state.errors import SnapshotCorruptError, StateError
 from impl.state.sections import Sections
 from impl.state.shared import SharedFile, SharedFiles
@@ -40,13 +40,13 @@ class SnapshotFiles:
         offset: int | None,
         shared: tuple[SharedFile, ...],
     ) -> StateHandle:
-        """Make one task's encoded snapshot durable in `folder`, which is there."""
+        """Write one task's encoded snapshot into `folder`, which is there; a publication syncs its name."""
         if not _TASK.fullmatch(task):
             raise StateError(
                 f"a task is named by letters, digits, - and _, came {task!r}; its files bear that name"
             )
         path = folder / f"{task}.{attempt}.state"
-        write_file(path, snapshot)
+        place_file(path, snapshot)
         return StateHandle(
             task=task,
             checkpoint=checkpoint,
