@@ -96,6 +96,7 @@ def page(fates: Sequence[Fate], catalogued: int, again: str) -> str:
     """The table in Markdown: a row each, in the order of the rules; `again`: the command that makes it."""
     killed = sum(fate.killed for fate in fates)
     rules = {fate.mutant.rule for fate in fates}
+    rest = "" if len(fates) == catalogued else "; `--resume` goes on with the others"
     lines = [
         "# Mutation score",
         "",
@@ -104,7 +105,7 @@ def page(fates: Sequence[Fate], catalogued: int, again: str) -> str:
         "implementation, or one replaced operator of the specification "
         "(`conformance/mutants/catalogue.toml`). *Events* is the length of the shortest sequence that kills "
         "it, *with* the fewest channels or tasks that it needs. "
-        f"Made by `{again}` at commit {machine.source()}; `--resume` goes on with the others.",
+        f"Made by `{again}` at commit {machine.source()}{rest}.",
         "",
         "| rule | mutant | outcome | killed by | events | with | where |",
         "|---|---|---|---|---|---|---|",
