@@ -134,8 +134,8 @@ def is_readable(tasks: Tasks, channel: int) -> bool:
 def on_receive(dataflow: Dataflow, channel: int) -> Step[Dataflow]:
     """The operator takes the oldest item of a readable channel."""
     tasks = dataflow.tasks
-    (attempt, item), *rest = tasks.inputs[channel]
-    tasks = tasks._replace(inputs=with_element(tasks.inputs, channel, tuple(rest)))
+    attempt, item = tasks.inputs[channel][0]
+    tasks = tasks._replace(inputs=with_element(tasks.inputs, channel, tasks.inputs[channel][1:]))
     if attempt != dataflow.attempt:
         return Step(dataflow._replace(tasks=tasks), (), ("ONCE-06",))
     if type(item) is Record:
@@ -149,8 +149,8 @@ def on_receive(dataflow: Dataflow, channel: int) -> Step[Dataflow]:
 
 def on_receive_at_sink(dataflow: Dataflow) -> Step[Dataflow]:
     """The sink takes the oldest item of its channel."""
-    (attempt, item), *rest = dataflow.tasks.output
-    tasks = dataflow.tasks._replace(output=tuple(rest))
+    attempt, item = dataflow.tasks.output[0]
+    tasks = dataflow.tasks._replace(output=dataflow.tasks.output[1:])
     if attempt != dataflow.attempt:
         return Step(dataflow._replace(tasks=tasks), (), ("ONCE-06",))
     if type(item) is Record:

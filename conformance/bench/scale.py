@@ -21,7 +21,7 @@ class Scale(NamedTuple):
     """Channels and highest id of the gate that is explored for its size alone."""
     models: tuple[str, ...] = ("coordinator", "dataflow")
     """Models of spec/manifest.toml that are explored besides."""
-    composition: tuple[str, int] = ("dataflow", 3)
+    composition: tuple[str, int] = ("dataflow", 4)
     """A composed dataflow of spec/manifest.toml, and how many records a source has instead of its own."""
     jobs: int = 2_000
     """Whose logs are validated."""

@@ -25,12 +25,15 @@ from model.actions import (
 from model.closed.worlds import Environment, Offered, Offers, Portions, World
 from model.coordinator_events import BEFORE, MAYBE
 from model.coordinator_profiles import NEWEST_COORDINATOR, CoordinatorProfile
-from model.dataflow import Channel, Dataflow, Wires, new_dataflow
-from model.events import Event, Record
+from model.dataflow import Channel, Content, Dataflow, Wires, beginning, new_dataflow
+from model.events import NONE, Event, Record
 from model.messages import NOTIFICATIONS, TO_TASKS, TRIGGER, Message
 from model.store import CHECKPOINT, SAVEPOINT
 
 UNBOUNDED = 1_000_000
+
+
+MEMBERS = ("offsets", "inputs", "counted", "subtasks", "sunk", "records", "state.committed")
 
 
 class Scope(NamedTuple):
@@ -69,6 +72,8 @@ def dataflow_world(scope: Scope) -> World:
     """All that may happen within `scope`."""
 
     movers = movers_of(scope)
+    cut = beginning(scope.sources, scope.records)
+    growing = {"inputs.*": None, "output": None, "cuts": cut, "contents": Content(NONE, cut.sunk)}
 
     def offers(dataflow: Dataflow) -> Offered:
         for offered in movers:
@@ -96,7 +101,7 @@ def dataflow_world(scope: Scope) -> World:
         offers,
         allows,
         act,
-        portions=Portions(movers, ("offsets", "inputs", "counted", "subtasks")),
+        portions=Portions(movers, MEMBERS, growing),
     )
 
 

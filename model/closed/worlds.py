@@ -5,7 +5,7 @@ which ids were used). The environment decides which events may come; bounds are 
 the store stand in TLA+ with the very same environment (spec/models/GateModel.tla, StoreModel.tla).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -48,6 +48,9 @@ class Portions(NamedTuple):
     """What the world offers, in its order, each by itself."""
     by_member: tuple[str, ...]
     """The names of collections that are never longer or shorter: each member is a part of its own."""
+    growing: Mapping[str, Any] = {}
+    """The names of collections that grow and shrink, `name.*` for the members of one, each with a member that
+    comes apart as all of them do; None: they do not come apart."""
 
 
 class World(NamedTuple):

@@ -3,7 +3,8 @@
 Compiled beside the search (`model.engines.kernels`). What is read beside a state, `answers`: the places of
 the parts, the four arrays of `model.engines.answers`, the trees of movers and those of state properties.
 The words of a mover's answer name the trees of the events that it offers; those of an event's answer name the
-parts that are different after it, each with the number of its value.
+parts that are different after it, each with the number of its value, or, below 0, with the part that it gets
+the value of.
 """
 
 from typing import Any
@@ -64,6 +65,9 @@ def expand(words: Words, out: Words, fired: Bytes, answers: Any) -> tuple[int, i
                 out[count, word] = words[word]
             for change in range(spans[step, 0], spans[step, 1]):
                 part, number = said[change, 0], said[change, 1]
+                if number < 0:
+                    source = ~number
+                    number = I((words[places[source, 0]] >> U(places[source, 1])) & U(places[source, 2]))
                 word, shift = places[part, 0], U(places[part, 1])
                 out[count, word] &= ~(U(places[part, 2]) << shift)
                 out[count, word] |= U(number) << shift

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from model.engines.parts import Numbers
+from model.engines.places import Numbers
 
 MISSING = -1
 """There is no answer yet."""

@@ -6,7 +6,9 @@ A composition has about as many shapes as states, and no kernel can be written o
 its moves looks at few parts of the state, and there are few ways in which these stand
 (`model.engines.frames`). The search is that of the compiled kernels; where it meets a state about which
 something is not known, the Python model is asked, and the search goes on. Where a part has more values than
-there are bits for its number, states are packed anew: the search begins again, and all answers are kept.
+there are bits for its number, states are packed anew: the search begins again, and all answers are kept. So
+the first thousands of states are searched with bits to spare. Where a collection has more members than there
+are parts for, nothing is kept: there are twice as many from then on.
 """
 
 from time import perf_counter
@@ -20,7 +22,8 @@ from model.engines.explore import TooManyStatesError, Violation
 from model.engines.frames import Frames
 from model.engines.kernels import answering_module
 from model.engines.level_search import Ints, LevelSearch, Measures, Progress
-from model.engines.parts import Places, places_of
+from model.engines.parts import ROOM, NoRoomError, Parts
+from model.engines.places import Places, places_of
 from model.engines.program import Node
 from model.engines.retrace import (
     DisagreementError,
@@ -37,6 +40,8 @@ BRANCHING = 1 << 10
 """A state has at most so many moves."""
 AHEAD = 1 << 10
 """The model is asked about at most so many states at a time."""
+SCOUTED = 20_000
+"""So many states are searched at first, with much room for what was not met yet."""
 CONFIRMED = 500
 """So many states, spread over all, are asked of the model once more as a whole."""
 
@@ -66,6 +71,24 @@ class Found(NamedTuple):
     """Of tables and orders at the end."""
 
 
+class Spare(NamedTuple):
+    """How much room there is in packed states for what was not met yet."""
+
+    bits: int
+    """Beyond what the values of a part need."""
+    single: int
+    """Bits of a part with one value."""
+    members: int
+    """Of a collection, beyond the most that were met."""
+
+    def places(self, parts: Parts) -> Places:
+        """Where the numbers of parts stand."""
+        return places_of(parts.counts(self.members), self.bits, self.single)
+
+
+SCOUTING, SEARCHING = Spare(3, 2, 1_000), Spare(1, 0, 1)
+
+
 class Framed:
     """The search of one composed world."""
 
@@ -73,6 +96,7 @@ class Framed:
         self.world = world
         self.properties = properties
         self.cores = cores
+        self.room: dict[str, int] = {}
         self.frames = Frames(world, properties)
         self.ask_seconds = 0.0
 
@@ -86,19 +110,9 @@ class Framed:
         """
         begun = perf_counter()
         module = answering_module(cores=self.cores)
-        _Search(self, module, 0).warm_up()
+        _Search(self, module, 0, SEARCHING).warm_up()
         compiled = perf_counter()
-        shown = broken_at_start(self.world, self.properties)
-        times = 0
-        while True:
-            times += 1
-            search = _Search(self, module, expected)
-            search.begin()
-            try:
-                shown = shown or search.run(limit, progress)
-                break
-            except _OutgrownError:
-                continue
+        search, shown, times = self._searched(module, limit, expected, progress)
         searched = perf_counter()
         confirmed = 0 if shown is not None else search.confirm()
         ended = perf_counter()
@@ -118,6 +132,38 @@ class Framed:
             bytes=search.bytes,
         )
 
+    def _searched(
+        self,
+        module: Any,  # noqa: ANN401 - generated
+        limit: int,
+        expected: int,
+        progress: Progress | None,
+    ) -> tuple["_Search", Violation | None, int]:
+        """The search that had room for everything, what it has shown, and how many were begun."""
+        shown = broken_at_start(self.world, self.properties)
+        scouts, times = True, 0
+        while True:
+            times += 1
+            search = _Search(self, module, expected, SCOUTING if scouts else SEARCHING)
+            search.begin()
+            try:
+                shown = shown or search.run(min(limit, SCOUTED) if scouts else limit, progress)
+                return search, shown, times
+            except TooManyStatesError:
+                if not scouts or limit <= SCOUTED:
+                    raise
+                scouts = False
+            except NoRoomError as longer:
+                self.make_room(*longer.args)
+                scouts = True
+            except _OutgrownError:
+                pass
+
+    def make_room(self, path: str) -> None:
+        """Parts for twice as many members of a collection that grows; nothing is known of them any more."""
+        self.room[path] = 2 * self.room.get(path, ROOM)
+        self.frames = Frames(self.world, self.properties, self.room)
+
 
 class _OutgrownError(Exception):
     """A part has more values than a packed state has room for."""
@@ -126,10 +172,10 @@ class _OutgrownError(Exception):
 class _Search(LevelSearch):
     """One search, with places for as many values as the parts had when it began."""
 
-    def __init__(self, framed: Framed, module: Any, expected: int) -> None:  # noqa: ANN401 - generated
+    def __init__(self, framed: Framed, module: Any, expected: int, spare: Spare) -> None:  # noqa: ANN401 - generated
         self.framed = framed
         self.frames = frames = framed.frames
-        self.places: Places = places_of([len(values) for values in frames.parts.values])
+        self.places: Places = spare.places(frames.parts)
         self._rows = self.places.as_array()
         self._trees = (np.array(frames.mover_trees, np.int64), np.array(frames.property_trees, np.int64))
         start = self.places.pack(frames.parts.start)
@@ -185,8 +231,10 @@ class _Search(LevelSearch):
     def ask(self, words: Words) -> None:
         """Whatever is not known of a state."""
         begun = perf_counter()
+        parts = self.frames.parts
+        grown = parts.grown
         self.frames.complete(self.places.unpack(words))
-        fits = self.places.has_room(map(len, self.frames.parts.values))
+        fits = parts.grown == grown or self.places.has_room(parts.counts())
         self.framed.ask_seconds += perf_counter() - begun
         if not fits:
             raise _OutgrownError
@@ -218,6 +266,6 @@ class _Search(LevelSearch):
         confirmed = 0
         for order, tail in zip(self.orders, self.tails.tolist(), strict=True):
             for position in np.linspace(0, tail - 1, min(tail, CONFIRMED // self.measures.cores), dtype=int):
-                self.frames.confirm(self.places.unpack(order[position]))
+                self.frames.confirm(self.places.unpack(order[position].tolist()))
                 confirmed += 1
         return confirmed

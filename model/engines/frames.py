@@ -7,15 +7,18 @@ asked a second time without stand-ins and has to be the same; whoever reads the 
 is told; and `confirm` asks the model about whole states once more.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from itertools import compress
+from typing import Any, NamedTuple
 
 from model.closed.worlds import Offers, World
 from model.engines.answers import BREAKS, MISSING, PLAIN, REFUSED, Answers, Words
-from model.engines.parts import Numbers, Parts
+from model.engines.making import Maker
+from model.engines.parts import Parts
+from model.engines.places import Numbers
 from model.engines.program import Node
 from model.engines.retrace import DisagreementError
-from model.engines.touching import Reading, StandIn, settled
+from model.engines.touching import Members, Reading, StandIn, part_of, settled
 from model.events import Event
 from model.properties import Property
 
@@ -32,12 +35,14 @@ class Said(NamedTuple):
     offers: tuple[Event, ...] = ()
     """What may come."""
     changes: Words = ()
-    """The parts that stand otherwise after a step, with the numbers of their values."""
+    """The parts that stand otherwise after a step, with the numbers of their values; below 0, with the part
+    whose value they get: see `copied`."""
     rules: tuple[str, ...] = ()
 
     def within(self, numbers: Numbers) -> "Said":
-        """The same without changes to what a state has anyway."""
-        return self._replace(changes=tuple(one for one in self.changes if numbers[one[0]] != one[1]))
+        """The same of one state: which parts have another value after it, and the number of that."""
+        values = ((part, number if number >= 0 else numbers[~number]) for part, number in self.changes)
+        return self._replace(changes=tuple(one for one in values if numbers[one[0]] != one[1]))
 
 
 Question = Callable[[Node], Said]
@@ -46,14 +51,16 @@ Question = Callable[[Node], Said]
 class Frames:
     """What is known of the moves of a world, and how to ask for what is not."""
 
-    def __init__(self, world: World, properties: tuple[Property, ...]) -> None:
+    def __init__(
+        self, world: World, properties: tuple[Property, ...], room: Mapping[str, int] | None = None
+    ) -> None:
         assert world.portions is not None
         self.world = world
-        self.parts = Parts(world)
+        self.parts = Parts(world, room)
         self._reading = Reading()
         self._stand_ins: dict[tuple[int, int], StandIn] = {}
-        self._plain = self.parts.maker(lambda part, number: self.parts.values[part][number])
-        self._standing = self.parts.maker(self._stand_in)
+        self._plain = Maker(self.parts, self._value, _those_present)
+        self._standing = Maker(self.parts, self._stand_in, Members)
         self._last: tuple[Numbers, Node, Node] | None = None
         self.answers = Answers()
         self.rules: set[str] = set()
@@ -126,6 +133,9 @@ class Frames:
             self._last = numbers, self._plain.made(numbers), self._standing.made(numbers)
         return self._last[1:]
 
+    def _value(self, part: int, number: int) -> Any:  # noqa: ANN401 - any part's
+        return self.parts.values[part][number]
+
     def _stand_in(self, part: int, number: int) -> StandIn:
         known = self._stand_ins.get((part, number))
         if known is None:
@@ -161,8 +171,21 @@ class Frames:
         return stepped
 
     def _changes(self, before: Node, after: Node) -> Words:
-        """The parts that do not stand as they stood, with the numbers of their values."""
-        return tuple(
-            (part, self.parts.number(part, settled(value)))
-            for part, value in self.parts.different(before, after)
-        )
+        """The parts that do not stand as they stood; see `Said`."""
+        return tuple((part, self._now(part, value)) for part, value in self.parts.different(before, after))
+
+    def _now(self, part: int, value: Any) -> int:  # noqa: ANN401 - what stands at the part's place
+        if type(value) is StandIn:
+            source = part_of(value)
+            if self.parts.alike(part, source) and source not in self._reading:
+                return copied(source)
+        return self.parts.number(part, value)
+
+
+def _those_present(present: tuple[bool, ...], members: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(compress(members, present))
+
+
+def copied(source: int) -> int:
+    """In the place of a number: that of another part."""
+    return ~source

@@ -1,196 +1,221 @@
 """The parts of a composed state, and a small number for each value that a part has had.
 
 A node of a composed world is taken apart through its records, and through the collections that its portions
-name, down to parts: numbers, words, and collections that grow and shrink. Values of a part are numbered as
-they are met, so that a state is a row of small numbers, and `Places` packs that row into a few 64-bit words.
-Nothing is hashed away: equal numbers are equal values.
+name, down to parts: numbers, words, and small collections. A collection that grows and shrinks comes apart
+into its members, each with a part that says whether it is present; what is not present has absent parts.
+Values are numbered as they are met, so that a state is a row of small numbers, which `model.engines.places`
+packs into a few words. Nothing is hashed away: equal numbers are equal values.
+
+What stands for the parts of a node may be their values or `model.engines.touching`'s stand-ins.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
-
-import numpy as np
+from collections.abc import Iterable, Mapping
+from itertools import repeat
+from typing import Any, NamedTuple, TypeAlias
 
 from model.closed.worlds import World
-from model.engines.packing import MARK, WORD
+from model.engines.places import Numbers
 from model.engines.program import Node
+from model.engines.touching import StandIn, known_to_be_false, part_of, settled, slots_of
 
-Numbers = tuple[int, ...]
-"""By part: the number of its value."""
 ENVIRONMENT = "environment"
-REMEMBERED = 48
-"""A record of at most so many parts is put together once for each way in which they stand."""
-SPARE = 1
-"""Bits that a part gets beyond what its values need, so that it may have more of them."""
+ROOM = 4
+"""For so many members of a collection that grows there are parts at first."""
+PRESENT = "present"
+
+
+class Absent:
+    """In the place of a part: there is no such member."""
+
+
+ABSENT = Absent()
+"""Its number is 0."""
+NOTHING = (False, None)
+"""In the place of a member: none is present."""
+
+
+class Record(NamedTuple):
+    """A record, or a collection that is never longer or shorter."""
+
+    kind: type[tuple[Any, ...]]
+    members: tuple["Shape", ...]
+
+
+class Growing(NamedTuple):
+    """A collection that grows and shrinks."""
+
+    number: int
+    """Which of all it is."""
+    members: tuple[tuple[int, "Shape"], ...]
+    """The part that says whether it is there, and the member; there is room for so many."""
+
+
+Shape: TypeAlias = int | Record | Growing
+"""A number is that of a part, which does not come apart."""
+Changes = list[tuple[int, Any]]
+"""Parts, and what stands at their place now."""
 
 
 class ComesApartError(TypeError):
     """A state does not come apart as the first one did."""
 
 
-class _Record(NamedTuple):
-    """A record or a collection that comes apart."""
-
-    kind: type[tuple[Any, ...]]
-    members: tuple["_Record | None", ...]
-    """None for a part."""
-    parts: int
-    """How many there are in it."""
+class NoRoomError(Exception):
+    """A collection has more members than there are parts for; the argument is its path."""
 
 
 class Parts:
     """The parts of a world's nodes, and their values so far."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, room: Mapping[str, int] | None = None) -> None:
+        """`room`: by path of a collection that grows, for how many members there are parts."""
         assert world.portions is not None
-        whole = Node(world.state, world.environment)
+        self._portions = world.portions
+        self._room = room or {}
+        self._fixed = {*world.portions.by_member, ENVIRONMENT}
+        self._growing: list[tuple[str, Growing]] = []
+        self._most: list[int] = []
+        self.grown = 0
+        """Counts what was met for the first time: values, and members."""
+        self._copied: set[str] = set()
         self.names: list[str] = []
-        self._whole = self._record(whole, {*world.portions.by_member, ENVIRONMENT}, "")
-        self.values: list[list[Any]] = [[] for _ in self.names]
-        self._numbers: list[dict[Any, int]] = [{} for _ in self.names]
+        whole = Node(world.state, world.environment)
+        self.shape = self._shape_of(whole, "")
+        self.values: list[list[Any]] = []
+        """By part. Those of members, and all that go by the same name, have one list: they can be copied."""
+        self._numbers: list[dict[Any, int]] = []
+        self._number_parts()
         self.start = self.numbers(whole)
 
-    def _record(self, value: Any, by_member: set[str], path: str) -> _Record | None:  # noqa: ANN401
-        names = getattr(value, "_fields", None)
-        if names is None and (type(value) is not tuple or path.rpartition(".")[2] not in by_member):
-            self.names.append(path)
-            return None
-        members = zip(names or map(str, range(len(value))), value, strict=True)
-        first = len(self.names)
-        records = tuple(
-            self._record(one, by_member, f"{path}.{name}" if path else name) for name, one in members
-        )
-        return _Record(type(value), records, len(self.names) - first)
+    def _shape_of(self, value: Any, path: str, inside: bool = False) -> Shape:  # noqa: ANN401
+        grows = _named(path, self._portions.growing)
+        if grows is not None:
+            return self._comes_apart(self._portions.growing[grows], path)
+        fields = getattr(value, "_fields", None)
+        if fields is None and type(value) is tuple and _named(path, self._fixed) is not None:
+            fields = tuple(map(str, range(len(value))))
+        if fields is None:
+            return self._part(path, inside)
+        members = zip(fields, value, strict=True)
+        shapes = (self._shape_of(one, f"{path}.{field}" if path else field, inside) for field, one in members)
+        return Record(type(value), tuple(shapes))
 
-    def number(self, part: int, value: Any) -> int:  # noqa: ANN401 - any part's value
+    def _comes_apart(self, member: Any, path: str) -> Growing:  # noqa: ANN401
+        paths = [f"{path}.{at}" for at in range(self._room.get(path, ROOM))]
+        present = tuple(self._part(f"{one}.{PRESENT}", True) for one in paths)
+        members: Iterable[Shape] = (self._part(one, True) for one in paths)
+        if member is not None:
+            members = (self._shape_of(member, one, True) for one in paths)
+        growing = Growing(len(self._growing), tuple(zip(present, members, strict=True)))
+        self._growing.append((path, growing))
+        self._most.append(0)
+        return growing
+
+    def _part(self, path: str, inside: bool) -> int:
+        if inside:
+            self._copied.add(_field(path))
+        self.names.append(path)
+        return len(self.names) - 1
+
+    def _number_parts(self) -> None:
+        shared: dict[str, list[Any]] = {field: [ABSENT] for field in self._copied}
+        shared[PRESENT] = [False, True]
+        numbers = {field: {value: number for number, value in enumerate(shared[field])} for field in shared}
+        for name in self.names:
+            self.values.append(shared.get(_field(name), []))
+            self._numbers.append(numbers.get(_field(name), {}))
+
+    def counts(self, beyond: int = 0) -> list[int]:
+        """Of each part, how many values it may have; members count up to so many beyond those met so far."""
+        counts = [len(values) for values in self.values]
+        for (_, shape), most in zip(self._growing, self._most, strict=True):
+            for part, member in shape.members[most + beyond :]:
+                for unused in (part, *parts_of(member)):
+                    counts[unused] = 1
+        return counts
+
+    def number(self, part: int, value: Any) -> int:  # noqa: ANN401 - any part's value, or what stands for it
         """The number of a value, which may be new. Raises ComesApartError for None, which `is` tells."""
         if value is None:
             raise ComesApartError(f"{self.names[part]} is None, for which nothing can stand in")
         known = self._numbers[part]
-        number = known.setdefault(value, len(known))
-        if number == len(self.values[part]):
+        number = known.get(value)
+        if number is None:
+            value = settled(value)
+            number = known[value] = len(known)
             self.values[part].append(value)
+            self.grown += 1
         return number
 
+    def alike(self, part: int, other: int) -> bool:
+        """The same numbers mean the same values."""
+        return self.values[part] is self.values[other]
+
     def numbers(self, node: Node) -> Numbers:
-        """The row of a node."""
-        return tuple(self.number(part, value) for part, value in enumerate(self.taken_apart(node)))
+        """The row of a node. Raises ComesApartError and NoRoomError."""
+        row = [0] * len(self.names)
+        for part, value in self.different(None, node):
+            row[part] = self.number(part, value)
+        return tuple(row)
 
-    def maker(self, of: Callable[[int, int], Any]) -> "Maker":
-        """What puts nodes together; `of` tells what stands for a part's value of some number."""
-        assert self._whole is not None  # a node is a record
-        return Maker(self._whole, of)
-
-    def taken_apart(self, node: Node) -> list[Any]:
-        """What stands at each part's place. Raises ComesApartError."""
-        values: list[Any] = []
-        _spread(self._whole, node, values)
-        return values
-
-    def different(self, before: Node, after: Node) -> list[tuple[int, Any]]:
-        """The parts at whose place another object stands, and that. Raises ComesApartError."""
-        changes: list[tuple[int, Any]] = []
-        _compare(self._whole, before, after, 0, changes)
+    def different(self, before: Node | None, after: Node) -> Changes:
+        """The parts at whose place another object stands, and what. Raises as `numbers` does."""
+        changes: Changes = []
+        self._compare(self.shape, before, after, changes)
         return changes
 
+    def _compare(self, shape: Shape, before: Any, after: Any, changes: Changes) -> None:  # noqa: ANN401
+        if before is after:
+            return
+        if isinstance(shape, int):
+            changes.append((shape, after))
+        elif type(shape) is Growing:
+            self._compare_growing(shape, before, after, changes)
+        elif type(shape) is Record:
+            if type(after) is not shape.kind or len(after) != len(shape.members):
+                name = shape.kind.__name__
+                raise ComesApartError(f"expected a {name} of {len(shape.members)}, got {after}")
+            olds = repeat(None) if before is None else before
+            for member, old, new in zip(shape.members, olds, after, strict=False):
+                self._compare(member, old, new, changes)
 
-class Maker:
-    """Puts a record together by the numbers of its parts, which begin with the part `first`."""
+    def _compare_growing(self, shape: Growing, before: Any, after: Any, changes: Changes) -> None:  # noqa: ANN401
+        olds, news = slots_of(before), slots_of(after)
+        if any(present for present, _ in news[len(shape.members) :]):
+            raise NoRoomError(self._growing[shape.number][0])
+        for at, (part, member) in enumerate(shape.members):
+            was, old = olds[at] if at < len(olds) else NOTHING
+            there, new = news[at] if at < len(news) else NOTHING
+            self._compare(part, was, there, changes)
+            if new is not None:
+                self._compare(member, old, new, changes)
+                if at >= self._most[shape.number] and not self._is_own(shape, there):
+                    self._most[shape.number] = at + 1
+                    self.grown += 1
+            elif old is not None and not known_to_be_false(was):
+                changes.extend((one, ABSENT) for one in parts_of(member))
 
-    def __init__(self, record: _Record, of: Callable[[int, int], Any], first: int = 0) -> None:
-        self._kind = record.kind
-        self._of = of
-        self._first, self._beyond = first, first + record.parts
-        self._members: list[tuple[int, Maker | None]] = []
-        for member in record.members:
-            self._members.append((first, None if member is None else Maker(member, of, first)))
-            first += 1 if member is None else member.parts
-        self._made: dict[Numbers, Any] | None = {} if record.parts <= REMEMBERED else None
-
-    def made(self, numbers: Numbers) -> Any:  # noqa: ANN401 - a record
-        """The record within a row: the same object wherever its parts have the same numbers."""
-        if self._made is None:
-            return self._make(numbers)
-        key = numbers[self._first : self._beyond]
-        made = self._made.get(key)
-        if made is None:
-            made = self._made[key] = self._make(numbers)
-        return made
-
-    def _make(self, numbers: Numbers) -> Any:  # noqa: ANN401
-        of = self._of
-        members = [
-            of(part, numbers[part]) if maker is None else maker.made(numbers) for part, maker in self._members
-        ]
-        return tuple(members) if self._kind is tuple else self._kind(*members)
-
-
-def _spread(record: _Record | None, value: Any, values: list[Any]) -> None:  # noqa: ANN401
-    if record is None:
-        values.append(value)
-        return
-    for member, inner in zip(record.members, _members(record, value), strict=True):
-        _spread(member, inner, values)
+    def _is_own(self, shape: Growing, there: Any) -> bool:  # noqa: ANN401 - a truth or its stand-in
+        """It is another member of the same collection, so that there are no more than before."""
+        return type(there) is StandIn and any(part_of(there) == part for part, _ in shape.members)
 
 
-def _compare(
-    record: _Record | None,
-    before: Any,  # noqa: ANN401
-    after: Any,  # noqa: ANN401
-    first: int,
-    changes: list[tuple[int, Any]],
-) -> None:
-    if before is after:
-        return
-    if record is None:
-        changes.append((first, after))
-        return
-    for member, old, new in zip(record.members, before, _members(record, after), strict=True):
-        _compare(member, old, new, first, changes)
-        first += 1 if member is None else member.parts
+def parts_of(shape: Shape) -> tuple[int, ...]:
+    """Every part in it."""
+    if isinstance(shape, int):
+        return (shape,)
+    if type(shape) is Record:
+        return tuple(part for member in shape.members for part in parts_of(member))
+    assert type(shape) is Growing
+    return tuple(part for present, member in shape.members for part in (present, *parts_of(member)))
 
 
-def _members(record: _Record, members: tuple[Any, ...]) -> tuple[Any, ...]:
-    if type(members) is not record.kind or len(members) != len(record.members):
-        raise ComesApartError(f"expected a {record.kind.__name__} of {len(record.members)}, got {members}")
-    return members
+def _named(path: str, names: Iterable[str]) -> str | None:
+    """The one of some names that is the end of a path, in which each member is called `*`."""
+    generic = "." + ".".join("*" if name.isdigit() else name for name in path.split("."))
+    return next((name for name in names if generic.endswith("." + name)), None)
 
 
-class Places(NamedTuple):
-    """Where each part's number stands in the words of a packed state."""
-
-    rows: tuple[tuple[int, int, int], ...]
-    """By part: its word, how far it is shifted, and its bits at their place before that."""
-    words: int
-
-    def as_array(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """The rows, as kernels read them."""
-        return np.array(self.rows, np.int64)
-
-    def has_room(self, counts: Iterable[int]) -> bool:
-        """Every part may have so many values."""
-        return all(count - 1 <= mask for count, (_, _, mask) in zip(counts, self.rows, strict=True))
-
-    def pack(self, numbers: Numbers) -> tuple[int, ...]:
-        """The words of a row; the first has a bit that is always set, so that no state is 0."""
-        words = [1] + [0] * (self.words - 1)
-        for number, (word, shift, _) in zip(numbers, self.rows, strict=True):
-            words[word] |= number << shift
-        return tuple(words)
-
-    def unpack(self, words: Sequence[int]) -> Numbers:
-        """The row behind some words."""
-        return tuple((int(words[word]) >> shift) & mask for word, shift, mask in self.rows)
-
-
-def places_of(counts: Sequence[int]) -> Places:
-    """Places with some room beyond so many values of each part; a part with one value takes no bits."""
-    word, shift = 0, MARK
-    rows: list[tuple[int, int, int]] = []
-    for count in counts:
-        bits = (count - 1).bit_length() + SPARE if count > 1 else 0
-        if shift + bits > WORD:
-            word, shift = word + 1, 0
-        rows.append((word, shift if bits else 0, (1 << bits) - 1))
-        shift += bits
-    return Places(tuple(rows), word + 1)
+def _field(path: str) -> str:
+    """The name of the field that a part belongs to, whichever member it is."""
+    return next(name for name in reversed(path.split(".")) if not name.isdigit())

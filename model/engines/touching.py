@@ -3,7 +3,8 @@
 A stand-in can be handed on, put into a record, or left where it is, and nothing is noted. Whatever is done
 to it that depends on its value (comparing, counting, going through it, asking for a field) is done to the
 value itself, and its part is noted as read, once and in order. So a function that sees stand-ins does what it
-does with the values, and what it has read before each of its decisions is known and not declared.
+does with the values, and what it has read before each of its decisions is known and not declared. A
+collection that grows and shrinks has a stand-in for each member, and for whether there is such a member.
 
 What a stand-in cannot notice is that it is looked at as an object (`is`, `type`, `isinstance`), and what a
 function keeps from another call. Whoever uses stand-ins has to look for both (`model.engines.frames`).
@@ -51,11 +52,69 @@ class StandIn:
     def __iter__(self) -> Iterator[Any]:
         return iter(read(self))
 
+    def __getitem__(self, at: Any) -> Any:  # noqa: ANN401
+        return read(self)[at]
+
     def __hash__(self) -> int:
         return hash(read(self))
 
     def __bool__(self) -> bool:
         return bool(read(self))
+
+
+class Members:
+    """Stands for a collection that grows and shrinks. Whoever goes through it reads which are there.
+
+    What is left when the first ones are taken away (`[1:]`) is another such collection, and nothing is read.
+    """
+
+    __slots__ = ("_members", "_present")
+
+    def __init__(self, present: tuple[StandIn, ...], members: tuple[Any, ...]) -> None:
+        self._present = present
+        self._members = members
+
+    def __iter__(self) -> Iterator[Any]:
+        for present, member in zip(self._present, self._members, strict=True):
+            if not present:
+                return
+            yield member
+
+    def __getitem__(self, at: Any) -> Any:  # noqa: ANN401
+        if isinstance(at, slice):
+            begins = at.start is not None and at.start >= 0 and at.stop is None and at.step is None
+            return Members(self._present[at], self._members[at]) if begins else _opened(self)[at]
+        if 0 <= at < len(self._present) and self._present[at]:
+            return self._members[at]
+        return _opened(self)[at]
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        return getattr(_opened(self), name)
+
+    def __hash__(self) -> int:
+        return hash(_opened(self))
+
+    def __bool__(self) -> bool:
+        return bool(self._present) and bool(self._present[0])
+
+
+def slots_of(collection: Any) -> list[tuple[Any, Any]]:  # noqa: ANN401 - Members, a tuple, or None for none
+    """Whether each member is present, and the member; nothing is noted."""
+    if type(collection) is Members:
+        return list(zip(collection._present, collection._members, strict=True))
+    return [(True, member) for member in collection or ()]
+
+
+def known_to_be_false(value: Any) -> bool:  # noqa: ANN401 - a stand-in or not
+    """False, and if it is a stand-in for that, it was read."""
+    if type(value) is StandIn:
+        return not value._value and value._part in value._reading
+    return not value
+
+
+def part_of(stand_in: StandIn) -> int:
+    """For whose value it stands; nothing is noted."""
+    return stand_in._part
 
 
 def read(stand_in: StandIn) -> Any:  # noqa: ANN401
@@ -68,6 +127,8 @@ def settled(value: Any) -> Any:  # noqa: ANN401
     """The value without stand-ins; those that are in it are read."""
     if type(value) is StandIn:
         return read(value)
+    if type(value) is Members:
+        return tuple(map(settled, value))
     if not isinstance(value, tuple):
         return value
     inner = [settled(item) for item in value]
@@ -76,18 +137,28 @@ def settled(value: Any) -> Any:  # noqa: ANN401
     return type(value)(*inner) if hasattr(value, "_fields") else tuple(inner)
 
 
+def _opened(stand_in: Any) -> Any:  # noqa: ANN401
+    return tuple(iter(stand_in)) if type(stand_in) is Members else read(stand_in)
+
+
 def _forwarded(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda stand_in, *others: function(read(stand_in), *others)
+    return lambda stand_in, *others: function(_opened(stand_in), *others)
 
 
 def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda stand_in, other: function(other, read(stand_in))
+    return lambda stand_in, other: function(other, _opened(stand_in))
 
 
-for _name in ("eq", "ne", "lt", "le", "gt", "ge", "getitem", "contains", "index", "neg"):
-    setattr(StandIn, f"__{_name}__", _forwarded(getattr(operator, _name)))
-for _name in ("add", "sub", "mul", "floordiv", "mod"):
-    setattr(StandIn, f"__{_name}__", _forwarded(getattr(operator, _name)))
-    setattr(StandIn, f"__r{_name}__", _reflected(getattr(operator, _name)))
-for _name, _function in (("len", len), ("repr", repr), ("divmod", divmod)):
-    setattr(StandIn, f"__{_name}__", _forwarded(_function))
+def _open(kind: type[StandIn] | type[Members]) -> None:
+    """Give it the methods that depend on what it stands for."""
+    for name in ("eq", "ne", "lt", "le", "gt", "ge", "contains", "index", "neg"):
+        setattr(kind, f"__{name}__", _forwarded(getattr(operator, name)))
+    for name in ("add", "sub", "mul", "floordiv", "mod"):
+        setattr(kind, f"__{name}__", _forwarded(getattr(operator, name)))
+        setattr(kind, f"__r{name}__", _reflected(getattr(operator, name)))
+    for name, function in (("len", len), ("repr", repr), ("divmod", divmod)):
+        setattr(kind, f"__{name}__", _forwarded(function))
+
+
+_open(StandIn)
+_open(Members)

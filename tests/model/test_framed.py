@@ -15,9 +15,11 @@ from model.engines.answers import ContradictionError
 from model.engines.explore import TooManyStatesError, explore
 from model.engines.framed import Framed
 from model.engines.frames import FrameError
-from model.engines.parts import Parts, places_of
+from model.engines.making import Maker
+from model.engines.parts import Parts
+from model.engines.places import places_of
 from model.engines.program import Node
-from model.engines.touching import Reading, StandIn, settled
+from model.engines.touching import Members, Reading, StandIn, settled
 from model.events import Commit, Event, Step
 from model.properties import Property, of_component
 from spec.tlc import load_manifest
@@ -60,12 +62,16 @@ def test_packing_keeps_every_state_apart():
     parts = Parts(world)
     nodes = [Node(*node) for node in explore(world).nodes]
     rows = [parts.numbers(node) for node in nodes]
-    places = places_of([len(values) for values in parts.values])
+    places = places_of(parts.counts())
 
     assert len({places.pack(row) for row in rows}) == len(nodes)
     assert [places.unpack(places.pack(row)) for row in rows] == rows
-    maker = parts.maker(lambda part, number: parts.values[part][number])
+    maker = Maker(parts, lambda part, number: parts.values[part][number], those_present)
     assert [maker.made(row) for row in rows] == nodes
+
+
+def those_present(present: tuple[Any, ...], members: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(member for there, member in zip(present, members, strict=True) if there)
 
 
 def never_received_from_one(before: Any, event: Any, effects: Any, after: Any) -> bool:
@@ -214,6 +220,132 @@ def test_movers_that_leave_out_a_move_are_found_out():
     world = counting(lambda pair: pair._replace(left=pair.left + 1))
     with pytest.raises(FrameError, match="movers"):
         Framed(world._replace(portions=Portions((lambda pair: iter(()),), ()))).explore()
+
+
+# ---------------------------------------------------------------- collections that grow and shrink
+
+
+class Lines(NamedTuple):
+    both: tuple[tuple[int, ...], tuple[int, ...]]
+    """Those that wait, and those that are served."""
+
+
+class Arrive(NamedTuple):
+    who: int
+    kind: str = "arrive"
+
+
+class Serve(NamedTuple):
+    kind: str = "serve"
+
+
+class Swap(NamedTuple):
+    kind: str = "swap"
+
+
+def arrives(lines: Lines) -> Iterator[tuple[str, Event]]:
+    if len(lines.both[0]) < 3:
+        yield from (("Arrive", Arrive(who)) for who in (1, 2))
+
+
+def serves(lines: Lines) -> Iterator[tuple[str, Event]]:
+    if lines.both[0]:
+        yield "Serve", Serve()
+
+
+def swaps(lines: Lines) -> Iterator[tuple[str, Event]]:
+    yield "Swap", Swap()
+
+
+def attended(lines: Lines, event: Any) -> Step[Lines]:
+    """The first in the line goes to the one place that there is."""
+    waiting, served = lines.both
+    if type(event) is Arrive:
+        return Step(Lines(((*waiting, event.who), served)), (), ())
+    if type(event) is Serve:
+        return Step(Lines((waiting[1:], (waiting[0],))), (), ())
+    return Step(Lines((served, waiting)), (), ())
+
+
+def lines_world(*movers: Any) -> World:
+    def offers(lines: Lines) -> Iterator[tuple[str, Event]]:
+        for mover in movers:
+            yield from mover(lines)
+
+    return World(
+        "lines",
+        "lines",
+        Lines(((), ())),
+        (),
+        offers,
+        lambda environment, event: environment,
+        attended,
+        portions=Portions(movers, ("both",), {"both.*": None}),
+    )
+
+
+def test_who_takes_the_head_of_a_line_reads_nothing_behind_it():
+    world = lines_world(arrives, serves)
+    graph = explore(world, keep_transitions=False)
+    framed = Framed(world)
+    found = framed.explore()
+
+    assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
+    serving = framed.frames.answers
+    tree = framed.frames._trees[Serve()]
+    heads = {
+        serving.find(tree, framed.frames.parts.numbers(Node(*node))) for node in graph.nodes if node[0][0]
+    }
+    assert len(heads) == 2  # one for each who may be the head, whoever stands behind
+
+
+@pytest.mark.parametrize("scouted", [0, 20_000])
+def test_a_line_may_come_to_stand_where_another_stood(monkeypatch, scouted):
+    monkeypatch.setattr("model.engines.framed.SCOUTED", scouted)
+    world = lines_world(arrives, serves, swaps)
+    graph = explore(world, keep_transitions=False)
+    found = Framed(world).explore()
+
+    assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
+
+
+def test_parts_are_made_for_as_many_as_come(monkeypatch):
+    monkeypatch.setattr("model.engines.parts.ROOM", 1)
+    monkeypatch.setattr("model.engines.framed.ROOM", 1)
+    world = lines_world(arrives, serves, swaps)
+    framed = Framed(world)
+
+    assert framed.explore().states == len(explore(world).nodes)
+    assert framed.room == {"state.both.0": 4, "state.both.1": 4}
+
+
+def test_a_move_that_looks_at_the_type_of_a_collection_is_found_out():
+    def wrong(lines: Lines, event: Any) -> Step[Lines]:
+        if type(event) is Serve and type(lines.both[1]) is tuple:
+            return Step(Lines(((), ())), (), ())
+        return attended(lines, event)
+
+    with pytest.raises(FrameError, match="asked with stand-ins"):
+        Framed(lines_world(arrives, serves)._replace(step=wrong)).explore()
+
+
+def test_a_collection_is_read_as_far_as_it_is_gone_through():
+    reading = Reading()
+    present = tuple(StandIn(part, part < 2, reading) for part in range(3))
+    members = tuple(StandIn(3 + part, 10 * part, reading) for part in range(3))
+    line = Members(present, members)
+    rest = line[1:]
+    assert reading.parts == []
+    assert bool(line)
+    assert reading.parts == [0]
+    assert rest[0] == 10
+    assert reading.parts == [0, 1, 4]
+    assert len(line) == 2
+    assert reading.parts == [0, 1, 4, 2]
+    assert settled(line) == (0, 10)
+    assert not line[2:]
+    with pytest.raises(IndexError):
+        line[2]
 
 
 def test_a_stand_in_is_read_when_its_value_matters_and_not_before():
