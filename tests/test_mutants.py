@@ -3,6 +3,8 @@
 `make mutants` tries all of them.
 """
 
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from conformance.mutants.catalogue import load_catalogue
 from conformance.mutants.source_edit import EditError, edited, install
 
 PYTHON = [mutant for mutant in load_catalogue() if mutant.layer != "spec"]
+RARE = ("impl-failures-any-success-clears", "impl-job-external-sources-are-not-triggered")
 SAMPLE = {(mutant.layer, mutant.component): mutant for mutant in reversed(PYTHON)}.values()
 
 
@@ -27,6 +30,15 @@ def test_a_mutant_is_killed_by_its_rule(mutant):
     verdict = judge(mutant)
 
     assert verdict.outcome == "killed", verdict
+
+
+@pytest.mark.parametrize("identity", RARE)
+def test_what_few_seeds_meet_is_killed_without_any(identity):
+    told = f"from conformance.mutants import fresh; fresh.CASES = 0; print(fresh.main({identity!r})['rules'])"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    (mutant,) = (known for known in PYTHON if known.id == identity)
+
+    assert mutant.rule in done.stdout
 
 
 def test_there_are_enough_of_every_layer():

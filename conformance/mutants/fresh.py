@@ -54,8 +54,12 @@ def size_of(config: Mapping[str, Any]) -> str:
 
 
 def drive_implementation(mutant: Mutant, seed: int = 20261121) -> dict[str, Any]:
-    """Seeded walks in lock-step, then tours; the first divergence, shrunk until no event can be left out."""
+    """Seeded walks in lock-step, then pinned runs, then tours; the first divergence, shrunk.
+
+    It is shrunk until no event can be left out.
+    """
     from conformance.adapters.bundled import bundled_adapter
+    from conformance.drive.pinned import play_pinned
     from conformance.drive.shrink import shrink
     from conformance.drive.walks import walks
 
@@ -64,7 +68,10 @@ def drive_implementation(mutant: Mutant, seed: int = 20261121) -> dict[str, Any]
     where = f"lock-step, seed {seed}"
     found = played.divergence
     if found is None:
-        where = f"{played.cases} seeded cases and every tour"
+        where = "pinned runs"
+        found = play_pinned(mutant.component, adapter).divergence
+    if found is None:
+        where = f"{played.cases} seeded cases, pinned runs and every tour"
         found = toured(mutant.component, adapter)
     if found is None:
         return {"rules": [], "events": [], "where": where, "size": ""}

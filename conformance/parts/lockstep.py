@@ -1,9 +1,10 @@
-"""Lock-step: the bundled implementation beside the model, over tours, directed cases, walks, Hypothesis.
+"""Lock-step: the bundled implementation beside the model, from pinned runs to Hypothesis.
 
-Tours take every transition of the small closed models; directed cases take every path that z3 reads in
-a step function and that a closed model reaches; seeded walks go on with larger ids and more channels;
-Hypothesis looks where the others did not. A thorough run has directed cases for the gate of every mode and
-profile, and asks z3 about the paths without one; the others do so for the gates of the newest.
+Pinned runs come first: the scenarios of every generation, and a case of each rule wherever it can fire. Tours
+take every transition of the small closed models; directed cases take every path that z3 reads in a step
+function and that a closed model reaches; seeded walks go on with larger ids and more channels; Hypothesis
+looks where the others did not. A thorough run has directed cases for the gate of every mode and profile, and
+asks z3 about the paths without one; the others do so for the gates of the newest.
 """
 
 from collections import Counter
@@ -20,6 +21,7 @@ from conformance.drive.directed import aimed, graphs_of
 from conformance.drive.lockstep import Divergence, Played, replay
 from conformance.drive.machines import run_machine
 from conformance.drive.oracle import Oracle
+from conformance.drive.pinned import play_pinned
 from conformance.drive.shrink import shrink
 from conformance.drive.tours import tours
 from conformance.drive.walks import walks
@@ -79,9 +81,12 @@ def run(context: Context) -> PartResult:
 
 
 def drive(component: str, context: Context) -> Driven:
-    """One component: tours and directed cases, then walks and Hypothesis."""
+    """One component: pinned runs, tours and directed cases, then walks and Hypothesis."""
     numbers: Counter[str] = Counter()
-    played = _tour(component, numbers, thorough=context.thorough)
+    played = play_pinned(component, bundled_adapter())
+    numbers.update(pinned=played.cases)
+    if played.divergence is None:
+        played.add(_tour(component, numbers, thorough=context.thorough))
     if played.divergence is None:
         _walk(component, context, played, numbers)
     numbers.update(steps=played.steps, cases=played.cases)

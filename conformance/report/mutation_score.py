@@ -21,6 +21,7 @@ from conformance.report import casualties
 
 FORMAT = 2
 _JUDGED_BY = ("spec", "model", "impl", "conformance/adapters", "conformance/drive", "conformance/mutants")
+_PINNED = ("conformance/rule-cases.txt", "conformance/scenarios.toml")
 _SUFFIXES = (".py", ".tla", ".cfg", ".toml", ".json")
 
 
@@ -28,11 +29,13 @@ _SUFFIXES = (".py", ".tla", ".cfg", ".toml", ".json")
 def sources() -> str:
     """A checksum over everything that a mutant is made of and judged by."""
     checksum = hashlib.sha256()
+    files = [machine.HOME / name for name in _PINNED]
     for folder in _JUDGED_BY:
-        for file in sorted((machine.HOME / folder).rglob("*")):
-            if file.suffix in _SUFFIXES:
-                checksum.update(f"{file.relative_to(machine.HOME).as_posix()}\0".encode())
-                checksum.update(file.read_bytes())
+        found = (machine.HOME / folder).rglob("*")
+        files += sorted(file for file in found if file.suffix in _SUFFIXES)
+    for file in files:
+        checksum.update(f"{file.relative_to(machine.HOME).as_posix()}\0".encode())
+        checksum.update(file.read_bytes())
     return checksum.hexdigest()[:16]
 
 

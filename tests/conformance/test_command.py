@@ -98,8 +98,9 @@ def test_a_hang_is_undetermined(little_adapter, capsys):
     assert cli.run(["conform", "--adapter", deaf, "--limit", "0.2"]) == Exit.UNDETERMINED
     said = capsys.readouterr().out
     assert "hung: no answer within 0.2 s" in said
-    assert "\n  again   barrierspec conform --adapter " in said
-    assert all(len(line) <= 100 for line in said.splitlines()[:-1])
+    told, again, _ = said.partition("\n  again   barrierspec conform ")
+    assert again
+    assert all(len(line) <= 100 for line in told.splitlines())
 
 
 @pytest.mark.parametrize(

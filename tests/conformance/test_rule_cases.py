@@ -19,6 +19,7 @@ from conformance.drive.rule_cases import FILE, RuleCase, fires, play_rule_cases,
 from conformance.drive.shrink import fewest_events
 from conformance.drive.walks import LENGTH, walks
 from conformance.verdict import Verdict
+from model.coordinator_profiles import NEWEST_COORDINATOR
 
 OPTIONS = ("mode", "profile", "level", "checkpoints_after_tasks_finish")
 """What decides which rules can fire."""
@@ -26,19 +27,34 @@ WALKS = 4000
 """So many are drawn in a kind to find its rules."""
 
 
+def part(value):
+    """The value of an option as part of a key."""
+    return repr(value) if isinstance(value, list) else value
+
+
 def kinds(component, *others):
     """Every combination of what decides, and of other options, with the configurations that have it."""
     found = {}
     for config in generate.configs(component):
-        kind = tuple((option, config[option]) for option in (*OPTIONS, *others) if option in config)
+        kind = tuple((option, part(config[option])) for option in (*OPTIONS, *others) if option in config)
         found.setdefault(kind, []).append(Oracle(component, config))
     return found
 
 
-def made(component):
+def looked_through(component):
+    """The kinds that have cases of their own; of the newest coordinators so does each set of tasks."""
+    yield from kinds(component, "channels").items()
+    by_tasks = {}
+    for (*_, tasks), oracles in kinds(component, "tasks").items() if component == "coordinator" else ():
+        newest = [oracle for oracle in oracles if oracle.config["profile"] == NEWEST_COORDINATOR.name]
+        by_tasks.setdefault((("profile", NEWEST_COORDINATOR.name), tasks), []).extend(newest)
+    yield from by_tasks.items()
+
+
+def made(component, before=()):
     """One case for each rule and kind of configuration in which none of those found before fires it."""
-    cases = []
-    for kind, oracles in kinds(component, "channels").items():
+    cases = list(before)
+    for kind, oracles in looked_through(component):
         left = set(coverage(component, (), dict(kind)).missing) - fired_by(cases, oracles)
         for number in range(WALKS):
             oracle = oracles[number % len(oracles)]
