@@ -32,7 +32,15 @@ def measure(folder: Path, scale: Scale) -> Report:
         f"a sink that takes 10 ms for every batch of {_BATCH_ROWS} rows, {_CHANNEL_BATCHES} batches a "
         f"channel, for {seconds:.0f} s in each mode",
         [
-            Figure("unaligned checkpoint", "ms", lasted[True], UNALIGNED_BAR_MS, at_most=True),
-            Figure("aligned checkpoint", "ms", lasted[False], ALIGNED_BAR_MS, told="what it is told beside"),
+            Figure(
+                "unaligned checkpoint under backpressure", "ms", lasted[True], UNALIGNED_BAR_MS, at_most=True
+            ),
+            Figure(
+                "aligned checkpoint under backpressure",
+                "ms",
+                lasted[False],
+                ALIGNED_BAR_MS,
+                told="what it is told beside",
+            ),
         ],
     )

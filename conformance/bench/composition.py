@@ -56,8 +56,12 @@ def _compared(found: dict[tuple[str, str], Row], model: str) -> Iterator[Figure]
     best = better(found[model, ONE], found[model, TWO])
     told = f"{best.who}, states a second of the search on the {model}, of {best.runs[0].states:,} states"
     alone = [ours / theirs for ours, theirs in zip(best.rates, beside.rates, strict=True)]
-    yield Figure(f"composed dataflow beside {TLC}, search alone", "times as many", alone, told=told)
+    yield Figure(
+        f"states a second, composed dataflow beside {TLC}, search alone", "times as many", alone, told=told
+    )
     pairs = zip(best.runs, beside.runs, strict=True)
     whole = [theirs.seconds / (ours.seconds + ours.asked) for ours, theirs in pairs]
     told = "the same with the seconds that the Python model took to answer"
-    yield Figure(f"composed dataflow beside {TLC}", "times as many", whole, COMPOSED_BAR, told=told)
+    yield Figure(
+        f"states a second, composed dataflow beside {TLC}", "times as many", whole, COMPOSED_BAR, told=told
+    )

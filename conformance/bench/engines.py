@@ -105,14 +105,23 @@ def _compared(rows: list[Row], scale: Scale) -> Iterator[Figure]:
         if (large, other) in found:
             told = f"{best.who}, states a second on the {large}, of {best.runs[0].states:,} states"
             ratios = [rate / found[large, other].rates[0] for rate in best.rates]
-            yield Figure(f"compiled beside {other}", "times as many", ratios, bar, told=told)
+            yield Figure(
+                f"states a second, compiled search beside {other}", "times as many", ratios, bar, told=told
+            )
     starts = [run.start for run in found[large, ONE].runs]
     cold = found[small, ONE].runs[0].start
     told = f"Python, paths and kernel from the cache, on the {large}; {cold:.0f} s where it is empty"
     yield Figure(
-        "start of the compiled search", "s", starts[1:] or starts, START_BAR, at_most=True, told=told
+        "start of the compiled search from a full cache",
+        "s",
+        starts[1:] or starts,
+        START_BAR,
+        at_most=True,
+        told=told,
     )
     one, two = (found[middle, SPARK.format(master)] for master in MASTERS)
     ratios = [a.seconds / b.seconds for a, b in zip(one.runs, two.runs, strict=False)]
     told = f"states a second on the {middle}"
-    yield Figure("Spark on local[2] beside local[1]", "times as many", ratios, 1.0, told=told)
+    yield Figure(
+        "states a second, search on Spark, local[2] beside local[1]", "times as many", ratios, 1.0, told=told
+    )

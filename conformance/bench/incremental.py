@@ -64,7 +64,7 @@ def _report(scale: Scale, whole: int, points: dict[float, list[tuple[float, floa
     fit = 1 - float(left @ left) / float(((sizes - sizes.mean()) ** 2).sum())
     figures = [
         Figure(
-            "linear fit of bytes written to keys changed",
+            "incremental checkpoints: linear fit of bytes written to keys changed",
             "R²",
             [fit],
             FIT_BAR,

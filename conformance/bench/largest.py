@@ -25,7 +25,7 @@ def measure(folder: Path, scale: Scale) -> Report:
         f"{CORES} cores; every property is asked; the memory is that of all processes at most",
         [
             Figure(
-                f"memory of {found.states / 1e6:.0f} million states",
+                f"memory of a search of {found.states / 1e6:.0f} million states",
                 "GiB",
                 [found.peak / 2**30],
                 MEMORY_BAR,

@@ -53,7 +53,7 @@ def measure(folder: Path, scale: Scale) -> Report:
         f"resident memory of all {len(lasting)} processes each second",
         [
             Figure(
-                "growth of the process that grew most",
+                "memory of a long run: growth of the process that grew most",
                 "%",
                 [worst],
                 BAR_PER_CENT,

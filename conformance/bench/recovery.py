@@ -40,5 +40,5 @@ def measure(folder: Path, scale: Scale) -> Report:
         "Recovery after a killed worker",
         f"SIGKILL to a worker drawn by lot, {len(took)} times in one job of the row API that reads {_RATE:,} "
         "rows a second; from the signal to the first record of the next attempt; the output is exact",
-        [Figure("SIGKILL to the first new record", "s", took, BAR_SECONDS, at_most=True)],
+        [Figure("recovery, from SIGKILL to the first new record", "s", took, BAR_SECONDS, at_most=True)],
     )

@@ -59,7 +59,9 @@ def _figures(found: dict[object, list[Told]], rows: int) -> list[Figure]:
         bar = {words.ROW: ROW_BAR, words.ARROW: ARROW_BAR}[api] if backend == "memory" else None
         ratios = [b["seconds"] / m["seconds"] for b, m in zip(base, mine, strict=True)]
         figures.append(Figure(name, "M rows/s", _rates(mine, rows)))
-        figures.append(Figure(f"{name}, beside Structured Streaming", "times as fast", ratios, bar))
+        figures.append(
+            Figure(f"throughput, {name}, beside Structured Streaming", "times as fast", ratios, bar)
+        )
     for what, runs in (("Structured Streaming", base), *((TITLES[a], found[a, b]) for a, b in VARIANTS[:2])):
         spent = [one["cpu"] / rows * 1e6 for one in runs]
         figures.append(Figure(f"processor time, {what}", "s per M rows", spent))
