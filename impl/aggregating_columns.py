@@ -75,7 +75,7 @@ class AggregatingColumns:
         self._waiting: list[pa.Table] = []
         self._groups = 0
         self._schema: pa.Schema | None = None
-        self._changed: dict[Hashable, None] = {}
+        self._changed: dict[Hashable, tuple[Any, ...]] = {}
 
     def open(self, state: KeyedStateBackend) -> None:
         """Take hold of the accumulators: for each key the tuple of its aggregates."""
@@ -99,12 +99,11 @@ class AggregatingColumns:
     def before_barrier(self) -> Rows:
         """The keys that have changed, and what has become of them."""
         self._meet_state()
-        changed = list(self._changed)
-        self._changed.clear()
+        changed, self._changed = self._changed, {}
         if self._schema is None or not changed:
             return ()
-        columns = [changed] if len(self._key.columns) == 1 else [*zip(*changed, strict=True)]
-        columns += [*zip(*self._state.get_all(changed), strict=True)]
+        columns = [[*changed]] if len(self._key.columns) == 1 else [*zip(*changed, strict=True)]
+        columns += [*zip(*changed.values(), strict=True)]
         arrays = [pa.array(column, kind) for column, kind in zip(columns, self._schema.types, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
@@ -127,8 +126,9 @@ class AggregatingColumns:
         distinct = list(new)
         nothing = (None,) * len(self._kinds)
         before = [nothing if one is None else one for one in self._state.get_all(distinct)]
-        self._state.put_all(distinct, self._merged(before, [*new.values()]))
-        self._changed.update(dict.fromkeys(distinct))
+        after = self._merged(before, [*new.values()])
+        self._state.put_all(distinct, after)
+        self._changed.update(zip(distinct, after, strict=True))
 
     def _merged(
         self, before: Sequence[tuple[Any, ...]], new: Sequence[tuple[Any, ...]]

@@ -7,7 +7,7 @@ two storages.
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, Protocol, Self
 
 from impl.state.errors import SnapshotCorruptError
@@ -41,7 +41,8 @@ class StateHandle:
 
     def to_json(self) -> dict[str, Any]:
         """The handle as it travels in an acknowledgement."""
-        return {**asdict(self), "shared": [list(one) for one in self.shared]}
+        told = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**told, "shared": [list(one) for one in self.shared]}
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> Self:
