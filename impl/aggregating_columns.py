@@ -5,7 +5,7 @@ the state, once each. The updates are told before each barrier, one for each key
 """
 
 import operator
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -116,36 +116,41 @@ class AggregatingColumns:
         keyed = len(self._key.columns)
         asked = [(name, of.kernel.again) for name, of in zip(self._names, self._kinds, strict=True)]
         columns = [one.to_pylist() for one in _grouped(several, several.column_names[:keyed], asked).columns]
-        keys = columns[0] if keyed == 1 else [*zip(*columns[:keyed], strict=True)]
-        values = [*zip(*columns[keyed:], strict=True)]
-        new: dict[Hashable, tuple[Any, ...]] = dict(zip(keys, values, strict=True))
-        if len(new) < len(keys):  # some are equal to Python though not to Arrow: 0.0 and -0.0
-            new = {}
-            for key, one in zip(keys, values, strict=True):
-                new[key] = self._merged([new[key]], [one])[0] if key in new else one
-        distinct = list(new)
-        nothing = (None,) * len(self._kinds)
-        before = [nothing if one is None else one for one in self._state.get_all(distinct)]
-        after = self._merged(before, [*new.values()])
-        self._state.put_all(distinct, after)
-        self._changed.update(zip(distinct, after, strict=True))
+        keys: Sequence[Hashable] = columns[0] if keyed == 1 else [*zip(*columns[:keyed], strict=True)]
+        new: Sequence[Sequence[Any]] = columns[keyed:]
+        if not keys:
+            return
+        if len(set(keys)) < len(keys):  # some are equal to Python though not to Arrow: 0.0 and -0.0
+            keys, new = self._once(keys, new)
+        before = self._state.get_all(keys)
+        if None in before:
+            nothing = (None,) * len(self._kinds)
+            before = [nothing if one is None else one for one in before]
+        after = [*zip(*self._merged([*zip(*before, strict=True)], new), strict=True)]
+        self._state.put_all(keys, after)
+        self._changed.update(zip(keys, after, strict=True))
 
-    def _merged(
-        self, before: Sequence[tuple[Any, ...]], new: Sequence[tuple[Any, ...]]
-    ) -> list[tuple[Any, ...]]:
+    def _merged(self, before: Sequence[Sequence[Any]], new: Sequence[Sequence[Any]]) -> list[list[Any]]:
         """Aggregates of the same keys put together, column by column: a null is no value."""
-        if not new:
-            return []
-        columns: list[Iterable[Any]] = []
-        told = zip(self._kinds, zip(*before, strict=True), zip(*new, strict=True), strict=True)
-        for of, olds, news in told:
+        merged = []
+        for of, olds, news in zip(self._kinds, before, new, strict=True):
             merge = of.kernel.merge
             if None in olds or None in news:
                 both = zip(olds, news, strict=True)
-                columns.append([b if a is None else a if b is None else merge(a, b) for a, b in both])
+                merged.append([b if a is None else a if b is None else merge(a, b) for a, b in both])
             else:
-                columns.append(map(merge, olds, news))
-        return [*zip(*columns, strict=True)]
+                merged.append([*map(merge, olds, news)])
+        return merged
+
+    def _once(
+        self, keys: Sequence[Hashable], columns: Sequence[Sequence[Any]]
+    ) -> tuple[Sequence[Hashable], Sequence[Sequence[Any]]]:
+        """Each key once."""
+        found: dict[Hashable, Sequence[Any]] = {}
+        for key, *values in zip(keys, *columns, strict=True):
+            one = [[value] for value in values]
+            found[key] = self._merged(found[key], one) if key in found else one
+        return [*found], [[value for (value,) in column] for column in zip(*found.values(), strict=True)]
 
 
 def _grouped(table: pa.Table, keys: list[str], asked: list[Any]) -> pa.Table:
