@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from conformance.explore.local import Explored
+    from conformance.explore.local import Explored, Reading
     from conformance.explore.models import Chosen
 
 NAMES = (
@@ -45,6 +45,12 @@ SMALL = click.IntRange(1, 64)
 @click.option("--profile", default="flink-1.14", show_default=True, help="The generation of a gate.")
 @click.option("--cores", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--labelled", is_flag=True, help="Count states with what was said before them, as TLC does.")
+@click.option(
+    "--symmetric", is_flag=True, help="Tell no channels of a gate, no later tasks of a coordinator apart."
+)
+@click.option(
+    "--every-id", is_flag=True, help="Know the ids of a gate by their order alone: no bound on them."
+)
 @click.option("--expected", type=click.IntRange(0), default=0, help="About so many states: room at once.")
 @click.option("--limit", type=click.IntRange(1), default=1_000_000_000, show_default=True, help="Of states.")
 @click.option("--master", default="local[*]", show_default=True, help="Of Spark.")
@@ -68,6 +74,8 @@ def command(
     profile: str,
     cores: int,
     labelled: bool,
+    symmetric: bool,
+    every_id: bool,
     expected: int,
     limit: int,
     master: str,
@@ -90,6 +98,8 @@ def command(
     from conformance.report.progress import Progressing
     from conformance.verdict import Exit
     from model.engines.explore import TooManyStatesError
+    from model.engines.renaming import NotInvariantError
+    from model.engines.symmetry import NotSymmetricError
     from model.profiles import PROFILES
 
     if profile not in PROFILES:
@@ -100,6 +110,13 @@ def command(
         raise click.UsageError(f"{model} has no kernel, which Spark needs: --engine compiled or python")
     if chosen.bounds is None and labelled:
         raise click.UsageError(f"{model} says nothing in its steps, nor does TLC's: leave --labelled out")
+    if (symmetric or every_id) and (chosen.bounds is None or engine == "python"):
+        raise click.UsageError(
+            "--symmetric and --every-id are proved of kernels: a gate or a coordinator, compiled or on Spark"
+        )
+    if every_id and not chosen.ids:
+        raise click.UsageError(f"{model} has ids that count up: leave --every-id out")
+    reading = local.Reading(labelled, symmetric, every_id)
     with Progressing() as watch:
         watch.begins(model)
         watch.says("the first time a kernel takes a while to compile")
@@ -107,10 +124,10 @@ def command(
             if engine == "python":
                 found = local.in_python(chosen, limit)
             elif engine == "spark":
-                kept = folder / _name_of(model, chosen.world.name, labelled, partitions)
-                found = _on_spark(chosen, limit, master, kept, partitions, labelled, watch.says)
+                kept = folder / _name_of(model, chosen.world.name, tuple(reading), partitions)
+                found = _on_spark(chosen, limit, master, kept, partitions, reading, watch.says)
             else:
-                search = local.framed if chosen.bounds is None else partial(local.compiled, labelled=labelled)
+                search = local.framed if chosen.bounds is None else partial(local.compiled, reading=reading)
                 found = search(
                     chosen,
                     limit,
@@ -121,6 +138,8 @@ def command(
         except TooManyStatesError as error:
             click.echo(f"UNDETERMINED  {error}")
             return Exit.UNDETERMINED
+        except (NotSymmetricError, NotInvariantError) as error:
+            raise click.UsageError(f"not proved: {error}") from error
         except AnotherSearchError as error:
             raise click.UsageError(f"--folder: {error}") from error
     click.echo(told(found))
@@ -142,7 +161,7 @@ def _on_spark(
     master: str,
     folder: Path,
     partitions: int,
-    labelled: bool,
+    reading: "Reading",
     say: Callable[[str], None],
 ) -> "Explored":
     from conformance.explore.afar import on_spark
@@ -155,7 +174,7 @@ def _on_spark(
             spark,
             folder,
             partitions=partitions,
-            labelled=labelled,
+            reading=reading,
             progress=lambda known, new, depth: say(f"{known:,} states, {new:,} of them at depth {depth}"),
         )
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.explore.local import Explored, followed
+from conformance.explore.local import Explored, Reading, followed
 from conformance.explore.models import Chosen
 from conformance.explore.spark import Progress, SparkEngine
 
@@ -18,7 +18,7 @@ def on_spark(
     folder: Path,
     *,
     partitions: int,
-    labelled: bool,
+    reading: Reading,
     progress: Progress | None = None,
 ) -> Explored:
     """A model that has bounds, in a folder, where a search that was ended goes on.
@@ -26,14 +26,14 @@ def on_spark(
     With what was said before them, states are expanded as they are counted; else the numbers are those of the
     other engines. Raises what `SparkEngine.explore` does.
     """
-    program, seconds = followed(chosen, labelled=labelled)
+    program, seconds = followed(chosen, reading)
     found = SparkEngine(program, spark, folder, partitions=partitions).explore(progress, limit=limit)
     resumed = f", {found.resumed} levels were there" if found.resumed else ""
     return Explored(
         model=chosen.world.name,
         engine=f"spark, {partitions} partitions{resumed}",
         states=found.states,
-        labelled=found.states if labelled else 0,
+        labelled=found.states if reading.labelled else 0,
         transitions=found.transitions,
         depth=found.depth,
         rules=tuple(sorted(found.rules)),

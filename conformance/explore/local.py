@@ -58,15 +58,36 @@ class Explored(NamedTuple):
         return {**self._asdict(), "violation": told, "rate": self.rate}
 
 
-def followed(chosen: Chosen, *, labelled: bool) -> tuple["Program", float]:
-    """All moves of a model that has bounds, with every property, and the seconds that reading them took."""
+class Reading(NamedTuple):
+    """How the moves of a model are read before there is a kernel."""
+
+    labelled: bool = False
+    """With what is said, as TLC counts."""
+    symmetric: bool = False
+    """Which channel or task is which is divided out."""
+    every_id: bool = False
+    """Ids are known by their order."""
+
+
+def followed(chosen: Chosen, reading: Reading) -> tuple["Program", float]:
+    """All moves of a model that has bounds, with every property, and the seconds that reading them took.
+
+    Raises NotSymmetricError and NotInvariantError where z3 does not prove what is asked to be divided out.
+    """
     from model.engines.moves import program_of  # z3 takes long to import
     from model.engines.program import all_words
+    from model.engines.renaming import for_every_id
+    from model.engines.symmetry import reduced
 
     assert chosen.bounds is not None
     begun = perf_counter()
     properties = of_component(chosen.world.component)
-    program = program_of(chosen.world, chosen.bounds, properties, all_words if labelled else None)
+    program = program_of(chosen.world, chosen.bounds, properties, all_words if reading.labelled else None)
+    if reading.every_id:
+        program = for_every_id(program, chosen.ids)
+    if reading.symmetric:
+        assert chosen.symmetry is not None
+        program = reduced(program, chosen.symmetry)
     return program, perf_counter() - begun
 
 
@@ -89,12 +110,12 @@ def in_python(chosen: Chosen, limit: int) -> Explored:
 
 
 def compiled(
-    chosen: Chosen, limit: int, *, cores: int, labelled: bool, expected: int = 0, progress: Progress
+    chosen: Chosen, limit: int, *, reading: Reading, cores: int, expected: int = 0, progress: Progress
 ) -> Explored:
     """The compiled kernel of a model that has bounds."""
     from model.engines.compiled import Compiled  # numba takes a second to import
 
-    program, seconds = followed(chosen, labelled=labelled)
+    program, seconds = followed(chosen, reading)
     found = Compiled(program, cores=cores).explore(limit=limit, expected=expected, progress=progress)
     return Explored(
         model=chosen.world.name,

@@ -4,7 +4,14 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from model.closed import dataflow
-from model.closed.bounds import Bounds, bounded_coordinator, bounded_gate
+from model.closed.bounds import (
+    Bounds,
+    Symmetry,
+    bounded_coordinator,
+    bounded_gate,
+    channels_of_gate,
+    tasks_of_coordinator,
+)
 from model.closed.worlds import World
 from model.profiles import PROFILES
 
@@ -28,6 +35,10 @@ class Chosen(NamedTuple):
 
     world: World
     bounds: Bounds | None
+    symmetry: Symmetry | None = None
+    """Which channels or tasks may change places, once that is proved."""
+    ids: tuple[str, ...] = ()
+    """Fields that may be known by their order, once that is proved."""
 
 
 def _gate(size: Size) -> Chosen:
@@ -39,11 +50,12 @@ def _gate(size: Size) -> Chosen:
         profile=PROFILES[size.profile],
         injects=size.injects,
     )
-    return Chosen(*bounded)
+    return Chosen(*bounded, channels_of_gate(size.channels), ("current", "environment", "checkpoint"))
 
 
 def _coordinator(size: Size) -> Chosen:
-    return Chosen(*bounded_coordinator(size.tasks, size.ids, max_concurrent=size.at_once, retain=size.retain))
+    bounded = bounded_coordinator(size.tasks, size.ids, max_concurrent=size.at_once, retain=size.retain)
+    return Chosen(*bounded, tasks_of_coordinator(size.tasks))
 
 
 def _dataflow(scope: dataflow.Scope) -> Callable[[Size], Chosen]:

@@ -37,11 +37,13 @@ class Symmetry(NamedTuple):
     """What may be permuted without a difference, as is believed until it is proved."""
 
     names: tuple[str, ...]
-    """Fields of the state that have one element for each channel, and `environment` if it has too."""
+    """Fields that have one element for each channel or task, `environment` among them if it has too."""
     size: int
-    """How many channels."""
+    """How many may be permuted."""
     event_field: str = "channel"
     """The field of events that names one of them."""
+    first: int = 0
+    """The position of the first of them."""
 
 
 class Bounded(NamedTuple):
@@ -86,6 +88,13 @@ def bounded_gate(
 def channels_of_gate(channels: int) -> Symmetry:
     """The channels of a gate that is closed by `gate_world`."""
     return Symmetry(("blocked", "closed", "environment"), channels)
+
+
+def tasks_of_coordinator(tasks: int) -> Symmetry:
+    """The tasks of `coordinator_world` but for the source, which alone fails and starts again."""
+    of_tasks = ("tasks_run", "tasks_finished", "tasks_reached", "awaited", "unheard")
+    of_pending = ("tasks", "acknowledged", "states")
+    return Symmetry(("sources", *of_tasks, *of_pending), tasks - 1, "task", first=1)
 
 
 def bounded_coordinator(tasks: int, ids: int, *, max_concurrent: int = 1, retain: int = 1) -> Bounded:

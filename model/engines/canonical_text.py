@@ -1,15 +1,15 @@
 """The text of the one state that stands for all that a program need not tell apart.
 
-First ranks are put in the place of ids, even numbers in their order; then the channels are sorted by all that
-is known of each.
+First ranks are put in the place of ids, even numbers in their order; then channels or tasks are sorted by all
+that is known of each.
 """
 
 from collections.abc import Iterator
 
 from model.engines.kernel_text import INDENT
-from model.engines.packing import WORD
+from model.engines.packing import MARK, WORD, Place
 from model.engines.program import Program
-from model.engines.symmetry import element_path
+from model.engines.symmetry import columns_of
 from model.engines.terms import Writer
 
 
@@ -51,35 +51,50 @@ def _ranked(program: Program, columns: bool) -> Iterator[str]:
 
 
 def _sorted(program: Program, columns: bool) -> Iterator[str]:
-    symmetry = program.symmetry
+    """Each shape has fields of its own to be sorted."""
+    symmetry, layout = program.symmetry, program.layout
     if symmetry is None:
         return
-    shape, places = program.layout.shapes[0], program.layout.places[0]
-    positions = {shape.fields[position].path: position for position in shape.varying}
-    of_channels = [
-        [
-            places[positions[path]]
-            for path in (element_path(name, channel) for name in symmetry.names)
-            if path in positions
-        ]
-        for channel in range(symmetry.size)
-    ]
-    for channel, own in enumerate(of_channels):
+    words = [f"w{word}" for word in range(layout.words)]
+    for shape in layout.shapes:
+        own = [[layout.places[shape.number][at] for at in column] for column in columns_of(shape, symmetry)]
+        if not any(own):
+            continue
+        lines = _sorted_columns(own, columns)
+        if len(layout.shapes) == 1:
+            yield from lines
+            continue
+        number = f"((w0 >> U({MARK})) & U({(1 << layout.shape_bits) - 1})) == U({shape.number})"
+        if not columns:
+            yield f"if {number}:"
+            yield from (INDENT + line for line in lines)
+            continue
+        kept = [f"o{word}" for word in range(layout.words)]
+        yield f"{', '.join(kept)} = {', '.join(words)}"
+        yield from lines
+        for word, old in zip(words, kept, strict=True):
+            chosen = number.replace("w0", "o0")
+            yield f"{word} = np.where({chosen}, {word}, {old})"
+
+
+def _sorted_columns(of_each: list[list[Place]], columns: bool) -> Iterator[str]:
+    """All that is known of each as one number; the numbers sorted, and put back."""
+    for each, own in enumerate(of_each):
         parts, shift = [], 0
         for place in own:
             part = f"((w{place.word} >> U({place.shift})) & U({(1 << place.bits) - 1}))"
             parts.append(f"({part} << U({shift}))")
             shift += place.bits
-        yield f"k{channel} = {' | '.join(parts)}"
+        yield f"k{each} = {' | '.join(parts)}"
     least, greatest = ("np.minimum", "np.maximum") if columns else ("min", "max")
-    for end in range(symmetry.size - 1, 0, -1):
+    for end in range(len(of_each) - 1, 0, -1):
         for at in range(end):
             pair = f"k{at}, k{at + 1}"
             yield f"{pair} = {least}({pair}), {greatest}({pair})"
-    for channel, own in enumerate(of_channels):
+    for each, own in enumerate(of_each):
         shift = 0
         for place in own:
             kept = ((1 << WORD) - 1) & ~place.mask
-            part = f"((k{channel} >> U({shift})) & U({(1 << place.bits) - 1}))"
+            part = f"((k{each} >> U({shift})) & U({(1 << place.bits) - 1}))"
             yield f"w{place.word} = (w{place.word} & U({kept})) | ({part} << U({place.shift}))"
             shift += place.bits

@@ -1,14 +1,14 @@
-"""Symmetry of channels: states that differ only in which channel is which are searched as one.
+"""Symmetry of channels or tasks: states that differ only in which is which are searched as one.
 
 A symmetry is declared (`model.closed.bounds.Symmetry`) and used only once it is proved: z3 is asked for a
-state and an event in which a kernel's moves, after two neighbouring channels have changed places, are not
-the moves before with these two changed: whether the event is offered, whether it is allowed, where it leads
-and whether it breaks a property. Neighbours generate every permutation, so if there is no such state, the
-whole group may be divided out. Effects may name channels in another order: what is said takes no part, and a
-program that tells it is refused.
+state and an event in which a kernel's moves, after two neighbours have changed places, are not the moves
+before with these two changed: whether the event is offered, whether it is allowed, where it leads and whether
+it breaks a property. Neighbours generate every permutation, so if there is no such state, the whole group may
+be divided out. Effects may name channels in another order: what is said takes no part, and a program that
+tells it is refused.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import z3
@@ -18,7 +18,7 @@ from model.engines.following import satisfiable, solver_with
 from model.engines.packing import Shape
 from model.engines.program import Move, Node, Offer, Program
 from model.engines.renaming import ranked
-from model.engines.shapes import Field
+from model.engines.shapes import Field, taken_apart
 from model.engines.symbolic import bool_term, int_term
 from model.engines.trees import Branch, Tree, holds
 
@@ -27,20 +27,19 @@ Swap = Mapping[str, str]
 
 
 class NotSymmetricError(ValueError):
-    """A reduction would not be sound: the moves of a model depend on which channel is which."""
+    """A reduction would not be sound: the moves of a model depend on which channel or task is which."""
 
 
 def reduced(program: Program, symmetry: Symmetry) -> Program:
     """The program with the symmetry divided out. Raises NotSymmetricError if z3 does not prove it."""
-    if program.said is not None or program.interpreted or len(program.layout.shapes) != 1:
+    if program.said is not None or program.interpreted:
         raise NotSymmetricError(
-            f"{program.world.name}: a symmetry needs states of one shape, no words of what is said and no "
-            f"property that is asked in Python; there are {len(program.layout.shapes)} shapes, "
-            f"{program.said_words} words and {len(program.interpreted)} such properties"
+            f"{program.world.name}: a symmetry needs no words of what is said and no property that is asked "
+            f"in Python; there are {program.said_words} words and {len(program.interpreted)} such properties"
         )
-    shape = program.layout.shapes[0]
-    for first in range(symmetry.size - 1):
-        _prove(program, symmetry, shape, first)
+    for shape in program.layout.shapes:
+        for first in range(symmetry.first, symmetry.first + symmetry.size - 1):
+            _prove(program, symmetry, shape, first)
     return program._replace(symmetry=symmetry)
 
 
@@ -48,63 +47,78 @@ def canonical(program: Program, node: Node) -> tuple[int, ...]:
     """The words of the state that stands for a node and all its permutations."""
     if program.ids:
         node = ranked(program, node)
-    symmetry = program.symmetry
-    if symmetry is None:
-        return program.layout.pack(node)
-    columns = sorted(
-        zip(*(_elements(node, name) for name in symmetry.names), strict=True),
+    layout = program.layout
+    if program.symmetry is None:
+        return layout.pack(node)
+    skeleton, _, values = taken_apart(node, layout.bounds, layout.root)
+    shape = layout.shapes[layout.numbers[skeleton]]
+    columns = columns_of(shape, program.symmetry)
+    ordered = sorted(
+        ([values[position] for position in column] for column in columns),
         key=lambda column: tuple(int(value) for value in reversed(column)),
     )
-    for name, elements in zip(symmetry.names, zip(*columns, strict=True), strict=True):
-        node = _with_elements(node, name, elements)
-    return program.layout.pack(node)
+    for column, own in zip(columns, ordered, strict=True):
+        for position, value in zip(column, own, strict=True):
+            values[position] = value
+    return layout.pack_values(shape.number, values)
 
 
-def _elements(node: Node, name: str) -> tuple[Any, ...]:
-    return node.environment if name == "environment" else tuple(getattr(node.state, name))
+def columns_of(shape: Shape, symmetry: Symmetry) -> list[list[int]]:
+    """By channel or task: the positions of its fields that vary, in the same order for each."""
+    columns: list[list[int]] = [[] for _ in range(symmetry.size)]
+    for position in shape.varying:
+        place = _place(shape.fields[position].path, symmetry)
+        if place is not None:
+            columns[place - symmetry.first].append(position)
+    return columns
 
 
-def _with_elements(node: Node, name: str, elements: tuple[Any, ...]) -> Node:
-    if name == "environment":
-        return node._replace(environment=elements)
-    return node._replace(state=node.state._replace(**{name: elements}))
+def _place(path: str, symmetry: Symmetry) -> int | None:
+    """Of which channel or task a field is, if it is one's."""
+    *_, name, place = path.split(".")
+    if name not in symmetry.names or not place.isdigit():
+        return None
+    number = int(place)
+    return number if symmetry.first <= number < symmetry.first + symmetry.size else None
 
 
-def element_path(name: str, place: int) -> str:
-    """The path of one element of a symmetric field."""
-    return f"node.environment.{place}" if name == "environment" else f"node.state.{name}.{place}"
+def _swap(shape: Shape, symmetry: Symmetry, first: int) -> dict[str, str]:
+    """The paths of the fields of two neighbours, each with its twin."""
+    others = {first: first + 1, first + 1: first}
+    swap = {}
+    for field in shape.fields:
+        place = _place(field.path, symmetry)
+        if place in others:
+            swap[field.path] = f"{field.path.rpartition('.')[0]}.{others[place]}"
+    return swap
 
 
 def _prove(program: Program, symmetry: Symmetry, shape: Shape, first: int) -> None:
-    """Ask z3 whether channels `first` and the one behind it can be told apart."""
+    """Ask z3 whether channel or task `first` and the one behind it can be told apart."""
+    pair = f"{symmetry.event_field}s {first} and {first + 1}"
+    swaps = {one.number: _swap(one, symmetry, first) for one in program.layout.shapes}
     paths = [field.path for field in shape.fields]
-    swap = {
-        element_path(name, place): element_path(name, other)
-        for name in symmetry.names
-        for place, other in ((first, first + 1), (first + 1, first))
-    }
+    swap = swaps[shape.number]
     for path, other in swap.items():
-        if shape.fixed.get(paths.index(path)) != shape.fixed.get(paths.index(other)):
+        if other not in paths or shape.fixed.get(paths.index(path)) != shape.fixed.get(paths.index(other)):
             raise NotSymmetricError(f"{path} and {other} are not alike: one of them never varies")
     symbols = {field.path: _symbol(field) for field in shape.fields}
     pairs = [(symbols[path], symbols[other]) for path, other in swap.items()]
-    assumed = z3.And(*program.assumed[0])
+    assumed = z3.And(*program.assumed[shape.number])
     if satisfiable(solver_with(*_within(shape.fields), assumed), z3.Not(z3.substitute(assumed, *pairs))):
-        raise NotSymmetricError(f"the state properties tell channels {first} and {first + 1} apart")
-    offers = {(offer.action, repr(offer.event)): offer for offer in program.offers[0]}
+        raise NotSymmetricError(f"the state properties tell {pair} apart")
+    offers = {(offer.action, repr(offer.event)): offer for offer in program.offers[shape.number]}
     for (action, _), offer in offers.items():
         event: Any = offer.event
-        channel = getattr(event, symmetry.event_field, None)
-        if channel in (first, first + 1):
-            event = event._replace(**{symmetry.event_field: first + 1 if channel == first else first})
+        named = getattr(event, symmetry.event_field, None)
+        if named in (first, first + 1):
+            event = event._replace(**{symmetry.event_field: first + 1 if named == first else first})
         twin = offers.get((action, repr(event)))
         if twin is None:
             raise NotSymmetricError(f"{offer.event} is offered, and {event} never is")
-        solver = solver_with(*_within((*shape.fields, *offer.ranges)), *program.assumed[0])
-        if satisfiable(solver, _told_apart(shape, offer, twin, swap)):
-            raise NotSymmetricError(
-                f"channels {first} and {first + 1} can be told apart by {offer.event}, as in {solver.model()}"
-            )
+        solver = solver_with(*_within((*shape.fields, *offer.ranges)), assumed)
+        if satisfiable(solver, _told_apart(program, pairs, swaps, offer, twin)):
+            raise NotSymmetricError(f"{pair} can be told apart by {offer.event}, as in {solver.model()}")
 
 
 def _within(fields: tuple[Field, ...]) -> list[z3.BoolRef]:
@@ -115,10 +129,14 @@ def _within(fields: tuple[Field, ...]) -> list[z3.BoolRef]:
     ]
 
 
-def _told_apart(shape: Shape, offer: Offer, twin: Offer, swap: Swap) -> z3.BoolRef:
+def _told_apart(
+    program: Program,
+    pairs: list[tuple[z3.ExprRef, z3.ExprRef]],
+    swaps: Mapping[int, Swap],
+    offer: Offer,
+    twin: Offer,
+) -> z3.BoolRef:
     """The offer and its twin in the swapped state do not do the same."""
-    symbols = {field.path: _symbol(field) for field in shape.fields}
-    pairs = [(symbols[path], symbols[other]) for path, other in swap.items()]
 
     def swapped(term: z3.ExprRef) -> z3.ExprRef:
         return z3.substitute(term, *pairs)
@@ -127,24 +145,47 @@ def _told_apart(shape: Shape, offer: Offer, twin: Offer, swap: Swap) -> z3.BoolR
     allowed = _term(offer.moves, lambda move: z3.BoolVal(isinstance(move, Move)))
     allowed_there = swapped(_term(twin.moves, lambda move: z3.BoolVal(isinstance(move, Move))))
     differences = [_breaks(offer.moves) != swapped(_breaks(twin.moves))]
-    for place in shape.varying:
-        field = shape.fields[place]
-        there = [other.path for other in shape.fields].index(swap.get(field.path, field.path))
-        after, after_there = _after(offer.moves, place, field), _after(twin.moves, there, field)
-        differences.append(after != swapped(after_there))
+    reached = {move.after.skeleton for tree in (offer.moves, twin.moves) for move in _moves(tree)}
+    for skeleton in reached:
+        shape = program.layout.shapes[program.layout.numbers[skeleton]]
+        paths = [field.path for field in shape.fields]
+        differences.append(_leads_to(offer.moves, shape) != swapped(_leads_to(twin.moves, shape)))
+        for place in shape.varying:
+            field = shape.fields[place]
+            there = paths.index(swaps[shape.number].get(field.path, field.path))
+            after, after_there = _after(offer.moves, shape, place), _after(twin.moves, shape, there)
+            differences.append(after != swapped(after_there))
     moved_apart = z3.And(allowed, z3.Or(*differences))
     return z3.Or(offered != offered_there, z3.And(offered, z3.Or(allowed != allowed_there, moved_apart)))
+
+
+def _moves(tree: Tree) -> Iterator[Move]:
+    """The moves at the leaves."""
+    if isinstance(tree, Branch):
+        yield from _moves(tree.yes)
+        yield from _moves(tree.no)
+    elif isinstance(tree, Move):
+        yield tree
+
+
+def _leads_to(tree: Tree, shape: Shape) -> z3.BoolRef:
+    """A move of a tree leads to a state of this shape."""
+    return _term(
+        tree, lambda leaf: z3.BoolVal(isinstance(leaf, Move) and leaf.after.skeleton == shape.skeleton)
+    )
 
 
 def _symbol(field: Field) -> z3.ExprRef:
     return z3.Bool(field.path) if field.is_bool else z3.Int(field.path)
 
 
-def _after(tree: Tree, place: int, field: Field) -> z3.ExprRef:
-    """A field after the moves of a tree, as one term; its lowest value where there is no move."""
+def _after(tree: Tree, shape: Shape, place: int) -> z3.ExprRef:
+    """A field after the moves of a tree, as one term; its lowest value where they lead to another shape."""
+    field = shape.fields[place]
 
     def value(leaf: object) -> z3.ExprRef:
-        after = leaf.after.values[place] if isinstance(leaf, Move) else field.lowest
+        reached = isinstance(leaf, Move) and leaf.after.skeleton == shape.skeleton
+        after = leaf.after.values[place] if isinstance(leaf, Move) and reached else field.lowest
         return (
             bool_term(bool(after) if isinstance(after, int) else after) if field.is_bool else int_term(after)
         )

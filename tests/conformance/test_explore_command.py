@@ -55,5 +55,26 @@ def test_a_model_without_bounds_has_no_kernel(capsys):
     assert "leave --labelled out" in capsys.readouterr().err
 
 
+def test_fewer_states_stand_for_all_once_that_is_proved(tmp_path, capsys):
+    counts = []
+    for chosen in ((), ("--symmetric",), ("--symmetric", "--every-id")):
+        file = tmp_path / "found.json"
+        arguments = ["explore", "gate", "--channels", "2", "--ids", "7", *chosen, "--json", str(file)]
+        assert cli.run(arguments) == Exit.CONFORMS
+        counts.append(orjson.loads(file.read_bytes())["states"])
+    whole, symmetric, every = counts
+
+    assert every < symmetric < whole
+    assert cli.run(["explore", "gate", "--ids", "3", "--every-id"]) == Exit.USAGE
+    assert "not proved" in capsys.readouterr().err
+
+
+def test_reductions_are_of_kernels(capsys):
+    assert cli.run(["explore", "gate", "--engine", "python", "--symmetric"]) == Exit.USAGE
+    assert "proved of kernels" in capsys.readouterr().err
+    assert cli.run(["explore", "coordinator", "--every-id"]) == Exit.USAGE
+    assert "leave --every-id out" in capsys.readouterr().err
+
+
 def test_the_names_of_the_command_are_those_of_the_models():
     assert set(NAMES) == set(MODELS)

@@ -3,13 +3,15 @@
 import pytest
 
 from model.alignment import Gate
-from model.closed.bounds import bounded_gate, channels_of_gate
+from model.closed.bounds import bounded_coordinator, bounded_gate, channels_of_gate, tasks_of_coordinator
+from model.coordinator_state import Coordinator
 from model.engines.columns import explore_columns
+from model.engines.compiled import Compiled
 from model.engines.explore import explore
 from model.engines.moves import program_of
 from model.engines.program import Node, all_words
 from model.engines.symmetry import NotSymmetricError, canonical, reduced
-from model.events import Barrier, EndOfPartition, Step, Trigger
+from model.events import AcknowledgeMessage, Barrier, EndOfPartition, Event, Step, Trigger
 from model.properties import of_component
 from model.properties.registry import Property
 
@@ -23,6 +25,52 @@ def test_the_search_sees_one_state_of_each_orbit():
     nodes = explore(bounded.world, keep_transitions=False).nodes
 
     assert explore_columns(program).states == len({canonical(program, Node(*node)) for node in nodes})
+
+
+def test_tasks_change_places_in_every_shape_of_a_coordinator():
+    bounded = bounded_coordinator(3, 1)
+    program = program_of(*bounded, of_component("coordinator"))
+    fewer = reduced(program, tasks_of_coordinator(3))
+    nodes = explore(bounded.world, keep_transitions=False).nodes
+    orbits = {canonical(fewer, Node(*node)) for node in nodes}
+
+    assert len(program.layout.shapes) > 1
+    assert explore_columns(fewer).states == Compiled(fewer).explore().states == len(orbits) < len(nodes)
+
+
+def test_a_guard_that_prefers_a_task_is_refused():
+    world, bounds = bounded_coordinator(3, 1)
+
+    def allows(environment: tuple, event: Event) -> tuple | None:
+        forbidden = type(event) is AcknowledgeMessage and event.task == 2
+        return None if forbidden else world.allows(environment, event)
+
+    with pytest.raises(
+        NotSymmetricError, match=r"tasks 1 and 2 can be told apart by Acknowledge|never varies"
+    ):
+        reduced(program_of(world._replace(allows=allows), bounds), tasks_of_coordinator(3))
+
+
+def test_the_source_is_told_apart_from_the_other_tasks():
+    every = tasks_of_coordinator(3)._replace(first=0, size=3)
+    with pytest.raises(NotSymmetricError):
+        reduced(program_of(*bounded_coordinator(3, 1)), every)
+
+
+def test_a_step_that_prefers_a_task_where_it_leads_is_refused():
+    """It forgets who has acknowledged: the next state has another shape, or another field."""
+    world, bounds = bounded_coordinator(3, 1)
+
+    def step(state: Coordinator, event: Event) -> Step[Coordinator]:
+        after = world.step(state, event)
+        if type(event) is AcknowledgeMessage and event.task == 1 and after.state.pending:
+            return Step(state, after.effects, after.rules)
+        return after
+
+    with pytest.raises(
+        NotSymmetricError, match=r"tasks 1 and 2 can be told apart by Acknowledge|never varies"
+    ):
+        reduced(program_of(world._replace(step=step), bounds), tasks_of_coordinator(3))
 
 
 def test_the_shortest_run_is_one_of_the_model_itself():
