@@ -1,12 +1,24 @@
-"""The page of `barrierspec trace flink`: each log's verdict, what its rejection says, and the situations."""
+"""The page of `barrierspec trace flink`: each log's verdict, its rejection, diagrams, and the situations.
 
-from collections.abc import Sequence
+A log has more steps than anybody looks at. Of an accepted one the steps from the first checkpoint on are
+shown, of the gate with most channels and of the coordinator; of a rejected one the last steps of whoever was
+asked last.
+"""
 
+from collections.abc import Iterable, Iterator, Sequence
+
+from conformance.drive.lockstep import Answer
+from conformance.observe.flink.run import Part, Taken
 from conformance.observe.flink.situations import RARE, REQUIRED, SITUATIONS
 from conformance.observe.flink.validate import FlinkResult
+from conformance.page import draw
+from conformance.page.case import Case, Step
 from conformance.page.document import Page, Row, Situation
 from conformance.parts.result import PartResult
 from conformance.verdict import together
+
+LOOKED_AT = 4
+"""The steps of so many logs are shown."""
 
 
 def page_of(
@@ -26,9 +38,41 @@ def page_of(
     )
     releases = ", ".join(dict.fromkeys(result.release for result in results)) or "none"
     about = (("wording of", releases), ("jobs", ", ".join(result.job for result in results) or "none"))
+    cases = tuple(case for result in results[:LOOKED_AT] for case in _cases(result))
     return Page(
-        "trace flink", verdict, headline, about, again, rows, (), tuple(_situations(results, required))
+        "trace flink", verdict, headline, about, again, rows, cases, tuple(_situations(results, required))
     )
+
+
+def _cases(result: FlinkResult) -> Iterator[Case]:
+    if result.rejection is not None:
+        if result.asked is not None and result.asked.last:
+            behind = f"Line {result.rejection.line} comes behind these steps, and no rule allows it."
+            yield _case(
+                result, result.asked, f"{result.asked.name}: the last steps", result.asked.last, behind
+            )
+        return
+    gates = [part for part in result.parts if part.component == "gate" and part.first]
+    shown = sorted(gates, key=lambda part: -part.config["channels"])[:1]
+    shown += [part for part in result.parts if part.component == "coordinator" and part.first]
+    for part in shown:
+        yield _case(result, part, f"{part.name}: from the first checkpoint on", part.first, "")
+
+
+def _case(result: FlinkResult, part: Part, title: str, taken: Iterable[Taken], note: str) -> Case:
+    steps = tuple(
+        Step(
+            part.component,
+            one.event,
+            Answer(one.effects, part.seen(one.state)),
+            None,
+            one.rules,
+            f"line {one.line}" if one.line else "",
+        )
+        for one in taken
+    )
+    diagram = draw.of_component(part.component, part.config, steps, is_wrong=False)
+    return Case(title, f"job {result.job}", steps, diagram, is_recorded=True, note=note)
 
 
 def _situations(results: Sequence[FlinkResult], required: Sequence[str]) -> list[Situation]:

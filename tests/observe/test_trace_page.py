@@ -120,10 +120,16 @@ def test_the_log_of_a_flink_job_has_a_page(tmp_path):
     text = file.read_text(encoding="utf-8")
     assert "are what the protocol does." in text
     assert '<h2 id="situations">' in text
+    gate, coordinator = (text.index(f"{who}: from the first checkpoint on") for who in ("#0", "coordinator"))
+    assert gate < coordinator
+    assert text[gate:coordinator].count("channel 1") > 0
+    assert "line " in text[gate:coordinator]
 
     lines = gzip.decompress(LOG.read_bytes()).decode().splitlines(keepends=True)
     kept = [line for line in lines if "Triggering checkpoint 2 " not in line]
     (tmp_path / "job.log").write_text("".join(kept))
     assert len(kept) < len(lines)
     assert cli.run(["trace", "flink", str(tmp_path / "job.log"), "--html", str(file)]) == Exit.DIVERGES
-    assert "What was logged is no run of the protocol: " in file.read_text(encoding="utf-8")
+    text = file.read_text(encoding="utf-8")
+    assert "What was logged is no run of the protocol: " in text
+    assert "comes behind these steps, and no rule allows it." in text

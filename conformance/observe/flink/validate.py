@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from conformance.observe.flink import grammar
 from conformance.observe.flink.grammar import Said, parsed
 from conformance.observe.flink.jobmanager import JobManager
 from conformance.observe.flink.lines import records
 from conformance.observe.flink.order import Order, Stuck, Wait
-from conformance.observe.flink.run import Run, Settings
+from conformance.observe.flink.run import Part, Run, Settings
 from conformance.observe.flink.situations import REQUIRED
 from conformance.observe.flink.subtask import SubtaskReplay
 from conformance.observe.flink.survey import Survey, survey
@@ -62,6 +62,10 @@ class FlinkResult:
     rules: tuple[str, ...]
     """Rules that fired, sorted."""
     rejection: FlinkRejection | None
+    parts: tuple[Part, ...] = field(default=(), compare=False, repr=False)
+    """What has taken steps: the coordinator, each subtask and its gate."""
+    asked: Part | None = field(default=None, compare=False, repr=False)
+    """The one that was asked last."""
 
     def describe(self) -> str:
         """The result in one line."""
@@ -126,6 +130,8 @@ def replayed(
         tolerated=dict(sorted(run.tolerated.items())),
         rules=tuple(sorted(run.rules)),
         rejection=rejection,
+        parts=tuple(run.parts),
+        asked=run.asked,
     )
 
 
