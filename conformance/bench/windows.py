@@ -1,6 +1,6 @@
 """One job at full load, in whose time windows with checkpoints and windows without any take turns.
 
-A machine's speed wanders within minutes, and two neighbouring windows lie seconds apart. They come in pairs,
+A machine's speed wanders within seconds, so windows are short and neighbours are compared. They come in pairs,
 each in another order than the one before, so that what drifts falls on both alike. What a checkpoint causes
 falls into its window: it is triggered at a slot of it, and the next window begins when the last checkpoint
 is complete and the sink has committed it. What a window without checkpoints leaves behind are the updates of
@@ -19,7 +19,7 @@ from conformance.bench.rates import MeasurementError
 from impl.connectors.frontier import frontier
 from impl.running import RunningJob
 
-SLOTS, SLOT_SECONDS = 4, 0.5
+SLOTS, SLOT_SECONDS = 2, 0.5
 """Checkpoints of a window, and the time from one to the next."""
 _LONGEST_SECONDS = 60.0
 _LOOK_SECONDS = 0.005
