@@ -1,11 +1,11 @@
 """One job at full load, in whose time windows with checkpoints and windows without any take turns.
 
-A machine's speed wanders within seconds, so windows are short and neighbours are compared. They come in pairs,
-each in another order than the one before, so that what drifts falls on both alike. What a checkpoint causes
-falls into its window: it is triggered at a slot of it, and the next window begins when the last checkpoint
-is complete and the sink has committed it. What a window without checkpoints leaves behind are the updates of
-its keys, one for each that has changed, as after any interval in which they all change: the first checkpoint
-after it tells no more of them than every other.
+A machine's speed wanders within seconds, so windows are short and neighbours are compared. They come in
+pairs, each in another order than the one before, so that what drifts falls on both alike. What a
+checkpoint causes falls into its window: it is triggered at a slot of it, and the next window begins when
+the last checkpoint is complete and the sink has committed it. What a window without checkpoints leaves
+behind are the updates of its keys, one for each that has changed, as after any interval in which they all
+change: the first checkpoint after it tells no more of them than every other.
 """
 
 import time
