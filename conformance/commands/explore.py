@@ -86,9 +86,9 @@ def command(
     """See every state of a closed model, and ask every property on the way.
 
     The Python engine reads the model as it stands; the compiled one makes a kernel of its paths first, or, of
-    a composed dataflow, tables of its answers on the way, and counts the same. On Spark numpy has that
-    kernel, and states are kept in files, for what outgrows one machine. Ends with 1 and the shortest run if a
-    property does not hold.
+    a composed dataflow or a large coordinator, tables of its answers on the way, and counts the same. On
+    Spark numpy has that kernel, and states are kept in files, for what outgrows one machine. Ends with 1 and
+    the shortest run if a property does not hold.
     """
     import orjson
 
@@ -107,9 +107,11 @@ def command(
     size = Size(channels, tasks, ids, at_once, retain, not handler, not ends_abort, injects, profile)
     chosen = MODELS[model](size)
     if chosen.bounds is None and engine == "spark":
-        raise click.UsageError(f"{model} has no kernel, which Spark needs: --engine compiled or python")
+        raise click.UsageError(
+            f"{chosen.world.name} has no kernel, which Spark needs: --engine compiled or python"
+        )
     if chosen.bounds is None and labelled:
-        raise click.UsageError(f"{model} says nothing in its steps, nor does TLC's: leave --labelled out")
+        raise click.UsageError(f"{chosen.world.name} has no kernel, which counts that: leave --labelled out")
     if (symmetric or every_id) and (chosen.bounds is None or engine == "python"):
         raise click.UsageError(
             "--symmetric and --every-id are proved of kernels: a gate or a coordinator, compiled or on Spark"
@@ -180,7 +182,7 @@ def _on_spark(
 
 
 def _asked(found: "Explored") -> list[str]:
-    """What the model itself had to do with the search of a composition."""
+    """What the model itself had to do with a search by its answers."""
     if not found.answers:
         return []
     both = found.states / (found.search_seconds + found.ask_seconds)

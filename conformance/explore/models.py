@@ -15,6 +15,9 @@ from model.closed.bounds import (
 from model.closed.worlds import World
 from model.profiles import PROFILES
 
+KERNEL_IDS = 2
+"""With more ids a coordinator has too many paths for a kernel; its moves are looked up in tables."""
+
 
 class Size(NamedTuple):
     """What a model is asked to have; each takes what concerns it."""
@@ -31,7 +34,7 @@ class Size(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A closed model, with the bounds that the compiled engines need; the Python engine needs none."""
+    """A closed model, with the bounds that kernels need; None: it has no kernel, but portions."""
 
     world: World
     bounds: Bounds | None
@@ -55,6 +58,8 @@ def _gate(size: Size) -> Chosen:
 
 def _coordinator(size: Size) -> Chosen:
     bounded = bounded_coordinator(size.tasks, size.ids, max_concurrent=size.at_once, retain=size.retain)
+    if size.ids > KERNEL_IDS:
+        return Chosen(bounded.world, None)
     return Chosen(*bounded, tasks_of_coordinator(size.tasks))
 
 

@@ -31,6 +31,7 @@ from model.events import (
     TaskStatus,
     TriggerRequest,
 )
+from model.pending import new_pending
 from model.profiles import NEWEST, PROFILES, Profile
 from model.steps import step_of
 from model.store import CHECKPOINT, SAVEPOINT, STOP, Store
@@ -42,7 +43,7 @@ Offers = Callable[[Any], Offered]
 
 
 class Portions(NamedTuple):
-    """How a composed world comes apart, so that one can see how little each of its moves looks at."""
+    """How a world comes apart, so that one can see how little each of its moves looks at."""
 
     movers: tuple[Offers, ...]
     """What the world offers, in its order, each by itself."""
@@ -51,6 +52,10 @@ class Portions(NamedTuple):
     growing: Mapping[str, Any] = {}
     """The names of collections that grow and shrink, `name.*` for the members of one, each with a member that
     comes apart as all of them do; None: they do not come apart."""
+
+
+BY_TASK = ("tasks_run", "tasks_finished", "tasks_reached", "tasks", "acknowledged", "states", "shared")
+"""Collections of a coordinator with one member for each task."""
 
 
 class World(NamedTuple):
@@ -70,7 +75,7 @@ class World(NamedTuple):
     toured: bool = True
     """Its runs mean the same on the wire; not so where a bound is set lower than the protocol has it."""
     portions: Portions | None = None
-    """Of a composed world."""
+    """Of a world with too many shapes for a kernel: a composition, a large coordinator."""
 
 
 def gate_world(
@@ -183,6 +188,7 @@ def coordinator_world(tasks: int, ids: int, *, max_concurrent: int, retain: int)
         offers,
         _anything,
         step_of("coordinator"),
+        portions=Portions((offers,), BY_TASK, {"pending": new_pending(1, CHECKPOINT, 2, plan.sources)}),
     )
 
 

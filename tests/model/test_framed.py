@@ -10,7 +10,7 @@ from model import transactions
 from model.actions import Receive
 from model.closed import dataflow as closed_dataflow
 from model.closed.dataflow import REPLACED, REPLAY, TWICE, ZOMBIES, dataflow_world
-from model.closed.worlds import Portions, World
+from model.closed.worlds import Portions, World, coordinator_world
 from model.engines.answers import ContradictionError
 from model.engines.explore import TooManyStatesError, explore
 from model.engines.framed import Framed
@@ -48,6 +48,17 @@ def test_the_graph_is_that_of_the_explorer(scope, cores):
     assert (found.depth, found.rules) == (graph.depth, graph.rules)
     assert found.answers < found.transitions
     assert found.confirmed > 0
+
+
+def test_a_coordinator_comes_apart_by_pending_checkpoints_and_tasks():
+    world = coordinator_world(2, 3, max_concurrent=1, retain=1)
+    properties = of_component("coordinator")
+    graph = explore(world, properties, keep_transitions=False)
+    found = Framed(world, properties).explore()
+
+    assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
+    assert (found.depth, found.rules) == (graph.depth, graph.rules)
+    assert found.answers < found.transitions / 4
 
 
 def test_states_are_those_that_tlc_has_counted():
