@@ -21,6 +21,8 @@ from impl.running import RunningJob
 
 SLOTS, SLOT_SECONDS = 2, 0.5
 """Checkpoints of a window, and the time from one to the next."""
+_WARM_PAIRS = 5
+"""Left out: the first checkpoints of a job cost several times what the later ones do."""
 _LONGEST_SECONDS = 60.0
 _LOOK_SECONDS = 0.005
 
@@ -45,11 +47,11 @@ class Windows:
         self._processes = tree()
 
     def pairs(self, pairs: int) -> Iterator[Window]:
-        """Two windows of each pair, one with checkpoints and one without, after a pair to get warm.
+        """Two windows of each pair, one with checkpoints and one without, after some to get warm.
 
         Raises MeasurementError if a process has come or gone meanwhile.
         """
-        for number in range(-1, pairs):
+        for number in range(-_WARM_PAIRS, pairs):
             for checkpoints in (True, False) if number % 2 else (False, True):
                 window = self._measured(checkpoints=checkpoints)
                 if number >= 0:
