@@ -23,3 +23,9 @@ def postgres():
         pytest.skip(str(missing))
     with server:
         yield server
+
+
+@pytest.fixture(autouse=True)
+def a_wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines are broken where they are in the documentation, whatever terminal or worker runs the tests."""
+    monkeypatch.setenv("COLUMNS", "100")
