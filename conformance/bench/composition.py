@@ -38,7 +38,7 @@ def measure(folder: Path, scale: Scale) -> Report:
 
 
 def _composed(composition: Composition, times: int, kernels: str) -> Iterator[Row]:
-    """TLC and the search by what moves look at in turn; the explorer once."""
+    """TLC and the search by what moves look at in turn; the explorer would take minutes."""
     in_turn: dict[str, Search] = {
         TLC: partial(tlc_on, *composition),
         ONE: partial(ours_composed, "framed", composition, "1", kernels=kernels),
@@ -47,7 +47,6 @@ def _composed(composition: Composition, times: int, kernels: str) -> Iterator[Ro
     rounds = [{who: search() for who, search in in_turn.items()} for _ in range(min(times, ROUNDS))]
     for who in in_turn:
         yield Row(composition.name, who, tuple(found[who] for found in rounds))
-    yield Row(composition.name, PYTHON, (ours_composed("composed", composition),))
 
 
 def _compared(found: dict[tuple[str, str], Row], model: str) -> Iterator[Figure]:

@@ -43,10 +43,17 @@ def figures_of(title: str, windows: Sequence[Window]) -> list[Figure]:
     low, high = interval(more)
     told = f"95 % interval {low:.1f} to {high:.1f} %, {len(pairs)} pairs of windows"
     return [
-        Figure(f"checkpoints, {title}", "% more", more, BAR_PER_CENT, at_most=True, told=told),
+        Figure(
+            f"processor time that checkpoints add, {title}",
+            "% more",
+            more,
+            BAR_PER_CENT,
+            at_most=True,
+            told=told,
+        ),
         Figure(f"processor time of a checkpoint, {title}", "ms", each),
-        Figure(f"with checkpoints, {title}", "s per M rows", [taking for _, taking in spent]),
-        Figure(f"without checkpoints, {title}", "s per M rows", [none for none, _ in spent]),
+        Figure(f"processor time with checkpoints, {title}", "s per M rows", [taking for _, taking in spent]),
+        Figure(f"processor time without checkpoints, {title}", "s per M rows", [none for none, _ in spent]),
     ]
 
 

@@ -14,6 +14,8 @@ from numba import prange
 from model.engines.answers import BREAKS, LEAF, MISSING, NUMBER_BITS, PLAIN, SPREAD_NODE, SPREAD_NUMBER
 from model.engines.searching import Bytes, I, Ints, U, Words
 
+PATIENCE = 32
+"""So many states of which all is known are passed over in search of the next one."""
 BROKEN = 1
 UNANSWERED = 2
 CROWDED = 4
@@ -104,12 +106,17 @@ def unanswered(
     fired: Bytes,
     answers: Any,  # noqa: ANN401 - the kernel's
 ) -> int:
-    """Where in `order`, from `first` up to `last`, states stand of which something is not known; how many."""
-    count = 0
+    """Where in `order`, from `first` up to `last`, states stand of which something is not known; how many.
+
+    Given up where none comes for a while.
+    """
+    count, newest = 0, first
     for position in range(first, last):
+        if position - newest > PATIENCE:
+            break
         _, _, flags = expand(order[position], buffer, fired, answers)
         if flags == UNANSWERED:
-            found[count] = position
+            found[count] = newest = position
             count += 1
             if count == len(found):
                 break

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from model.closed.worlds import Offers, World
 from model.engines.answers import BREAKS, MISSING, PLAIN, REFUSED, Answers, Words
 from model.engines.making import Maker
-from model.engines.parts import Parts
+from model.engines.parts import ABSENT, Parts
 from model.engines.places import Numbers
 from model.engines.program import Node
 from model.engines.retrace import DisagreementError
@@ -175,6 +175,8 @@ class Frames:
         return tuple((part, self._now(part, value)) for part, value in self.parts.different(before, after))
 
     def _now(self, part: int, value: Any) -> int:  # noqa: ANN401 - what stands at the part's place
+        if value is ABSENT:
+            return 0
         if type(value) is StandIn:
             source = part_of(value)
             if self.parts.alike(part, source) and source not in self._reading:

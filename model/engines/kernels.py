@@ -60,7 +60,7 @@ def scalar_module(expand: str, *, cores: int) -> ModuleType:
 
 def answering_module(*, cores: int) -> ModuleType:
     """The search that asks tables of answers what a state leads to."""
-    names = _names(answering, ("BROKEN", "UNANSWERED", "CROWDED"))
+    names = _names(answering, ("PATIENCE", "BROKEN", "UNANSWERED", "CROWDED"))
     names += "\n" + _names(
         answers, ("MISSING", "LEAF", "PLAIN", "BREAKS", "SPREAD_NODE", "SPREAD_NUMBER", "NUMBER_BITS")
     )

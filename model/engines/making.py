@@ -42,7 +42,7 @@ class Maker:
     def _make(self, numbers: Numbers) -> Any:  # noqa: ANN401
         shape = self._shape
         if type(shape) is Growing:
-            present = tuple(self._member(part, numbers[part]) for part, _ in shape.members)
+            present = tuple(self._member(part, numbers[part]) for part, _, _ in shape.members)
             return self._collection(present, tuple(maker.made(numbers) for maker in self._makers))
         if type(shape) is Record:
             made = [maker.made(numbers) for maker in self._makers]
@@ -54,4 +54,4 @@ class Maker:
 def _inner(shape: Shape) -> tuple[Shape, ...]:
     if type(shape) is Record:
         return shape.members
-    return tuple(member for _, member in shape.members) if type(shape) is Growing else ()
+    return tuple(member for _, member, _ in shape.members) if type(shape) is Growing else ()

@@ -19,7 +19,7 @@ from model.engines.program import Node
 from model.engines.touching import StandIn, known_to_be_false, part_of, settled, slots_of
 
 ENVIRONMENT = "environment"
-ROOM = 4
+ROOM = 8
 """For so many members of a collection that grows there are parts at first."""
 PRESENT = "present"
 
@@ -46,8 +46,8 @@ class Growing(NamedTuple):
 
     number: int
     """Which of all it is."""
-    members: tuple[tuple[int, "Shape"], ...]
-    """The part that says whether it is there, and the member; there is room for so many."""
+    members: tuple[tuple[int, "Shape", tuple[int, ...]], ...]
+    """The part that says whether it is there, the member, and its parts; there is room for so many."""
 
 
 Shape: TypeAlias = int | Record | Growing
@@ -106,7 +106,8 @@ class Parts:
         members: Iterable[Shape] = (self._part(one, True) for one in paths)
         if member is not None:
             members = (self._shape_of(member, one, True) for one in paths)
-        growing = Growing(len(self._growing), tuple(zip(present, members, strict=True)))
+        shapes = ((part, shape, parts_of(shape)) for part, shape in zip(present, members, strict=True))
+        growing = Growing(len(self._growing), tuple(shapes))
         self._growing.append((path, growing))
         self._most.append(0)
         return growing
@@ -129,8 +130,8 @@ class Parts:
         """Of each part, how many values it may have; members count up to so many beyond those met so far."""
         counts = [len(values) for values in self.values]
         for (_, shape), most in zip(self._growing, self._most, strict=True):
-            for part, member in shape.members[most + beyond :]:
-                for unused in (part, *parts_of(member)):
+            for part, _, inner in shape.members[most + beyond :]:
+                for unused in (part, *inner):
                     counts[unused] = 1
         return counts
 
@@ -183,7 +184,7 @@ class Parts:
         olds, news = slots_of(before), slots_of(after)
         if any(present for present, _ in news[len(shape.members) :]):
             raise NoRoomError(self._growing[shape.number][0])
-        for at, (part, member) in enumerate(shape.members):
+        for at, (part, member, inner) in enumerate(shape.members):
             was, old = olds[at] if at < len(olds) else NOTHING
             there, new = news[at] if at < len(news) else NOTHING
             self._compare(part, was, there, changes)
@@ -193,11 +194,11 @@ class Parts:
                     self._most[shape.number] = at + 1
                     self.grown += 1
             elif old is not None and not known_to_be_false(was):
-                changes.extend((one, ABSENT) for one in parts_of(member))
+                changes.extend([(one, ABSENT) for one in inner])
 
     def _is_own(self, shape: Growing, there: Any) -> bool:  # noqa: ANN401 - a truth or its stand-in
         """It is another member of the same collection, so that there are no more than before."""
-        return type(there) is StandIn and any(part_of(there) == part for part, _ in shape.members)
+        return type(there) is StandIn and any(part_of(there) == part for part, _, _ in shape.members)
 
 
 def parts_of(shape: Shape) -> tuple[int, ...]:
@@ -207,7 +208,7 @@ def parts_of(shape: Shape) -> tuple[int, ...]:
     if type(shape) is Record:
         return tuple(part for member in shape.members for part in parts_of(member))
     assert type(shape) is Growing
-    return tuple(part for present, member in shape.members for part in (present, *parts_of(member)))
+    return tuple(part for present, _, inner in shape.members for part in (present, *inner))
 
 
 def _named(path: str, names: Iterable[str]) -> str | None:
