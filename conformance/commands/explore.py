@@ -94,7 +94,7 @@ def command(
 
     from conformance.explore import local
     from conformance.explore.levels import AnotherSearchError
-    from conformance.explore.models import MODELS, Size
+    from conformance.explore.models import KERNEL_IDS, MODELS, Size
     from conformance.report.progress import Progressing
     from conformance.verdict import Exit
     from model.engines.explore import TooManyStatesError
@@ -114,7 +114,8 @@ def command(
         raise click.UsageError(f"{chosen.world.name} has no kernel, which counts that: leave --labelled out")
     if (symmetric or every_id) and (chosen.bounds is None or engine == "python"):
         raise click.UsageError(
-            "--symmetric and --every-id are proved of kernels: a gate or a coordinator, compiled or on Spark"
+            "--symmetric and --every-id are proved of kernels, and there is none of this: take a gate, or a "
+            f"coordinator with --ids {KERNEL_IDS}, and --engine compiled or spark"
         )
     if every_id and not chosen.ids:
         raise click.UsageError(f"{model} has ids that count up: leave --every-id out")

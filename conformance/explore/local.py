@@ -39,7 +39,7 @@ class Explored(NamedTuple):
     bytes: int = 0
     """Of tables and orders at the end, on Spark of files; 0 in Python."""
     answers: int = 0
-    """How many the model was asked for while a composition was searched; it is no kernel then."""
+    """How many the model was asked for, where there is no kernel."""
     ask_seconds: float = 0.0
     """That this took, which is no part of the search."""
 
@@ -136,7 +136,7 @@ def compiled(
 
 
 def framed(chosen: Chosen, limit: int, *, cores: int, expected: int = 0, progress: Progress) -> Explored:
-    """A composed world, whose moves are looked up in tables of what the model has answered."""
+    """A model without a kernel, whose moves are looked up in tables of what it has answered."""
     from model.engines.framed import Framed
 
     properties = of_component(chosen.world.component)

@@ -34,6 +34,7 @@ UNBOUNDED = 1_000_000
 
 
 MEMBERS = ("offsets", "inputs", "counted", "subtasks", "sunk", "records", "state.committed")
+"""Collections of a dataflow that are never longer or shorter."""
 
 
 class Scope(NamedTuple):

@@ -1,4 +1,4 @@
-"""A composed world explored at machine speed: what its moves come to is looked up in tables of answers.
+"""A world without a kernel, explored at machine speed: what its moves come to is looked up in tables.
 
     found = Framed(world, of_component(world.component), cores=2).explore()
 
@@ -57,7 +57,7 @@ class Found(NamedTuple):
     rules: frozenset[str]
     """Rules that fired in some step."""
     answers: int
-    """How many the model was asked for."""
+    """How many the model was asked for, since a collection last outgrew its parts."""
     begun: int
     """How often the search began."""
     confirmed: int
@@ -90,7 +90,7 @@ SCOUTING, SEARCHING = Spare(3, 2, 1_000), Spare(1, 0, 1)
 
 
 class Framed:
-    """The search of one composed world."""
+    """The search of one world that has portions."""
 
     def __init__(self, world: World, properties: tuple[Property, ...] = (), *, cores: int = 1) -> None:
         self.world = world

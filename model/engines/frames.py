@@ -1,4 +1,4 @@
-"""Every move of a composed world, asked of the model with stand-ins for the parts of its state.
+"""Every move of a world with portions, asked of the model with stand-ins for the parts of its state.
 
 A move looks at few parts: its frame. What the model answers is kept for all states that have these parts, and
 leaves the others as they are (`model.engines.answers`); so the model is asked once for many states.

@@ -30,7 +30,7 @@ class Maker:
         self._made: dict[Any, Any] = {}
 
     def made(self, numbers: Numbers) -> Any:  # noqa: ANN401 - a record
-        """What a row is: the same object wherever its parts have the same numbers."""
+        """What a row is; if it has few parts, the same object wherever they have the same numbers."""
         if self._key is None:
             return self._make(numbers)
         key = self._key(numbers)

@@ -1,6 +1,6 @@
 """The parts of a composed state, and a small number for each value that a part has had.
 
-A node of a composed world is taken apart through its records, and through the collections that its portions
+A node of a world with portions is taken apart through its records, and through the collections that these
 name, down to parts: numbers, words, and small collections. A collection that grows and shrinks comes apart
 into its members, each with a part that says whether it is present; what is not present has absent parts.
 Values are numbered as they are met, so that a state is a row of small numbers, which `model.engines.places`
@@ -90,7 +90,7 @@ class Parts:
     def _shape_of(self, value: Any, path: str, inside: bool = False) -> Shape:  # noqa: ANN401
         grows = _named(path, self._portions.growing)
         if grows is not None:
-            return self._comes_apart(self._portions.growing[grows], path)
+            return self._comes_apart(value, self._portions.growing[grows], path)
         fields = getattr(value, "_fields", None)
         if fields is None and type(value) is tuple and _named(path, self._fixed) is not None:
             fields = tuple(map(str, range(len(value))))
@@ -100,14 +100,15 @@ class Parts:
         shapes = (self._shape_of(one, f"{path}.{field}" if path else field, inside) for field, one in members)
         return Record(type(value), tuple(shapes))
 
-    def _comes_apart(self, member: Any, path: str) -> Growing:  # noqa: ANN401
-        paths = [f"{path}.{at}" for at in range(self._room.get(path, ROOM))]
+    def _comes_apart(self, value: Any, member: Any, path: str) -> Growing:  # noqa: ANN401
+        room = max(self._room.get(path, ROOM), len(value) if type(value) is tuple else 0)
+        paths = [f"{path}.{at}" for at in range(room)]
         present = tuple(self._part(f"{one}.{PRESENT}", True) for one in paths)
         members: Iterable[Shape] = (self._part(one, True) for one in paths)
         if member is not None:
             members = (self._shape_of(member, one, True) for one in paths)
-        shapes = ((part, shape, parts_of(shape)) for part, shape in zip(present, members, strict=True))
-        growing = Growing(len(self._growing), tuple(shapes))
+        shapes = tuple((part, shape, parts_of(shape)) for part, shape in zip(present, members, strict=True))
+        growing = Growing(len(self._growing), shapes)  # after those in its members
         self._growing.append((path, growing))
         self._most.append(0)
         return growing
@@ -166,7 +167,7 @@ class Parts:
         return changes
 
     def _compare(self, shape: Shape, before: Any, after: Any, changes: Changes) -> None:  # noqa: ANN401
-        if before is after:
+        if before is after and after is not None:
             return
         if isinstance(shape, int):
             changes.append((shape, after))
@@ -187,6 +188,8 @@ class Parts:
         for at, (part, member, inner) in enumerate(shape.members):
             was, old = olds[at] if at < len(olds) else NOTHING
             there, new = news[at] if at < len(news) else NOTHING
+            if there is True and new is None:
+                raise ComesApartError(f"{self._growing[shape.number][0]}.{at} is None")
             self._compare(part, was, there, changes)
             if new is not None:
                 self._compare(member, old, new, changes)
@@ -197,7 +200,7 @@ class Parts:
                 changes.extend([(one, ABSENT) for one in inner])
 
     def _is_own(self, shape: Growing, there: Any) -> bool:  # noqa: ANN401 - a truth or its stand-in
-        """It is another member of the same collection, so that there are no more than before."""
+        """It was a later member of the collection, as `[k:]` moves them: there are no more than before."""
         return type(there) is StandIn and any(part_of(there) == part for part, _, _ in shape.members)
 
 

@@ -15,8 +15,8 @@ import z3
 
 from model.closed.bounds import Symmetry
 from model.engines.following import satisfiable, solver_with
-from model.engines.packing import Shape
-from model.engines.program import Move, Node, Offer, Program
+from model.engines.packing import WORD, Shape
+from model.engines.program import Move, Node, Offer, Outside, Program
 from model.engines.renaming import ranked
 from model.engines.shapes import Field, taken_apart
 from model.engines.symbolic import bool_term, int_term
@@ -38,6 +38,11 @@ def reduced(program: Program, symmetry: Symmetry) -> Program:
             f"in Python; there are {program.said_words} words and {len(program.interpreted)} such properties"
         )
     for shape in program.layout.shapes:
+        for column in columns_of(shape, symmetry):
+            if sum(shape.fields[position].bits for position in column) > WORD:
+                raise NotSymmetricError(
+                    f"{program.world.name}: one of {symmetry.size} takes over {WORD} bits"
+                )
         for first in range(symmetry.first, symmetry.first + symmetry.size - 1):
             _prove(program, symmetry, shape, first)
     return program._replace(symmetry=symmetry)
@@ -144,6 +149,8 @@ def _told_apart(
     offered, offered_there = holds(offer.offered), swapped(holds(twin.offered))
     allowed = _term(offer.moves, lambda move: z3.BoolVal(isinstance(move, Move)))
     allowed_there = swapped(_term(twin.moves, lambda move: z3.BoolVal(isinstance(move, Move))))
+    outside = _term(offer.moves, lambda leaf: z3.BoolVal(isinstance(leaf, Outside)))
+    outside_there = swapped(_term(twin.moves, lambda leaf: z3.BoolVal(isinstance(leaf, Outside))))
     differences = [_breaks(offer.moves) != swapped(_breaks(twin.moves))]
     reached = {move.after.skeleton for tree in (offer.moves, twin.moves) for move in _moves(tree)}
     for skeleton in reached:
@@ -156,7 +163,8 @@ def _told_apart(
             after, after_there = _after(offer.moves, shape, place), _after(twin.moves, shape, there)
             differences.append(after != swapped(after_there))
     moved_apart = z3.And(allowed, z3.Or(*differences))
-    return z3.Or(offered != offered_there, z3.And(offered, z3.Or(allowed != allowed_there, moved_apart)))
+    apart = z3.Or(allowed != allowed_there, outside != outside_there, moved_apart)
+    return z3.Or(offered != offered_there, z3.And(offered, apart))
 
 
 def _moves(tree: Tree) -> Iterator[Move]:

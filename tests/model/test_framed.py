@@ -16,7 +16,7 @@ from model.engines.explore import TooManyStatesError, explore
 from model.engines.framed import Framed
 from model.engines.frames import FrameError
 from model.engines.making import Maker
-from model.engines.parts import Parts
+from model.engines.parts import ComesApartError, Parts
 from model.engines.places import places_of
 from model.engines.program import Node
 from model.engines.touching import Members, Reading, StandIn, settled
@@ -318,6 +318,47 @@ def test_a_line_may_come_to_stand_where_another_stood(monkeypatch, scouted):
     found = Framed(world).explore()
 
     assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
+
+
+class Boxes(NamedTuple):
+    boxes: tuple[tuple[int, ...], ...]
+
+
+def boxed(state: Boxes, event: Any) -> Step[Boxes]:
+    """A full box is closed, and another one begun."""
+    *closed, last = state.boxes
+    filled = (*last, event.who)
+    return Step(Boxes((*closed, filled, ()) if len(filled) == 2 else (*closed, filled)), (), ())
+
+
+def test_collections_may_hold_collections_that_grow(monkeypatch):
+    monkeypatch.setattr("model.engines.framed.SCOUTED", 0)
+
+    def offers(state: Boxes) -> Iterator[tuple[str, Event]]:
+        if len(state.boxes) < 3:
+            yield from (("Arrive", Arrive(who)) for who in (1, 2))
+
+    world = World(
+        "boxes",
+        "boxes",
+        Boxes(((),)),
+        (),
+        offers,
+        lambda environment, event: environment,
+        boxed,
+        portions=Portions((offers,), (), {"boxes": (), "boxes.*": None}),
+    )
+    graph = explore(world, keep_transitions=False)
+    found = Framed(world).explore()
+
+    assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
+
+
+def test_none_is_refused_wherever_it_stands():
+    for start in (Pair(0, None), Lines(((None,), ()))):  # type: ignore[arg-type]
+        world = counting(lambda pair: pair) if type(start) is Pair else lines_world(serves)
+        with pytest.raises(ComesApartError):
+            Framed(world._replace(state=start)).explore()
 
 
 def test_parts_are_made_for_as_many_as_come(monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 from conformance.explore import states
 from conformance.explore.afar import on_spark
 from conformance.explore.levels import MANIFEST, AnotherSearchError
-from conformance.explore.local import in_python
+from conformance.explore.local import Reading, in_python
 from conformance.explore.models import MODELS, Size
 from conformance.explore.spark import SparkEngine
 from model.closed.bounds import Bounded, bounded_gate
@@ -138,8 +138,8 @@ def test_the_command_tells_of_it_as_of_the_others(spark, tmp_path: Path) -> None
     size = Size(channels=1, ids=2)
     chosen = MODELS["gate"](size)
     with pytest.raises(TooManyStatesError, match="more than 3 states"):
-        on_spark(chosen, 3, spark, tmp_path, partitions=1, labelled=False)
-    found = on_spark(chosen, 1_000, spark, tmp_path, partitions=1, labelled=False)
+        on_spark(chosen, 3, spark, tmp_path, partitions=1, reading=Reading())
+    found = on_spark(chosen, 1_000, spark, tmp_path, partitions=1, reading=Reading())
     expected = in_python(chosen, 1_000)
     assert found.engine == "spark, 1 partitions, 1 levels were there"
     same = ("states", "labelled", "transitions", "depth", "rules", "properties", "violation")
