@@ -10,7 +10,7 @@ class Scale(NamedTuple):
     """Of the keyed aggregation."""
     times: int = 5
     """Repetitions beside Structured Streaming."""
-    pairs: int = 60
+    pairs: int = 150
     """Windows with checkpoints, and as many without."""
     kills: int = 7
     state_keys: int = 10_000_000
