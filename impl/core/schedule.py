@@ -20,28 +20,29 @@ class Decision(NamedTuple):
 
 
 class PeriodicTrigger:
-    """The schedule of one job; it stands still until `start`."""
+    """The schedule of one job; it stands still until `start`, and without an interval, None, for ever."""
 
-    def __init__(self, interval_ms: int, *, min_pause_ms: int = 0, initial_delay_ms: int = 0) -> None:
-        if interval_ms < 1 or min_pause_ms < 0 or initial_delay_ms < 0:
+    def __init__(self, interval_ms: int | None, *, min_pause_ms: int = 0, initial_delay_ms: int = 0) -> None:
+        if (interval_ms is not None and interval_ms < 1) or min_pause_ms < 0 or initial_delay_ms < 0:
             raise ConfigError(
-                "interval_ms has to be at least 1, min_pause_ms and initial_delay_ms at least 0, came "
-                f"{interval_ms}, {min_pause_ms} and {initial_delay_ms}; correct them"
+                "interval_ms has to be at least 1 or None, min_pause_ms and initial_delay_ms at least 0, "
+                f"came {interval_ms}, {min_pause_ms} and {initial_delay_ms}; correct them"
             )
-        self._interval = max(interval_ms, min_pause_ms)
+        self._interval = None if interval_ms is None else max(interval_ms, min_pause_ms)
         self._min_pause = min_pause_ms
         self._initial_delay = initial_delay_ms
         self._due: int | None = None
         self._pause_ends: int | None = None
 
     @property
-    def interval_ms(self) -> int:
+    def interval_ms(self) -> int | None:
         """The interval in use: at least the minimum pause."""
         return self._interval
 
-    def start(self, now: int) -> int:
-        """The job runs from `now` on; answers when to ask `poll` first."""
-        self._due = now + self._initial_delay
+    def start(self, now: int) -> int | None:
+        """The job runs from `now` on; answers when to ask `poll` first, None without an interval."""
+        if self._interval is not None:
+            self._due = now + self._initial_delay
         return self._due
 
     def stop(self) -> None:
@@ -54,7 +55,7 @@ class PeriodicTrigger:
 
     def poll(self, now: int, *, waiting: bool = False) -> Decision:
         """Whether to ask for a checkpoint at `now`; `waiting`: an earlier request has not started yet."""
-        if self._due is None:
+        if self._interval is None or self._due is None:
             return Decision(False, None)
         if now < self._due:
             return Decision(False, self._due)

@@ -63,7 +63,7 @@ class Coordination:
         self.faults = DriverFaults(ledger, self._tasks, plan.of_role(Role.SINK), self._line, plan.outputs())
         self._log = log
         self._periodic = PeriodicTrigger(
-            config.checkpointing_interval_ms or 1,  # without one it is never started
+            config.checkpointing_interval_ms,
             min_pause_ms=config.min_pause_between_checkpoints_ms,
             initial_delay_ms=config.first_delay_ms,
         )
@@ -150,8 +150,7 @@ class Coordination:
         self._apply({"kind": "task_status", "task": task, "status": "RUNNING"})
         if self.all_running:
             self._apply({"kind": "job_status", "status": "RUNNING"})
-            if self._config.checkpointing_interval_ms is not None:
-                self._periodic.start(self._now())
+            self._periodic.start(self._now())
 
     @property
     def all_running(self) -> bool:

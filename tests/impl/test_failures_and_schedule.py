@@ -93,6 +93,14 @@ def test_a_slot_that_finds_a_request_waiting_is_left_out():
     assert it.poll(100) == Decision(True, 200)
 
 
+def test_without_an_interval_it_stands_still_though_it_was_started():
+    it = PeriodicTrigger(None, min_pause_ms=80)
+    assert it.interval_ms is None
+    assert it.start(0) is None
+    it.completed(70)
+    assert it.poll(10**9) == Decision(False, None)
+
+
 @pytest.mark.parametrize("options", [{"interval_ms": 0}, {"interval_ms": 1, "min_pause_ms": -1}])
 def test_a_bad_schedule_is_refused(options):
     with pytest.raises(ConfigError):
