@@ -1,18 +1,14 @@
 """The coordinator on the driver, with a memory for a checkpoint folder, a clock of our own, and no Spark."""
 
 import pytest
+from coordination_bench import PLAN, TASKS
 
 from impl.config import CheckpointConfig
 from impl.faults import COMPLETION_STORED, FaultLedger, FaultPlan
-from impl.plan import Edge, Plan, Role, Stage
 from impl.spark.coordination import Coordination
 from impl.spark.driver_faults import damage
 from impl.spark.errors import AttemptFailedError
 from impl.state import FileSystemStorage, MemoryStorage, StorageError, encode
-
-PLAN = Plan(
-    "job", (Stage("in", Role.SOURCE, None, 1), Stage("out", Role.SINK, None, 1)), (Edge("in", "out"),)
-)
 
 
 class Bench:
@@ -32,8 +28,8 @@ class Bench:
         restored = self.it.begin_attempt(
             self.attempt, lambda task, message: self.said.append((task, message))
         )
-        self.it.running("in-0")
-        self.it.running("out-0")
+        for task in TASKS:
+            self.it.running(task)
         return restored
 
     def pass_ms(self, ms):

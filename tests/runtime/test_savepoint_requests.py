@@ -4,15 +4,12 @@ import json
 import os
 
 import pytest
+from coordination_bench import TASKS, Bench
 
-from impl.config import CheckpointConfig, ConfigError
-from impl.faults import FaultLedger
+from impl.config import ConfigError
 from impl.job import start_of
-from impl.plan import Edge, Plan, Role, Stage
-from impl.savepoints import SavepointDesk, SavepointRequest, request_savepoint
-from impl.spark.coordination import Coordination
+from impl.savepoints import SavepointRequest, request_savepoint
 from impl.spark.errors import AttemptFailedError, SavepointFailedError
-from impl.spark.savepoints import Savepoints
 from impl.state import (
     CheckpointConflictError,
     FileSystemStorage,
@@ -21,67 +18,8 @@ from impl.state import (
     SnapshotCorruptError,
     StateError,
     begin_from,
-    encode,
     origin_of,
-    savepoints_in,
 )
-
-PLAN = Plan(
-    "job", (Stage("in", Role.SOURCE, None, 1), Stage("out", Role.SINK, None, 1)), (Edge("in", "out"),)
-)
-TASKS = ("in-0", "out-0")
-
-
-class Bench:
-    """A coordination with a desk: what it says to whom, and a clock that the test moves."""
-
-    def __init__(self, folder, **config):
-        self.now = 0.0
-        self.said = []
-        self.storage = FileSystemStorage(folder / "checkpoints")
-        self.folder = folder / "savepoints"
-        self.desk = SavepointDesk(folder / "requests")
-        settings = CheckpointConfig(**{"checkpointing_interval_ms": 1_000, **config})
-        savepoints = Savepoints(self.desk, self.folder, "11ea9e00", PLAN, self.storage)
-        self.it = Coordination(
-            PLAN,
-            settings,
-            self.storage,
-            FaultLedger(()),
-            None,
-            lambda: self.now,
-            lambda: 5,
-            savepoints=savepoints,
-        )
-
-    def start(self):
-        self.attempt = self.storage.new_attempt()
-        restored, _ = self.it.begin_attempt(
-            self.attempt, lambda task, message: self.said.append((task, message))
-        )
-        for task in TASKS:
-            self.it.running(task)
-        return restored
-
-    def pass_ms(self, ms):
-        self.now += ms / 1_000
-        self.it.tick()
-        return self.heard()
-
-    def acknowledge(self, checkpoint, *tasks):
-        there = self.storage
-        if self.folder.is_dir() and (found := savepoints_in(self.folder)):
-            there = found[-1] if f"-{checkpoint}-" in found[-1].directory.name else there
-        for task in tasks or TASKS:
-            handle = there.write(checkpoint, task, self.attempt, encode(f"{task} at {checkpoint}"))
-            self.it.acknowledge(task, checkpoint, handle.to_json())
-        return self.heard()
-
-    def heard(self):
-        said, self.said = self.said, []
-        return [
-            (task, message["do"], message["checkpoint"]) for task, message in said if "checkpoint" in message
-        ]
 
 
 @pytest.fixture
