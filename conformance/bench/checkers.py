@@ -56,15 +56,15 @@ class Explored(NamedTuple):
     seconds: float
     """Of the search, from the first state on."""
     start: float
-    """Seconds before: start, parsing, compilation."""
+    """Seconds besides: start, parsing, compilation, and what the model was asked meanwhile."""
     peak: int
     """Bytes in memory at most, of all its processes; 0 if that was not watched."""
     transitions: int = 0
     """0 where they are not told."""
     answers: int = 0
-    """How many our model was asked for within the search of a composition."""
+    """How many our model gave while a composed dataflow was searched; 0 of any other search."""
     asked: float = 0.0
-    """Seconds that this took, which are among those before the search."""
+    """Seconds that these took, which are among those of `start`."""
 
 
 def tlc(gate: Gate) -> Explored:
@@ -165,9 +165,9 @@ def ours_on(name: str) -> Explored:
     return _ours("manifest", name)
 
 
-def ours_composed(engine: str, composition: Composition, *more: str, kernels: str | None = None) -> Explored:
-    """A composed dataflow, by the explorer (`composed`) or by what its moves look at (`framed`)."""
-    return _ours(engine, composition.model, str(composition.records), *more, kernels=kernels)
+def ours_composed(composition: Composition, cores: int, *, kernels: str | None = None) -> Explored:
+    """A composed dataflow, by what its moves look at."""
+    return _ours("framed", composition.model, str(composition.records), str(cores), kernels=kernels)
 
 
 def _ours(*order: str, kernels: str | None = None) -> Explored:

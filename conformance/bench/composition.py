@@ -41,8 +41,8 @@ def _composed(composition: Composition, times: int, kernels: str) -> Iterator[Ro
     """TLC and the search by what moves look at in turn; the explorer would take minutes."""
     in_turn: dict[str, Search] = {
         TLC: partial(tlc_on, *composition),
-        ONE: partial(ours_composed, "framed", composition, "1", kernels=kernels),
-        TWO: partial(ours_composed, "framed", composition, "2", kernels=kernels),
+        ONE: partial(ours_composed, composition, 1, kernels=kernels),
+        TWO: partial(ours_composed, composition, 2, kernels=kernels),
     }
     rounds = [{who: search() for who, search in in_turn.items()} for _ in range(min(times, ROUNDS))]
     for who in in_turn:

@@ -4,8 +4,8 @@ dataflow of it, with so many records a source, by what its moves look at.
 
 ENGINE: `python`, `columns`, `compiled` or `unlabelled` (HOW: cores), `spark` (HOW: a master) or `minicheck`.
 It prints one line: the states, but for `unlabelled` with what was said in the step before, the transitions,
-and the seconds of the search alone; before it, of a composition, how many answers the search has asked of
-the model, and how long that took.
+and the seconds of the search alone. `framed` prints another before it: how many answers the search has asked
+of the model, and how long that took.
 """
 
 import sys
@@ -54,19 +54,9 @@ def framed(name: str, records: int, cores: int) -> Counted:
     """The search of a composed dataflow. The seconds that the model takes to answer are told apart."""
     from model.engines.framed import Framed
 
-    found = Framed(_composed(name, records), cores=cores).explore()
+    found = Framed(composed(name, records), cores=cores).explore()
     sys.stdout.write(f"answers {found.answers} asked {found.ask_seconds:.4f}\n")
     return found.states, found.transitions, found.search_seconds
-
-
-def composed(name: str, records: int) -> Counted:
-    """The explorer on a composed dataflow."""
-    from model.engines.explore import explore
-
-    world = _composed(name, records)
-    begun = time.perf_counter()
-    graph = explore(world, keep_transitions=False)
-    return len(graph.nodes), graph.transition_count, time.perf_counter() - begun
 
 
 def columns(channels: int, ids: int) -> Counted:
@@ -141,7 +131,7 @@ def minicheck(channels: int, ids: int) -> Counted:
     return found["reachable_states"], steps, time.perf_counter() - begun
 
 
-def _composed(name: str, records: int) -> World:
+def composed(name: str, records: int) -> World:
     """A model of DataflowModel.tla, in which nothing is said in a step."""
     from conformance.compare.projection import configuration_of
     from conformance.compare.projection_dataflow import dataflow_world_of
@@ -165,7 +155,6 @@ ENGINES: dict[str, Callable[..., Counted]] = {
     "python": python,
     "manifest": manifest,
     "framed": framed,
-    "composed": composed,
     "columns": columns,
     "compiled": compiled,
     "unlabelled": unlabelled,
