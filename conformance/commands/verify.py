@@ -27,7 +27,7 @@ def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, bui
     from conformance.page import of_verify, render
     from conformance.report import junit, sarif, verification
     from conformance.report.progress import Progressing
-    from conformance.report.screen import WIDE, screen
+    from conformance.report.screen import WIDEST, screen
     from conformance.verify import fresh_context, verify
 
     if quick and thorough:
@@ -41,6 +41,6 @@ def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, bui
     render.write(of_verify.page_of(done), files[2])
     sarif.write(done.parts, build / "report" / "findings.sarif")
     terminal = sys.stdout.isatty()
-    width = shutil.get_terminal_size((WIDE, 24)).columns if terminal else WIDE
+    width = shutil.get_terminal_size((WIDEST, 24)).columns if terminal else WIDEST
     click.echo(screen(done, files, width=width, colour=terminal), nl=False)
     return done.verdict.exit_code

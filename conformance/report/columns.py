@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 NARROW, WIDE = 80, 100
+"""Of prose, at least and at most. A story keeps to the narrower; the screen of a verification is wider."""
 
 
 def columns() -> int:

@@ -12,7 +12,8 @@ from conformance.report import refusal
 from conformance.report.columns import wrapped
 from conformance.verdict import Verdict
 
-_WIDTH = 110
+_CUT = 110
+"""Letters of a guard at most."""
 
 
 def story(log: str, result: FlinkResult) -> str:
@@ -89,7 +90,7 @@ def table(outcomes: Sequence[Outcome], seed: int) -> str:
             charged = f"{charged}, expected {' or '.join(outcome.corruption.rules)}"
         mark = "rejected" if outcome.seen else "OTHERWISE"
         told.append(f"  {mark:9} {name}  {charged:8} line {rejection.line:>6,}: {outcome.what}")
-        told.append(f"            {'':{widest}}  {shorten(rejection.guard, _WIDTH)}")
+        told.append(f"            {'':{widest}}  {shorten(rejection.guard, _CUT)}")
     tried = [outcome for outcome in outcomes if outcome.observable]
     rejected = sum(outcome.seen for outcome in tried)
     told.append(

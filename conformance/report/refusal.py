@@ -12,10 +12,10 @@ from conformance.refusals.candidates import Candidate, Candidates, candidates
 from conformance.refusals.conflict import conflict, same_as
 from conformance.refusals.guards import Guard, guards_of, text
 from conformance.report import words
+from conformance.report.columns import NARROW
 from model.components import COMPONENTS, PARTS
 from model.engines.symbolic import SymbolicBool, SymbolicInt
 
-WIDTH = 80
 SHOWN = 6
 """Actions that are told; those nearest to what was said and to what is."""
 
@@ -164,4 +164,4 @@ def _named(value: Any) -> Any:  # noqa: ANN401 - any JSON value, with symbols
 
 
 def _wrapped(line: str, indent: int) -> list[str]:
-    return textwrap.wrap(line, WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False)
+    return textwrap.wrap(line, NARROW, subsequent_indent=" " * indent, break_on_hyphens=False)

@@ -11,11 +11,13 @@ import click
 
 from conformance import rule_index
 from conformance.parts.result import Finding, PartResult
+from conformance.report.columns import NARROW
 from conformance.rule_index import UnknownRuleError
 from conformance.verdict import Verdict
 from conformance.verify import PARTS, Part, Verification
 
-NARROW, WIDE = 80, 110
+WIDEST = 110
+"""Columns at most, more than prose has: what a part says stands between its name and its cost."""
 FINDINGS_SHOWN = 8
 """So many findings are listed; the rest stands in the JSON."""
 NAME, MARK = 13, 4
@@ -28,10 +30,10 @@ _COLOURS = {Verdict.CONFORMS: "green", Verdict.DIVERGES: "red", Verdict.UNDETERM
 
 
 def screen(
-    verification: Verification, files: Sequence[Path] = (), *, width: int = WIDE, colour: bool = False
+    verification: Verification, files: Sequence[Path] = (), *, width: int = WIDEST, colour: bool = False
 ) -> str:
     """The text, lines of at most `width` columns where words allow it; a story is printed as it is."""
-    width = max(NARROW, min(width, WIDE))
+    width = max(NARROW, min(width, WIDEST))
     lines = [*_heading(verification, width), ""]
     for result in verification.parts:
         lines += _part(result, PARTS.get(result.name), width, colour)

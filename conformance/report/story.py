@@ -16,8 +16,8 @@ from conformance.adapters.protocol import FAILURES, Crashed, Hung, Malformed, Wi
 from conformance.drive.lockstep import Answer, Divergence
 from conformance.drive.oracle import Oracle, canonical
 from conformance.report import words
+from conformance.report.columns import NARROW
 
-WIDTH = 80
 LINES = 48
 """Two screens of 24 lines."""
 CUT = 400
@@ -67,7 +67,7 @@ def tell(telling: Telling, saved: Written | None = None) -> str:
         after += (
             [f"  in TLC  --replay {saved.module}"]
             if isinstance(saved.module, Path)
-            else textwrap.wrap(f"  in TLC  not: {saved.module}", WIDTH, subsequent_indent=" " * 10)
+            else textwrap.wrap(f"  in TLC  not: {saved.module}", NARROW, subsequent_indent=" " * 10)
         )
     room = LINES - len(before) - len(after)
     return "\n".join([*before, *_table(divergence, room), *after]) + "\n"
@@ -87,7 +87,7 @@ def headline(divergence: Divergence) -> str:
 
 def _headline(divergence: Divergence) -> list[str]:
     lines = textwrap.wrap(
-        f"DIVERGES  {_cut(headline(divergence))}", WIDTH, subsequent_indent=" " * 20, break_long_words=False
+        f"DIVERGES  {_cut(headline(divergence))}", NARROW, subsequent_indent=" " * 20, break_long_words=False
     )
     if len(divergence.rules) > 1:
         lines += _wrapped(f"also fired at this step: {', '.join(dict.fromkeys(divergence.rules[1:]))}", 10)
@@ -212,14 +212,14 @@ def _stderr(divergence: Divergence) -> list[str]:
     if not isinstance(got, Crashed | Hung | Malformed) or not got.stderr.strip():
         return []
     tail = got.stderr.strip().splitlines()[-_STDERR_LINES:]
-    return ["", "  stderr, at its end:", *(f"    {line[: WIDTH - 4]}" for line in tail)]
+    return ["", "  stderr, at its end:", *(f"    {line[: NARROW - 4]}" for line in tail)]
 
 
 def _command(adapter: str, replay_file: Path) -> list[str]:
     """The command in one line if it fits, else continued; pasted, it works either way."""
     options = [f"--adapter {shlex.quote(adapter)}", f"--replay {shlex.quote(str(replay_file))}"]
     whole = f"  again   barrierspec conform {' '.join(options)}"
-    if len(whole) <= WIDTH:
+    if len(whole) <= NARROW:
         return [whole]
     return ["  again   barrierspec conform \\", f"            {options[0]} \\", f"            {options[1]}"]
 
@@ -232,7 +232,7 @@ def _cut(text: str) -> str:
 def _wrapped(text: str, indent: int) -> list[str]:
     return textwrap.wrap(
         text,
-        WIDTH,
+        NARROW,
         initial_indent=" " * indent,
         subsequent_indent=" " * indent,
         break_long_words=False,

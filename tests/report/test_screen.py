@@ -7,8 +7,9 @@ import click
 import pytest
 
 from conformance.parts.result import Finding, PartResult
+from conformance.report.columns import NARROW
 from conformance.report.progress import Progressing
-from conformance.report.screen import FINDINGS_SHOWN, NARROW, WIDE, screen
+from conformance.report.screen import FINDINGS_SHOWN, WIDEST, screen
 from conformance.verdict import Verdict
 from conformance.verify import PARTS
 
@@ -62,7 +63,7 @@ def test_when_a_part_diverges(by_hand, proofs, lockstep):
     assert max(map(len, shown.splitlines())) == 80
 
 
-@pytest.mark.parametrize("width", [NARROW, WIDE])
+@pytest.mark.parametrize("width", [NARROW, WIDEST])
 @pytest.mark.parametrize("name", PARTS)
 def test_the_line_of_every_part_fits(by_hand, proofs, name, width):
     (line,) = (

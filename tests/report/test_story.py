@@ -12,7 +12,8 @@ from conformance.drive import generate
 from conformance.drive.lockstep import Answer, Divergence, drawn
 from conformance.drive.oracle import Oracle
 from conformance.report import story
-from conformance.report.story import LINES, WIDTH, Telling, Written
+from conformance.report.columns import NARROW
+from conformance.report.story import LINES, Telling, Written
 
 FOLDER = Path("build/divergences")
 SAVED = Written(
@@ -30,7 +31,7 @@ def told(component, config, events, got, rules=("ALIGN-04",)):
 
 def fits(lines):
     assert len(lines) <= LINES
-    assert [line for line in lines if len(line) > WIDTH] == []
+    assert [line for line in lines if len(line) > NARROW] == []
 
 
 @pytest.mark.parametrize("component", generate.COMPONENTS)
@@ -81,4 +82,4 @@ def test_the_fakes_fit_on_a_terminal_and_in_a_pipe(script, tmp_path, capsys):
     assert "\x1b" not in said  # there is no colour to lose
     assert len(lines) <= LINES + 2  # the verdict stands below the story
     commands = [line for line in lines if str(tmp_path) in line or "--adapter" in line]
-    assert [line for line in lines if len(line) > WIDTH and line not in commands] == []
+    assert [line for line in lines if len(line) > NARROW and line not in commands] == []
