@@ -36,7 +36,7 @@ class PeriodicTrigger:
 
     @property
     def interval_ms(self) -> int | None:
-        """The interval in use: at least the minimum pause."""
+        """The interval in use, at least the minimum pause; None where there is no schedule."""
         return self._interval
 
     def start(self, now: int) -> int | None:
