@@ -1,196 +1,68 @@
-"""Keyed state in memory: dicts, written whole at every checkpoint, a section for each key group.
+"""Keyed state in memory: dicts, written whole at every checkpoint.
 
 The synchronous part of a snapshot is a copy of the dicts where the values are immutable: containers that the
 backend owns itself, the lists and maps, are copied before the first change after a snapshot (copy on write).
 States that are not declared so are encoded there and then, since nobody can tell whether a value that a
 function still holds is about to be changed in place (ONCE-01). Encoding the rest is the asynchronous part.
+
+Section `keyed/0-63` has the keys of groups 0 to 63, in the order of the dicts, with the group of each beside
+them: to write it, no key is looked up. Larger states have several, of a range of groups each.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, cast
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import compress, islice
+from typing import Final, cast
+
+import numpy as np
+import numpy.typing as npt
 
 from impl.state import snapshot
 from impl.state.errors import StateError
+from impl.state.heap_states import KINDS, HeapListState, HeapMapState, HeapValueState, State, Table
 from impl.state.key_groups import key_group
 from impl.state.keyed import LIST, MAP, SECTION, VALUE, AsynchronousPart, KeyedContext
 from impl.state.sections import Sections
 from impl.state.shared import SharedFiles
 
 _REMEMBERED_KEYS: Final = 1_000_000
+_KEYS_OF_A_SECTION: Final = 50_000
+_RANGE: Final = re.compile(rf"{SECTION}(\d+)(?:-(\d+))?")
 
-Table = dict[Hashable, Any]
-
-
-class HeapValueState:
-    """One value for each key. `get` and `put` are the dict's own: they are called for every record."""
-
-    kind: Final = VALUE
-
-    def __init__(self) -> None:
-        self.table: Table = {}
-        self.immutable = False
-        self.get: Callable[..., Any] = self.table.get
-        self.put: Callable[[Hashable, Any], None] = self.table.__setitem__
-
-    def get_all(self, keys: Sequence[Hashable]) -> list[Any]:
-        """The values of many keys."""
-        return list(map(self.table.get, keys))
-
-    def put_all(self, keys: Sequence[Hashable], values: Sequence[Any]) -> None:
-        """Give many keys their values."""
-        self.table.update(zip(keys, values, strict=True))
-
-    def remove(self, key: Hashable) -> None:
-        """Forget the value of `key`."""
-        self.table.pop(key, None)
-
-    def items(self) -> Iterator[tuple[Hashable, Any]]:
-        """All keys and values, in the order in which the keys came first."""
-        return iter(self.table.items())
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def frozen(self) -> Table:
-        """The table as it is now, for good, if the values are immutable."""
-        return dict(self.table)
+KeyGroups = npt.NDArray[np.uint16]
+Part = tuple[str, Table, KeyGroups]
+"""Of one state: its kind, keys with their values, and the key group of each, in their order."""
 
 
-class _Containers:
-    """Tables of containers: which of them were made or copied since the last snapshot."""
+class _Groups:
+    """The key groups of one state's keys: what is known of a key is not computed for the next snapshot."""
 
-    def __init__(self) -> None:
-        self.table: Table = {}
-        self.immutable = False
-        self._own: set[Hashable] = set()
+    def __init__(self, context: KeyedContext, name: str) -> None:
+        self._context = context
+        self._name = name
+        self._known: dict[Hashable, int] = {}
+        self._removals = 0
 
-    def frozen(self) -> Table:
-        """The table as it is now: no container in it is changed from now on."""
-        self._own.clear()
-        return dict(self.table)
+    def of(self, table: Table, removals: int) -> KeyGroups:
+        """Of a table's keys, in its order. `removals`: of the state so far; without any, its order stands."""
+        if removals == self._removals:
+            self._known.update((key, self._group(key)) for key in islice(table, len(self._known), None))
+        else:
+            known, self._removals = self._known, removals
+            self._known = {key: known[key] if key in known else self._group(key) for key in table}
+        groups = np.fromiter(self._known.values(), np.uint16, len(self._known))
+        if len(self._known) > _REMEMBERED_KEYS:
+            self._known = {}
+        return groups
 
-    def __len__(self) -> int:
-        return len(self.table)
-
-
-class HeapListState(_Containers):
-    """A list for each key."""
-
-    kind: Final = LIST
-
-    def get(self, key: Hashable) -> tuple[Any, ...]:
-        """The list of `key`."""
-        return tuple(self.table.get(key, ()))
-
-    def add(self, key: Hashable, value: object) -> None:
-        """Append one value."""
-        self._mine(key).append(value)
-
-    def add_all(self, key: Hashable, values: Iterable[Any]) -> None:
-        """Append several values."""
-        self._mine(key).extend(values)
-
-    def update(self, key: Hashable, values: Iterable[Any]) -> None:
-        """Put a list in the place of the old one."""
-        self.table[key] = list(values)
-        self._own.add(key)
-
-    def remove(self, key: Hashable) -> None:
-        """Forget the list of `key`."""
-        self.table.pop(key, None)
-
-    def items(self) -> Iterator[tuple[Hashable, tuple[Any, ...]]]:
-        """All keys and lists."""
-        return ((key, tuple(values)) for key, values in self.table.items())
-
-    def _mine(self, key: Hashable) -> list[Any]:
-        if key not in self._own or key not in self.table:
-            self.update(key, self.table.get(key, ()))
-        mine: list[Any] = self.table[key]
-        return mine
-
-
-class HeapMapState(_Containers):
-    """A map for each key."""
-
-    kind: Final = MAP
-
-    def get(self, key: Hashable, field: Hashable, default: Any = None) -> Any:  # noqa: ANN401 - any value
-        """What `field` maps to."""
-        there = self.table.get(key)
-        return default if there is None else there.get(field, default)
-
-    def put(self, key: Hashable, field: Hashable, value: object) -> None:
-        """Let `field` map to a value."""
-        self._mine(key)[field] = value
-
-    def contains(self, key: Hashable, field: Hashable) -> bool:
-        """Whether `field` maps to something."""
-        return field in self.table.get(key, ())
-
-    def remove(self, key: Hashable, field: Hashable) -> None:
-        """Take `field` out; a map without fields is forgotten."""
-        if self.contains(key, field):
-            mine = self._mine(key)
-            del mine[field]
-            if not mine:
-                self.clear(key)
-
-    def entries(self, key: Hashable) -> Mapping[Any, Any]:
-        """The map of `key`."""
-        return dict(self.table.get(key, ()))
-
-    def clear(self, key: Hashable) -> None:
-        """Forget the map of `key`."""
-        self.table.pop(key, None)
-
-    def items(self) -> Iterator[tuple[Hashable, Mapping[Any, Any]]]:
-        """All keys and maps."""
-        return ((key, dict(fields)) for key, fields in self.table.items())
-
-    def _mine(self, key: Hashable) -> dict[Hashable, Any]:
-        if key not in self._own or key not in self.table:
-            self.table[key] = dict(self.table.get(key, ()))
-            self._own.add(key)
-        mine: dict[Hashable, Any] = self.table[key]
-        return mine
-
-
-State = HeapValueState | HeapListState | HeapMapState
-_KINDS: Final[Mapping[str, Callable[[], State]]] = {
-    VALUE: HeapValueState,
-    LIST: HeapListState,
-    MAP: HeapMapState,
-}
-Part = tuple[str, Table]
-"""Of one state what belongs to one key group, with the kind of the state."""
-
-
-class _KeysByGroup:
-    """The keys of one state by their groups: what is known of a key is not computed for the next snapshot."""
-
-    def __init__(self, max_parallelism: int) -> None:
-        self._every = max_parallelism
-        self._groups: dict[Hashable, int] = {}
-        self._keys: dict[int, list[Hashable]] = {}
-
-    def of(self, table: Table) -> Mapping[int, Sequence[Hashable]]:
-        """The keys of a table, by group."""
-        if len(self._groups) > _REMEMBERED_KEYS:
-            self._groups, self._keys = {}, {}
-        if not self._groups.keys() <= table.keys():
-            self._groups = {key: group for key, group in self._groups.items() if key in table}
-            self._keys = {}
-            self._file(self._groups)
-        new = [key for key in table if key not in self._groups] if len(table) > len(self._groups) else ()
-        self._groups.update((key, key_group(key, self._every)) for key in new)
-        self._file(new)
-        return self._keys
-
-    def _file(self, keys: Iterable[Hashable]) -> None:
-        for key in keys:
-            self._keys.setdefault(self._groups[key], []).append(key)
+    def _group(self, key: Hashable) -> int:
+        group = key_group(key, self._context.max_parallelism)
+        if group not in self._context.groups:
+            raise StateError(
+                f"{self._context.task}: state {self._name!r} holds something under {key!r}, a key of "
+                "another subtask; use the key that the function was called with"
+            )
+        return group
 
 
 class HeapKeyedStateBackend:
@@ -199,7 +71,7 @@ class HeapKeyedStateBackend:
     def __init__(self, context: KeyedContext = KeyedContext()) -> None:  # noqa: B008 - a value
         self._context = context
         self._states: dict[str, State] = {}
-        self._by_group = defaultdict[str, _KeysByGroup](lambda: _KeysByGroup(context.max_parallelism))
+        self._groups: dict[str, _Groups] = {}
 
     def value_state(self, name: str, *, immutable: bool = False) -> HeapValueState:
         """The value state of that name."""
@@ -222,7 +94,8 @@ class HeapKeyedStateBackend:
     def _state(self, name: str, kind: str, immutable: bool) -> State:
         state = self._states.get(name)
         if state is None:
-            state = self._states[name] = _KINDS[kind]()
+            state = self._states[name] = KINDS[kind]()
+            self._groups[name] = _Groups(self._context, name)
         if state.kind != kind:
             raise StateError(
                 f"{self._context.task}: state {name!r} is a {state.kind} state, asked for as a {kind} state; "
@@ -233,48 +106,65 @@ class HeapKeyedStateBackend:
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
         """The state as it is now; what was declared immutable is encoded later. Nothing is shared."""
-        frozen = {
-            name: (state.kind, state.frozen()) for name, state in self._states.items() if state.immutable
-        }
-        sections: dict[int, dict[str, bytes | Part]] = defaultdict(dict)
+        most = max((len(state) for state in self._states.values()), default=0)
+        ranges = _split(self._context.groups, -(-most // _KEYS_OF_A_SECTION))
+        sections = [dict[str, bytes | Part]() for _ in ranges]
+        frozen = []
         for name, state in self._states.items():
-            if not state.immutable:
-                for group, part in self._parts(name, state.kind, state.table):
-                    sections[group][name] = snapshot.encode(part)
+            if state.immutable:
+                frozen.append((name, state.kind, state.frozen(), state.removals))
+            else:
+                parts = self._parts(name, state.kind, state.table, state.removals, ranges)
+                for section, part in zip(sections, parts, strict=True):
+                    section[name] = snapshot.encode(part)
 
         def rest() -> Mapping[str, bytes]:
-            for name, (kind, table) in frozen.items():
-                for group, part in self._parts(name, kind, table):
-                    sections[group][name] = part
-            return {f"{SECTION}{group}": snapshot.encode(there) for group, there in sorted(sections.items())}
+            for name, kind, table, removals in frozen:
+                parts = self._parts(name, kind, table, removals, ranges)
+                for section, part in zip(sections, parts, strict=True):
+                    section[name] = part
+            named = zip(ranges, sections, strict=True)
+            return {f"{SECTION}{there[0]}-{there[-1]}": snapshot.encode(section) for there, section in named}
 
         return rest
 
-    def _parts(self, name: str, kind: str, table: Table) -> Iterator[tuple[int, Part]]:
-        """A table split by key group."""
-        for group, keys in self._by_group[name].of(table).items():
-            if group not in self._context.groups:
-                raise StateError(
-                    f"{self._context.task}: state {name!r} holds something under {keys[0]!r}, a key of "
-                    "another subtask; use the key that the function was called with"
-                )
-            yield group, (kind, dict(zip(keys, map(table.__getitem__, keys), strict=True)))
+    def _parts(
+        self, name: str, kind: str, table: Table, removals: int, ranges: Sequence[range]
+    ) -> Sequence[Part]:
+        """A table, split by ranges of key groups."""
+        groups = self._groups[name].of(table, removals)
+        if len(ranges) == 1:
+            return [(kind, table, groups)]
+        tables: list[Table] = [{} for _ in ranges]
+        number = (groups - ranges[0].start) // len(ranges[0])
+        for (key, value), there in zip(table.items(), number.tolist(), strict=True):
+            tables[there][key] = value
+        return [(kind, tables[there], groups[number == there]) for there in range(len(ranges))]
 
     def restore(self, snapshots: Sequence[Sections]) -> None:
         """Take over the own key groups."""
+        own = self._context.groups
         for there in snapshots:
-            for group in self._context.groups:
-                section = f"{SECTION}{group}"
-                if section in there:
-                    self._take_over(there.read(section), f"{there.file}#{section}")
+            for section in there.names:
+                if match := _RANGE.fullmatch(section):
+                    groups = range(int(match[1]), int(match[2] or match[1]) + 1)
+                    if groups.start < own.stop and own.start < groups.stop:
+                        whole = own.start <= groups.start and groups.stop <= own.stop
+                        self._take_over(there.read(section), f"{there.file}#{section}", whole=whole)
 
-    def _take_over(self, states: object, file: str) -> None:
+    def _take_over(self, states: object, file: str, *, whole: bool) -> None:
+        """What of a section is of the own groups; `whole`: all of it."""
         if not isinstance(states, dict):
             raise StateError(f"{file}: expected keyed state in memory, came {type(states).__name__}")
         for name, part in states.items():
-            whole = snapshot.decode(part, f"{file}:{name}") if isinstance(part, bytes) else part
-            kind, table = cast(Part, whole)
-            self._state(name, kind, immutable=False).table.update(table)
+            decoded = snapshot.decode(part, f"{file}:{name}") if isinstance(part, bytes) else part
+            kind, table, *groups = cast(Part, decoded)
+            mine = self._state(name, kind, immutable=False).table
+            if whole:  # that of a single group may be without the groups of its keys
+                mine.update(table)
+            else:
+                own = [group in self._context.groups for group in groups[0].tolist()]
+                mine.update(compress(table.items(), own))
 
     def notify_complete(self, checkpoint: int) -> None:
         """Nothing waits for it."""
@@ -284,3 +174,9 @@ class HeapKeyedStateBackend:
 
     def close(self) -> None:
         """Nothing is open."""
+
+
+def _split(groups: range, parts: int) -> list[range]:
+    """Ranges of nearly the same size, at most so many, and one at least."""
+    size = max(1, -(-len(groups) // max(1, parts)))
+    return [groups[first : first + size] for first in range(0, len(groups), size)]

@@ -1,8 +1,8 @@
 """Key groups: how keys are spread over subtasks, so that a job can go on with another number of them.
 
 A key belongs to one of `max_parallelism` groups by a hash that every process computes alike; each subtask
-owns a contiguous range of groups. State is stored group by group, and a restore at another parallelism only
-moves the borders. The formulas are Flink's (`KeyGroupRangeAssignment`); the hash is our own.
+owns a contiguous range of groups. Snapshots tell the group of every key, and a restore at another
+parallelism only moves the borders. The formulas are Flink's (`KeyGroupRangeAssignment`); the hash is our own.
 """
 
 import zlib

@@ -6,7 +6,7 @@
     ...       sections         each a snapshot of its own, with its own checksum (see `snapshot`)
 
 That is the payload of a snapshot of codec 3. A restore at another parallelism opens several files and reads
-of each the key groups that it needs.
+of each the sections that hold key groups of its own.
 """
 
 import struct

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from impl.state import HeapKeyedStateBackend, KeyedContext, StateError, pack, sections_of
+from impl.state import HeapKeyedStateBackend, KeyedContext, StateError, encode, pack, sections_of
 from impl.state.key_groups import groups_of, key_group, stable_hash, subtask_of
 
 KEYS = st.recursive(
@@ -213,6 +213,53 @@ def test_at_another_parallelism_every_key_is_with_its_owner_once(values, before,
         assert not set(own) & set(found)
         found |= own
     assert found == values
+
+
+@pytest.mark.rule("ONCE-01")
+@given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=40), st.integers(1, 3))
+def test_keys_that_come_and_go_between_snapshots_are_restored_by_their_owners(steps, after):
+    """What is remembered of the keys' groups follows their order, also when one went and came back."""
+    backend = HeapKeyedStateBackend(KeyedContext.of("count", 0, 1, 16))
+    seen, visits = backend.value_state("seen", immutable=True), backend.list_state("visits")
+    for number, (key, stays) in enumerate(steps):
+        if stays:
+            seen.put(key, number)
+            visits.add(key, number)
+        else:
+            seen.remove(key)
+            visits.remove(key)
+        there, found = snapshot_of(backend), ({}, {})
+        for index in range(after):
+            own = restored(there, context=KeyedContext.of("count", index, after, 16))
+            owners = {subtask_of(key_group(key, 16), after, 16) for key, _ in own.value_state("seen").items()}
+            assert owners <= {index}
+            found[0].update(own.value_state("seen").items())
+            found[1].update(own.list_state("visits").items())
+        assert found == (dict(seen.items()), dict(visits.items()))
+
+
+@pytest.mark.rule("ONCE-01")
+@pytest.mark.parametrize("after", [1, 3])
+def test_a_large_state_comes_in_sections_of_key_groups_and_is_restored_from_them(after):
+    values = {f"key-{number}": (number, number) for number in range(120_000)}
+    backend = HeapKeyedStateBackend(KeyedContext.of("count", 0, 1, 128))
+    backend.value_state("seen", immutable=True).put_all([*values], [*values.values()])
+    there, found = snapshot_of(backend), {}
+    assert there.names == ("keyed/0-42", "keyed/43-85", "keyed/86-127")
+    for index in range(after):
+        own = restored(there, context=KeyedContext.of("count", index, after, 128))
+        found |= dict(own.value_state("seen").items())
+    assert found == values
+
+
+def test_a_section_of_a_single_group_may_be_without_the_groups_of_its_keys():
+    """As snapshots were written once."""
+    context = KeyedContext.of("count-1", 1, 2, 128)
+    key = next(one for one in "abcdefgh" if key_group(one, 128) in context.groups)
+    section = {f"keyed/{key_group(key, 128)}": encode({"seen": ("value", {key: 7})})}
+    other = {f"keyed/{context.groups.start - 1}": encode({"seen": ("value", {"not its own": 8})})}
+    own = restored(sections_of(pack(section | other), "count-1"), context=context)
+    assert dict(own.value_state("seen").items()) == {key: 7}
 
 
 def test_state_under_the_key_of_another_subtask_is_refused():
