@@ -125,6 +125,19 @@ def rows_of(rows: Rows) -> Sequence[Row]:
     return list(zip(*map(_values, rows.columns), strict=True))
 
 
+def batch_of(rows: Rows, schema: pa.Schema) -> pa.RecordBatch:
+    """Rows as a batch of that schema: values by position, whatever a batch calls its columns.
+
+    Raises `ValueError`, `TypeError` or `OverflowError` for rows that do not fit, some of them Arrow's own.
+    """
+    columns = rows.columns if isinstance(rows, pa.RecordBatch) else [*zip(*rows, strict=True)]
+    arrays = [
+        column.cast(field.type) if isinstance(column, pa.Array) else pa.array(column, field.type)
+        for column, field in zip(columns, schema, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
 def _values(column: pa.Array) -> list[Any]:
     if pa.types.is_dictionary(column.type) and not column.null_count:
         known = column.dictionary.to_pylist()  # every value once: equal ones are one object

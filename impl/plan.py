@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+
 from impl.state.key_groups import DEFAULT_MAX_PARALLELISM
 
 Row = tuple[Any, ...]
@@ -77,6 +79,8 @@ class Route(NamedTuple):
     receivers: tuple[str, ...]
     partitioning: Partitioning = Partitioning.REBALANCE
     key_selector: KeySelector | None = None
+    schema: pa.Schema | None = None
+    """Of the rows, where a sink declares it: they travel as columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +130,14 @@ class Plan:
     def routes(self, subtask: Subtask) -> tuple[Route, ...]:
         """The edges out of `subtask`, in the order of their declaration."""
         name = self.stages[subtask.stage].name
+        schemas = {stage.name: stage.logic.schema for stage in self.stages if stage.role is Role.SINK}
         return tuple(
-            Route(self._ends(edge, edge.downstream, subtask.index), edge.partitioning, edge.key_selector)
+            Route(
+                self._ends(edge, edge.downstream, subtask.index),
+                edge.partitioning,
+                edge.key_selector,
+                schemas.get(edge.downstream),
+            )
             for edge in self.links
             if edge.upstream == name
         )

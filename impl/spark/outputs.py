@@ -1,7 +1,8 @@
 """A subtask's outputs: rows are buffered for each downstream subtask, barriers go to all of them in-band.
 
 Rows sent before a barrier are on the wire before it (TASK-01): a broadcast flushes first. Single rows wait
-for others in a buffer, a batch of Arrow is sent as it comes. How rows are spread is part of the plan, edge by
+for others in a buffer, a batch of Arrow is sent as it comes. To a sink, which declares the schema of its
+rows, they travel as columns: no row is taken apart twice. How rows are spread is part of the plan, edge by
 edge (`spreading`); barriers and ends go to every channel of every edge.
 """
 
@@ -10,7 +11,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from impl.columns import Rows
+from impl.columns import Rows, batch_of
 from impl.plan import Route, Row
 from impl.spark.frames import Kind, pack_id, pack_rows
 from impl.spark.spreading import spread_of
@@ -48,6 +49,7 @@ class Outputs:
         self._batch_rows = batch_rows
         self._buffers: list[list[Row]] = [[] for _ in self._names]
         self._sent = [0] * len(self._names)
+        self._schemas = {name: route.schema for route in routes for name in route.receivers}
         self._spreads = tuple(
             spread_of(route, [*map(self._names.index, route.receivers)], max_parallelism, self._fill)
             for route in routes
@@ -76,7 +78,8 @@ class Outputs:
         self._buffers[channel] = []
 
     def _send(self, channel: int, rows: Rows) -> None:
-        self._connections[channel].send(Kind.RECORDS, pack_rows(rows))
+        travelling = _as_columns(rows, self._schemas[self._names[channel]])
+        self._connections[channel].send(Kind.RECORDS, pack_rows(travelling))
         self._sent[channel] += len(rows)
 
     def flush(self) -> None:
@@ -114,3 +117,13 @@ class Outputs:
         """Close every channel."""
         for connection in self._connections:
             connection.close()
+
+
+def _as_columns(rows: Rows, schema: pa.Schema | None) -> Rows:
+    """Rows for a sink; those that do not fit go as they are, and the sink says what is wrong with them."""
+    if schema is None or isinstance(rows, pa.RecordBatch):
+        return rows
+    try:
+        return batch_of(rows, schema)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError):
+        return rows

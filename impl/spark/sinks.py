@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-import pyarrow as pa
-
-from impl.columns import Rows
+from impl.columns import Rows, batch_of
 from impl.connectors.two_phase import Output, SinkPlace, SinkState, TwoPhaseSink
 from impl.core import Effects
 from impl.eventlog import EventLog, Wire
@@ -65,17 +63,8 @@ class SinkOperator:
     def process(self, rows: Rows) -> Rows:
         """Write rows into the open transaction (SINK-01); the log counts them."""
         if len(rows):
-            self._sink.write(self._batch_of(rows))
+            self._sink.write(batch_of(rows, self._schema))
         return ()
-
-    def _batch_of(self, rows: Rows) -> pa.RecordBatch:
-        """Rows as a batch of the declared schema: values by position, as in rows."""
-        columns = rows.columns if isinstance(rows, pa.RecordBatch) else [*zip(*rows, strict=True)]
-        arrays = [
-            column.cast(field.type) if isinstance(column, pa.Array) else pa.array(column, field.type)
-            for column, field in zip(columns, self._schema, strict=True)
-        ]
-        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
     def before_barrier(self) -> Rows:
         """Nothing follows a sink."""

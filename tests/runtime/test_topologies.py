@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.observe.exchanges import rows_along
+from impl.columns import batch_of, rows_of
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig
 from impl.flights import FlightTotals
 from impl.functions import Filtering, FlatMapping, Mapping
@@ -72,8 +73,11 @@ def test_the_plan_of_a_diamond(out):
         ("rules-0", 1),
     )
     assert channels["few-0"] == (("alarms-0", 0),)
+    (alarms,) = (subtask for subtask in plan.subtasks() if subtask.id == "alarms-0")
+    assert [route.schema for route in plan.routes(alarms)] == [pa.schema({"n": pa.int64()})]
     numbers_0 = plan.subtasks()[0]
     assert [route.receivers for route in plan.routes(numbers_0)] == [("even-0",), ("odd-0", "odd-1", "odd-2")]
+    assert {route.schema for route in plan.routes(numbers_0)} == {None}
     (join,) = (stage for stage in plan.stages if stage.name == "join")
     assert plan.key_selectors(join) == {0: first}
     assert sorted([above, one.id] for one in plan.subtasks() for above in plan.upstream(one)) == sorted(
@@ -216,6 +220,33 @@ def test_every_row_goes_along_every_edge_and_before_the_barrier(batches):
     assert counts == {name: len(there) for name, there in came.items()}
     edges = [("x", "f", "forward"), ("x", "h", "hash"), ("x", "r", "rebalance"), ("x", "b", "broadcast")]
     assert rows_along(edges, "x-0", counts) == len(rows)
+
+
+NAMED = pa.schema({"name": pa.string(), "n": pa.int64()})
+
+
+def sent_to_a_sink(rows):
+    """What the frames of one channel to a sink of that schema hold."""
+    channel = Sent()
+    outputs = Outputs({"sink-0": channel}, [Route(("sink-0",), schema=NAMED)], batch_rows=2)
+    outputs.emit(rows)
+    outputs.flush()
+    return [unpack_rows(payload) for _, payload in channel.frames]
+
+
+def test_rows_travel_to_a_sink_as_columns_of_its_schema():
+    rows = [("a", 1), (None, 2), ("c", None)]
+    batches = sent_to_a_sink(rows)
+    assert [batch.schema for batch in batches] == [NAMED, NAMED]
+    assert [row for batch in batches for row in rows_of(batch)] == rows
+
+
+@pytest.mark.parametrize("row", [("a",), ("a", 1, 2), ("a", "b"), (1, 1), ("a", 1 << 63)])
+def test_rows_that_do_not_fit_a_sink_travel_as_they_are_and_the_sink_refuses_them(row):
+    rows = [("b", 2), row]
+    assert sent_to_a_sink(rows) == [rows]
+    with pytest.raises((ValueError, TypeError, OverflowError)):
+        batch_of(rows, NAMED)
 
 
 def test_edges_that_disagree_are_noticed():
