@@ -1,5 +1,6 @@
 """The processes of a job, and the processor time that they have spent: driver, Java, and every worker."""
 
+import time
 from collections.abc import Iterable
 
 import psutil
@@ -12,12 +13,16 @@ def tree(pid: int | None = None) -> list[psutil.Process]:
 
 
 def spent(processes: Iterable[psutil.Process]) -> dict[int, float]:
-    """By process, those that are there: its processor seconds since it began."""
+    """By process, those that are there: its processor seconds since it began, to the nanosecond."""
     seconds = {}
     for one in processes:
         try:
-            times = one.cpu_times()
-        except psutil.Error:  # it has just ended
+            seconds[one.pid] = time.clock_gettime(_clock_of(one.pid))
+        except OSError:  # it has just ended
             continue
-        seconds[one.pid] = times.user + times.system
     return seconds
+
+
+def _clock_of(pid: int) -> int:
+    """Linux's clock of a process, as clock_getcpuclockid(3) answers it: /proc counts by hundredths only."""
+    return ~pid << 3 | 2

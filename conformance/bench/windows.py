@@ -19,7 +19,7 @@ from conformance.bench.rates import MeasurementError
 from impl.connectors.frontier import frontier
 from impl.running import RunningJob
 
-SLOTS, SLOT_SECONDS = 2, 0.5
+SLOTS, SLOT_SECONDS = 1, 0.5
 """Checkpoints of a window, and the time from one to the next."""
 _WARM_PAIRS = 5
 """Left out: the first checkpoints of a job cost several times what the later ones do."""
