@@ -43,6 +43,8 @@ class CheckpointConfig:
     any number. `checkpointing_start_delay_ms` is the time from the start of an attempt to its first
     checkpoint, None for one interval. Without a `checkpointing_interval_ms`, None, there are only those that
     somebody asks for (`RunningJob.checkpoint`), and the one at the end of the data.
+    A task's snapshot of at most `data_inline_threshold_bytes` gets no file of its own and stands in the
+    checkpoint's `_metadata`; with 0 each gets one.
     """
 
     checkpointing_interval_ms: int | None = 500
@@ -55,6 +57,7 @@ class CheckpointConfig:
     checkpointing_start_delay_ms: int | None = None
     unaligned_checkpoints_enabled: bool = False
     aligned_checkpoint_timeout_ms: int = 0
+    data_inline_threshold_bytes: int = 4_096
 
     def __post_init__(self) -> None:
         if not isinstance(self.unaligned_checkpoints_enabled, bool):
@@ -77,6 +80,7 @@ class CheckpointConfig:
         _at_least("aligned_checkpoint_timeout_ms", self.aligned_checkpoint_timeout_ms, 0)
         if self.aligned_checkpoint_timeout_ms and not self.unaligned_checkpoints_enabled:
             raise ConfigError("aligned_checkpoint_timeout_ms takes unaligned_checkpoints_enabled True")
+        _at_least("data_inline_threshold_bytes", self.data_inline_threshold_bytes, 0)
         _at_least("num_retained_checkpoints", self.num_retained_checkpoints, 1)
         _at_least("tolerable_checkpoint_failure_number", self.tolerable_checkpoint_failure_number, -1)
         if self.checkpointing_start_delay_ms is not None:

@@ -14,6 +14,7 @@ from impl.faults import (
     COMPLETION_DUE,
     COMPLETION_STORED,
     DAMAGE,
+    FULL_DISK,
     GATE_POINTS,
     KILL_DRIVER,
     KILL_EXECUTOR,
@@ -38,6 +39,7 @@ _ROWS, _RATE = 4_000, 4_000.0
 _EXECUTOR_RATE = 250.0
 """Spark takes seconds to notice that an executor is gone, and the job must still run then."""
 _PATIENCE_MS = 10
+_INLINE_BYTES = 4_096
 _TASKS = {"numbers": SOURCES, "count": COUNTERS, "sink": SINKS}
 
 
@@ -68,6 +70,11 @@ class Round:
         """Whether the newest checkpoint may be damaged, so that output may have to be taken back."""
         return any(one.action in DAMAGE for one in self.faults)
 
+    @property
+    def _strikes_files(self) -> bool:
+        """Whether a fault needs the file of a snapshot to strike."""
+        return self.damages or any(one.action == FULL_DISK for one in self.faults)
+
     def checkpoints(self) -> CheckpointConfig:
         """How the job checkpoints."""
         overtaking = self.mode in ("unaligned", "alternating")
@@ -79,6 +86,7 @@ class Round:
             tolerable_checkpoint_failure_number=self.tolerable,
             unaligned_checkpoints_enabled=overtaking,
             aligned_checkpoint_timeout_ms=_PATIENCE_MS if self.mode == "alternating" else 0,
+            data_inline_threshold_bytes=0 if self._strikes_files else _INLINE_BYTES,
         )
 
     def to_json(self) -> dict[str, Any]:

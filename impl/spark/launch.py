@@ -26,6 +26,8 @@ class Launch:
     epoch: int
     """When the attempt began, in ms of the wall clock."""
     checkpoints: Path
+    inline_bytes: int
+    """A larger snapshot has a file of its own."""
     events: Path | None
 
     @property

@@ -142,6 +142,7 @@ class _Job:
         self._max_concurrent = checkpoints.max_concurrent_checkpoints
         self._mode = checkpoints.gate_mode
         self._patience_ms = checkpoints.aligned_checkpoint_timeout_ms
+        self._inline_bytes = checkpoints.data_inline_threshold_bytes
         self._restarts = restarts
         self._execution = execution
         self._paths = paths
@@ -221,6 +222,7 @@ class _Job:
             alignment_timeout_ms=self._patience_ms,
             epoch=int(time.time() * 1_000),
             checkpoints=self._paths.checkpoints,
+            inline_bytes=self._inline_bytes,
             events=self._paths.events,
         )
         attempt = Attempt(

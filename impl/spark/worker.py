@@ -115,7 +115,7 @@ class Worker:
     def _serve(self, deploy: dict[str, Any]) -> None:
         launch = self._launch
         self._striker.plan(deploy["faults"])
-        storage = FileSystemStorage(launch.checkpoints)
+        storage = FileSystemStorage(launch.checkpoints, launch.inline_bytes)
         handles = [StateHandle.from_json(handle) for handle in deploy["states"]]
         if handles:
             self._striker.passing(RESTORE_DUE)

@@ -6,7 +6,8 @@
     chk-7/count-0.3.state         the snapshot of task count-0, written by attempt 3
     shared/count-0.3.5f0c...      a file that several checkpoints may refer to, see `shared`
     working/count-0.3/            what that task has beside its memory, while it runs
-    chk-7/_metadata               checkpoint 7 is complete, and consists of the files listed here
+    chk-7/_metadata               checkpoint 7 is complete, and consists of the files listed here, and of
+                                  snapshots that stand in it, because they are too small for a file
 
 Attempts are drawn by creating a file that must not exist, so two drivers never get the same one. A
 checkpoint completes by the link of its `_metadata`: before it there is no checkpoint, after it there is
@@ -40,6 +41,7 @@ from impl.state.errors import (
     SupersededError,
 )
 from impl.state.shared import SharedFile
+from impl.state.snapshot import checksum
 from impl.state.snapshot_files import SnapshotFiles
 from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, StateHandle, overtaken
 
@@ -50,10 +52,14 @@ _STATE: Final = re.compile(r"\.?[A-Za-z0-9][A-Za-z0-9_-]*\.(\d+)\.state(\.tmp)?"
 
 
 class FileSystemStorage(SnapshotFiles):
-    """The checkpoints under `directory`, which is made if it is missing."""
+    """The checkpoints under `directory`, which is made if it is missing.
 
-    def __init__(self, directory: Path | str) -> None:
+    `inline_bytes`: a snapshot of at most so many gets no file; its handle, and so the manifest, has it.
+    """
+
+    def __init__(self, directory: Path | str, inline_bytes: int = 0) -> None:
         super().__init__(directory)
+        self._inline_bytes = inline_bytes
         make_directory(self._directory / "attempts")
 
     @property
@@ -124,7 +130,14 @@ class FileSystemStorage(SnapshotFiles):
         offset: int | None = None,
         shared: tuple[SharedFile, ...] = (),
     ) -> StateHandle:
-        """Write one task's encoded snapshot, as `chk-<checkpoint>/<task>.<attempt>.state`."""
+        """Write one task's encoded snapshot, as `chk-<checkpoint>/<task>.<attempt>.state`, if it gets a file.
+
+        What does not is durable with the manifest: without that there is no checkpoint either.
+        """
+        if len(snapshot) <= self._inline_bytes:
+            file = f"chk-{checkpoint}/{METADATA}#{task}"
+            size, digest = len(snapshot), checksum(snapshot).hex()
+            return StateHandle(task, checkpoint, attempt, file, size, digest, offset, shared, snapshot)
         folder = self._path(checkpoint)
         make_directory(folder)
         try:

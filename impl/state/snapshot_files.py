@@ -10,7 +10,7 @@ from typing import Final
 
 from impl.state.durable import place_file, read_file, read_part, remove_file
 from impl.state.errors import SnapshotCorruptError, StateError
-from impl.state.sections import Sections
+from impl.state.sections import Sections, sections_of
 from impl.state.shared import SharedFile, SharedFiles
 from impl.state.snapshot import checksum, decode, verify
 from impl.state.storage import CompletedCheckpoint, StateHandle
@@ -64,17 +64,20 @@ class SnapshotFiles:
 
     def open(self, handle: StateHandle) -> Sections:
         """The sections behind a task's handle, each read and checked when it is asked for."""
+        if handle.content is not None:
+            return sections_of(handle.content, handle.file)
         self._require_file(handle)
         path = self._directory / handle.file
         return Sections(handle.file, lambda at, length: read_part(path, at, length))
 
     def discard_state(self, handle: StateHandle) -> None:
         """Delete one task's snapshot; one that is not there is fine."""
-        remove_file(self._directory / handle.file)
+        if handle.content is None:
+            remove_file(self._directory / handle.file)
 
     def _verified(self, handle: StateHandle) -> bytes:
         self._require_file(handle)
-        data = read_file(self._directory / handle.file)
+        data = read_file(self._directory / handle.file) if handle.content is None else handle.content
         verify(data, handle.file)
         if checksum(data).hex() != handle.checksum:
             raise SnapshotCorruptError(handle.file, f"checksum {handle.checksum}", checksum(data).hex())
@@ -96,6 +99,8 @@ class SnapshotFiles:
                 self.shared.require(one)
 
     def _require_file(self, handle: StateHandle) -> None:
+        if handle.content is not None:
+            return
         path = self._directory / handle.file
         size = f"{path.stat().st_size} bytes" if path.is_file() else "no file"
         if size != f"{handle.size} bytes":

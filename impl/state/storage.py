@@ -6,6 +6,7 @@ two storages.
 """
 
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Protocol, Self
@@ -33,6 +34,8 @@ class StateHandle:
     """A source's: how many rows of its partition are before the barrier."""
     shared: tuple[SharedFile, ...] = ()
     """Files beside it that other checkpoints may refer to as well."""
+    content: bytes | None = None
+    """The snapshot itself, where it is so small that the manifest has it; `file` says in which then."""
 
     @property
     def whole_size(self) -> int:
@@ -41,14 +44,17 @@ class StateHandle:
 
     def to_json(self) -> dict[str, Any]:
         """The handle as it travels in an acknowledgement."""
-        told = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {**told, "shared": [list(one) for one in self.shared]}
+        told = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "content"}
+        content = {} if self.content is None else {"content": b64encode(self.content).decode()}
+        return {**told, "shared": [list(one) for one in self.shared], **content}
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> Self:
         """The handle back; `KeyError` if it is none."""
-        given = {field.name: json[field.name] for field in fields(cls) if field.name != "shared"}
-        return cls(**given, shared=tuple(SharedFile(*one) for one in json.get("shared", ())))
+        given = {one.name: json[one.name] for one in fields(cls) if one.name not in ("shared", "content")}
+        content = b64decode(json["content"]) if "content" in json else None
+        shared = tuple(SharedFile(*one) for one in json.get("shared", ()))
+        return cls(**given, shared=shared, content=content)
 
 
 @dataclass(frozen=True, slots=True)

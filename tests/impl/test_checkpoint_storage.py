@@ -15,6 +15,7 @@ from impl.state import (
     StorageError,
     SupersededError,
     encode,
+    pack,
 )
 
 
@@ -44,6 +45,40 @@ def test_without_a_manifest_there_is_no_checkpoint(storage):
     assert found.refused == ()
     assert found.completed.handles["count-0"].offset == 40
     assert storage.read(found.completed.handles["count-0"]) == {"JFK": 1}
+
+
+@pytest.mark.rule("ONCE-04")
+def test_a_small_snapshot_stands_in_the_manifest_and_is_whole_or_not_there(tmp_path):
+    small, large = encode("small"), encode("large" * 100)
+    storage = FileSystemStorage(tmp_path, inline_bytes=len(small))
+    attempt = storage.new_attempt()
+    handles = [storage.write(1, "a", attempt, small, offset=7), storage.write(1, "b", attempt, large)]
+    assert [path.name for path in (tmp_path / "chk-1").iterdir()] == ["b.1.state"]
+    storage.publish(1, attempt, [StateHandle.from_json(one.to_json()) for one in handles])
+
+    another = FileSystemStorage(tmp_path)
+    found = another.latest_completed().completed.handles
+    assert [another.read(found[task]) for task in "ab"] == ["small", "large" * 100]
+    assert (found["a"].size, found["a"].offset) == (len(small), 7)
+    assert another.sweep(another.new_attempt()) == ()
+    another.discard_state(found["a"])
+    assert another.read(found["a"]) == "small"
+
+    manifest = tmp_path / "chk-1" / "_metadata"
+    content = manifest.read_bytes()
+    at = content.index(b'"content":"') + 20
+    manifest.write_bytes(content[:at] + (b"A" if content[at:][:1] != b"A" else b"B") + content[at + 1 :])
+    assert another.latest_completed().completed is None
+    assert "checksum" in another.latest_completed().refused[0].reason
+    another.discard(1)
+    assert not (tmp_path / "chk-1").exists()
+
+
+def test_the_sections_of_a_small_snapshot_are_read_without_a_file(tmp_path):
+    storage = FileSystemStorage(tmp_path, inline_bytes=10_000)
+    handle = storage.write(1, "a", storage.new_attempt(), pack({"keyed/0-1": encode("x")}))
+    assert storage.open(handle).read("keyed/0-1") == "x"
+    assert not (tmp_path / "chk-1").exists()
 
 
 def test_a_handle_travels_as_json(storage):
