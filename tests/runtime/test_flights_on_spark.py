@@ -1,6 +1,7 @@
 """The main job on real Spark: eight worker processes, 20,000 flights, and what may go wrong with them."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -153,16 +154,20 @@ def test_a_worker_that_hangs_is_found_by_its_missing_heartbeat(run_flights, chec
 
 
 @pytest.mark.rule("ONCE-04")
-def test_an_altered_checkpoint_is_refused_and_the_one_before_it_is_used(run_flights, checked, tmp_path):
+@pytest.mark.parametrize(("inline", "file"), [(0, "count-2.1.state"), (4_096, "_metadata")])
+def test_an_altered_checkpoint_is_refused_and_the_one_before_it_is_used(
+    run_flights, checked, tmp_path, inline, file
+):
     with pytest.raises(JobFailedError, match="after 0 restarts"):
         run_flights(
             FaultPlan(ACKNOWLEDGEMENT_SENT, "flights-0", occurrence=4, action="error"),
             restarts=RestartConfig(0),
+            checkpoints=replace(CHECKPOINTS, data_inline_threshold_bytes=inline),
         )
     published = sorted(int(one.parent.name[4:]) for one in (tmp_path / "checkpoints").glob("chk-*/_metadata"))
-    altered = next((tmp_path / "checkpoints" / f"chk-{published[-1]}").glob("count-2.*.state"))
+    altered = tmp_path / "checkpoints" / f"chk-{published[-1]}" / file
     content = bytearray(altered.read_bytes())
-    content[-5] ^= 1
+    content[len(content) // 2] ^= 1
     altered.write_bytes(content)
     with pytest.raises(ConfigError, match="holds the checkpoints of an earlier run"):
         run_flights()
