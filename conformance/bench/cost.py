@@ -9,7 +9,7 @@ from conformance.bench.figures import Figure, Report, interval
 from conformance.bench.rates import MeasurementError
 from conformance.bench.scale import Scale
 from conformance.bench.throughput import TITLES
-from conformance.bench.windows import SLOT_SECONDS, SLOTS, Window
+from conformance.bench.windows import WINDOW_SECONDS, Window
 
 BAR_PER_CENT = 5.0
 
@@ -21,15 +21,14 @@ def measure(folder: Path, scale: Scale) -> Report:
     with driving(OURS, folder / OURS) as driver:
         for api in (words.ROW, words.ARROW):
             figures += figures_of(TITLES[api], _windows(driver, api, source, folder, scale.pairs))
-    seconds = SLOTS * SLOT_SECONDS
     return Report(
         "cost",
         "What checkpoints cost",
-        f"processor seconds of all processes for a million records of the keyed aggregation, in one job at "
-        f"full load for each way to program it: windows of {seconds:g} s with a checkpoint every "
-        f"{SLOT_SECONDS * 1_000:.0f} ms, each beside one without any, in turn before and after it. A window "
-        "with checkpoints ends when the last of them is complete and its output committed; what was read "
-        "is counted to the row, and the output holds all of it",
+        "processor seconds of all processes for a million records of the keyed aggregation, in one job at "
+        f"full load for each way to program it: windows of {WINDOW_SECONDS * 1e3:.0f} ms with a checkpoint, "
+        "each beside one without, in turn before and after it. A window with a checkpoint ends no sooner "
+        "than the checkpoint is complete and its output committed; what was read is counted to the row, and "
+        "the output holds all of it",
         figures,
     )
 
@@ -39,7 +38,7 @@ def figures_of(title: str, windows: Sequence[Window]) -> list[Figure]:
     pairs = [sorted(pair) for pair in zip(windows[::2], windows[1::2], strict=True)]  # the one without first
     spent = [[one.cpu / one.rows * 1e6 for one in pair] for pair in pairs]
     more = [(taking - none) / none * 100 for none, taking in spent]
-    each = [(taking.cpu - none.cpu / none.rows * taking.rows) / SLOTS * 1e3 for none, taking in pairs]
+    each = [(taking.cpu - none.cpu / none.rows * taking.rows) * 1e3 for none, taking in pairs]
     low, high = interval(more)
     told = f"95 % interval {low:.1f} to {high:.1f} %, {len(pairs)} pairs of windows"
     return [

@@ -7,9 +7,10 @@ import psutil
 
 
 def tree(pid: int | None = None) -> list[psutil.Process]:
-    """A process, None: this one, and all below it."""
+    """A process, None: this one, and all below it that have not ended."""
     own = psutil.Process(pid)
-    return [own, *own.children(recursive=True)]
+    below = own.children(recursive=True)
+    return [own, *(one for one in below if one.is_running() and one.status() != psutil.STATUS_ZOMBIE)]
 
 
 def spent(processes: Iterable[psutil.Process]) -> dict[int, float]:

@@ -10,8 +10,8 @@ class Scale(NamedTuple):
     """Of the keyed aggregation."""
     times: int = 5
     """Repetitions beside Structured Streaming."""
-    pairs: int = 150
-    """Windows with checkpoints, and as many without."""
+    pairs: int = 600
+    """Windows with a checkpoint, and as many without: neighbours differ by some 8 % whatever is in them."""
     kills: int = 7
     state_keys: int = 10_000_000
     slow_seconds: float = 600.0

@@ -1,11 +1,11 @@
-"""One job at full load, in whose time windows with checkpoints and windows without any take turns.
+"""One job at full load, in whose time windows with a checkpoint and windows without one take turns.
 
 A machine's speed wanders within seconds, so windows are short and neighbours are compared. They come in
 pairs, each in another order than the one before, so that what drifts falls on both alike. What a
-checkpoint causes falls into its window: it is triggered at a slot of it, and the next window begins when
-the last checkpoint is complete and the sink has committed it. What a window without checkpoints leaves
-behind are the updates of its keys, one for each that has changed, as after any interval in which they all
-change: the first checkpoint after it tells no more of them than every other.
+checkpoint causes falls into its window: it is triggered at the beginning, and the next window begins when
+the checkpoint is complete and the sink has committed it. What a window without one leaves behind are the
+updates of its keys, one for each that has changed, as after any interval in which they all change: the
+checkpoint after it tells no more of them than every other.
 """
 
 import time
@@ -19,8 +19,8 @@ from conformance.bench.rates import MeasurementError
 from impl.connectors.frontier import frontier
 from impl.running import RunningJob
 
-SLOTS, SLOT_SECONDS = 1, 0.5
-"""Checkpoints of a window, and the time from one to the next."""
+WINDOW_SECONDS = 0.5
+"""Of a window at least: the interval that the checkpoints are to have."""
 _WARM_PAIRS = 5
 """Left out: the first checkpoints of a job cost several times what the later ones do."""
 _LONGEST_SECONDS = 60.0
@@ -30,7 +30,7 @@ _LOOK_SECONDS = 0.005
 class Window(NamedTuple):
     """What was done in one, and for what."""
 
-    checkpoints: bool
+    checkpoint: bool
     cpu: float
     """Processor seconds of all processes."""
     rows: int
@@ -47,28 +47,27 @@ class Windows:
         self._processes = tree()
 
     def pairs(self, pairs: int) -> Iterator[Window]:
-        """Two windows of each pair, one with checkpoints and one without, after some to get warm.
+        """Two windows of each pair, one with a checkpoint and one without, after some to get warm.
 
         Raises MeasurementError if a process has come or gone meanwhile.
         """
         for number in range(-_WARM_PAIRS, pairs):
-            for checkpoints in (True, False) if number % 2 else (False, True):
-                window = self._measured(checkpoints=checkpoints)
+            for checkpoint in (True, False) if number % 2 else (False, True):
+                window = self._measured(checkpoint=checkpoint)
                 if number >= 0:
                     yield window
         if (now := {one.pid for one in tree()}) != {one.pid for one in self._processes}:
             raise MeasurementError(f"expected the processes {self._processes}, now there are {sorted(now)}")
 
-    def _measured(self, *, checkpoints: bool) -> Window:
+    def _measured(self, *, checkpoint: bool) -> Window:
         began, cpu, rows = self._now()
         taken = 0
-        for slot in range(1, SLOTS + 1):
-            if checkpoints:
-                taken = self._running.checkpoint(seconds=_LONGEST_SECONDS)
-            time.sleep(max(0.0, began + slot * SLOT_SECONDS - time.perf_counter()))
+        if checkpoint:
+            taken = self._running.checkpoint(seconds=_LONGEST_SECONDS)
+        time.sleep(max(0.0, began + WINDOW_SECONDS - time.perf_counter()))
         self._wait_for_commit(taken)
         ended, cpu_then, rows_then = self._now()
-        return Window(checkpoints, cpu_then - cpu, rows_then - rows, ended - began)
+        return Window(checkpoint, cpu_then - cpu, rows_then - rows, ended - began)
 
     def _wait_for_commit(self, checkpoint: int) -> None:
         """It mostly is there long before."""
