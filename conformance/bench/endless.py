@@ -5,7 +5,6 @@ sees them at once, and telling costs nothing.
 """
 
 import mmap
-import struct
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from impl.connectors import ParquetFolder
 from impl.connectors.parquet_folder import FolderOffset
 from impl.spark.sources import ToRows
 
-_COUNT = struct.Struct("=q")
+_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +50,8 @@ class EndlessSource:
         self._beginning = folder.snapshot()
         self._before = 0
         count.parent.mkdir(parents=True, exist_ok=True)
-        count.write_bytes(bytes(_COUNT.size))
-        with count.open("r+b") as file:
-            self._told = mmap.mmap(file.fileno(), _COUNT.size)
+        count.write_bytes(bytes(_BYTES))
+        self._count = counter(count)
 
     @property
     def offset(self) -> int:
@@ -67,7 +65,7 @@ class EndlessSource:
             self._before += self._folder.offset
             self._folder.restore(self._beginning)
             rows = self._folder.read(max_rows)
-        _COUNT.pack_into(self._told, 0, self.offset)
+        self._count[0] = self.offset
         return rows
 
     def snapshot(self) -> EndlessOffset:
@@ -80,6 +78,15 @@ class EndlessSource:
         self._before = snapshot.before
 
 
+def counter(file: Path) -> memoryview:
+    """The number in a file of eight bytes, to be read and written at 0.
+
+    A view stores it in one piece. `struct` writes zeros first, and who reads then sees a count of none.
+    """
+    with file.open("r+b") as opened:
+        return memoryview(mmap.mmap(opened.fileno(), _BYTES)).cast("q")
+
+
 def rows_read(counts: Path) -> int:
     """What all partitions have read by now."""
-    return sum(_COUNT.unpack(one.read_bytes())[0] for one in counts.iterdir())
+    return sum(counter(one)[0] for one in counts.iterdir())

@@ -1,5 +1,8 @@
 """What checkpoints cost: the arithmetic, and the source that has no end."""
 
+import subprocess
+import sys
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -46,6 +49,30 @@ def test_the_rows_of_an_endless_source_come_again_and_are_counted_at_once(folder
     assert read(source, 10) == [0, 1, 4, 5, 0, 1, 4, 5, 0, 1]
     assert read(other, 3) == [2, 3, 2]
     assert rows_read(folder / "counts") == 13 == source.offset + other.offset
+
+
+_COUNTING = """
+import sys
+from pathlib import Path
+from conformance.bench.endless import counter
+count = counter(Path(sys.argv[1]))
+while True:
+    count[0] = (1 << 32) - 1
+    count[0] = 1 << 32
+"""
+
+
+def test_a_count_is_never_half_of_another(tmp_path):
+    (tmp_path / "0").write_bytes(bytes(8))
+    counting = subprocess.Popen([sys.executable, "-P", "-c", _COUNTING, str(tmp_path / "0")])
+    try:
+        while rows_read(tmp_path) == 0:
+            assert counting.poll() is None
+        seen = {rows_read(tmp_path) for _ in range(20_000)}
+    finally:
+        counting.kill()
+        counting.wait()
+    assert seen == {(1 << 32) - 1, 1 << 32}
 
 
 @pytest.mark.rule("ONCE-01")
