@@ -48,8 +48,9 @@ class _Groups:
         if removals == self._removals:
             self._known.update((key, self._group(key)) for key in islice(table, len(self._known), None))
         else:
-            known, self._removals = self._known, removals
+            known = self._known
             self._known = {key: known[key] if key in known else self._group(key) for key in table}
+            self._removals = removals
         groups = np.fromiter(self._known.values(), np.uint16, len(self._known))
         if len(self._known) > _REMEMBERED_KEYS:
             self._known = {}
@@ -146,11 +147,12 @@ class HeapKeyedStateBackend:
         own = self._context.groups
         for there in snapshots:
             for section in there.names:
-                if match := _RANGE.fullmatch(section):
-                    groups = range(int(match[1]), int(match[2] or match[1]) + 1)
-                    if groups.start < own.stop and own.start < groups.stop:
-                        whole = own.start <= groups.start and groups.stop <= own.stop
-                        self._take_over(there.read(section), f"{there.file}#{section}", whole=whole)
+                if not section.startswith(SECTION):
+                    continue
+                groups = _groups_in(section, there.file)
+                if groups.start < own.stop and own.start < groups.stop:
+                    whole = own.start <= groups.start and groups.stop <= own.stop
+                    self._take_over(there.read(section), f"{there.file}#{section}", whole=whole)
 
     def _take_over(self, states: object, file: str, *, whole: bool) -> None:
         """What of a section is of the own groups; `whole`: all of it."""
@@ -174,6 +176,17 @@ class HeapKeyedStateBackend:
 
     def close(self) -> None:
         """Nothing is open."""
+
+
+def _groups_in(section: str, file: str) -> range:
+    """The key groups that a section has, by its name."""
+    match = _RANGE.fullmatch(section)
+    if match is None:
+        raise StateError(
+            f"{file}: expected keyed state in memory, came a section {section}; go on with the state_backend "
+            "that the checkpoint was taken with"
+        )
+    return range(int(match[1]), int(match[2] or match[1]) + 1)
 
 
 def _split(groups: range, parts: int) -> list[range]:

@@ -231,15 +231,19 @@ def test_keys_that_come_and_go_between_snapshots_are_restored_by_their_owners(st
         there, found = snapshot_of(backend), ({}, {})
         for index in range(after):
             own = restored(there, context=KeyedContext.of("count", index, after, 16))
-            owners = {subtask_of(key_group(key, 16), after, 16) for key, _ in own.value_state("seen").items()}
-            assert owners <= {index}
+            keys = {
+                key
+                for state in (own.value_state("seen"), own.list_state("visits"))
+                for key, _ in state.items()
+            }
+            assert {subtask_of(key_group(key, 16), after, 16) for key in keys} <= {index}
             found[0].update(own.value_state("seen").items())
             found[1].update(own.list_state("visits").items())
         assert found == (dict(seen.items()), dict(visits.items()))
 
 
 @pytest.mark.rule("ONCE-01")
-@pytest.mark.parametrize("after", [1, 3])
+@pytest.mark.parametrize("after", [1, 3, 5])
 def test_a_large_state_comes_in_sections_of_key_groups_and_is_restored_from_them(after):
     values = {f"key-{number}": (number, number) for number in range(120_000)}
     backend = HeapKeyedStateBackend(KeyedContext.of("count", 0, 1, 128))
@@ -247,8 +251,11 @@ def test_a_large_state_comes_in_sections_of_key_groups_and_is_restored_from_them
     there, found = snapshot_of(backend), {}
     assert there.names == ("keyed/0-42", "keyed/43-85", "keyed/86-127")
     for index in range(after):
-        own = restored(there, context=KeyedContext.of("count", index, after, 128))
-        found |= dict(own.value_state("seen").items())
+        context = KeyedContext.of("count", index, after, 128)
+        own = dict(restored(there, context=context).value_state("seen").items())
+        assert all(key_group(key, 128) in context.groups for key in own)
+        assert not set(own) & set(found)
+        found |= own
     assert found == values
 
 
@@ -270,3 +277,26 @@ def test_state_under_the_key_of_another_subtask_is_refused():
         StateError, match=f"count-0: state 'seen' holds something under {stranger}, a key of another"
     ):
         backend.snapshot(1)
+
+
+def test_what_was_refused_once_is_refused_again_also_after_a_key_has_gone():
+    backend = HeapKeyedStateBackend(KeyedContext.of("count-0", 0, 2, 128))
+    seen = backend.value_state("seen", immutable=True)
+    own = [key for key in range(100) if key_group(key, 128) < 64]
+    stranger = next(key for key in range(100) if key_group(key, 128) >= 64)
+    for key in own:
+        seen.put(key, key)
+    backend.snapshot(1)()
+    seen.remove(own[0])
+    seen.put(stranger, 1)
+    for checkpoint in (2, 3):
+        with pytest.raises(StateError, match=f"holds something under {stranger}"):
+            backend.snapshot(checkpoint)()
+    seen.remove(stranger)
+    assert dict(restored(snapshot_of(backend)).value_state("seen").items()) == {key: key for key in own[1:]}
+
+
+def test_a_snapshot_of_another_backend_is_refused_and_not_forgotten():
+    there = sections_of(pack({"keyed/rocksdb": encode({})}), "chk-3/count-0.1.state")
+    with pytest.raises(StateError, match=r"count-0\.1\.state: .* a section keyed/rocksdb; go on with"):
+        restored(there)
