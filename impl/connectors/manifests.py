@@ -24,6 +24,8 @@ from impl.state.durable import publish_file, read_file, remove_file
 from impl.state.errors import StorageError
 
 _DATA: Final = re.compile(r"\.?(\d+)-[A-Za-z0-9_-]+-\d+\.parquet(\.staging)?")
+_TEMPORARY: Final = re.compile(r"\.(?:[A-Za-z0-9_-]+-\d+\.json\.)?(\d+)-[A-Za-z0-9_-]+(?:\.json)?\.tmp")
+"""Of a manifest or of a subtask's progress: what is left where a process was killed as it wrote."""
 _MANIFEST: Final = re.compile(r"([A-Za-z0-9_-]+)-(\d+)\.json")
 
 
@@ -89,8 +91,11 @@ class Manifest:
         return manifest
 
 
-def publish(directory: Path, manifest: Manifest) -> None:
-    """Make a manifest's files visible, atomically. Publishing the same again is harmless (SINK-06)."""
+def publish(directory: Path, manifest: Manifest, attempt: int) -> None:
+    """Make a manifest's files visible, atomically. Publishing the same again is harmless (SINK-06).
+
+    `attempt`: the one that publishes, which may not be the one that wrote.
+    """
     path = directory / "manifests" / manifest.file
     for one in manifest.files:
         if not (directory / one.file).is_file():
@@ -98,7 +103,7 @@ def publish(directory: Path, manifest: Manifest) -> None:
                 f"{directory / one.file}: expected the pre-committed file of transaction "
                 f"{manifest.transaction}, came none; it was removed from outside, restore it from a backup"
             )
-    if not publish_file(path, manifest.encode()) and read_file(path) != manifest.encode():
+    if not publish_file(path, manifest.encode(), f"{attempt}-") and read_file(path) != manifest.encode():
         raise SinkConflictError(
             f"{path}: {manifest.subtask} has other output for checkpoint {manifest.checkpoint}; "
             "give every checkpoint an id of its own and every job an output directory of its own"
@@ -164,10 +169,11 @@ def retract(directory: Path, restored: int | None) -> tuple[str, ...]:
 
 
 def sweep(directory: Path | str, attempt: int, keep: Collection[str] = ()) -> tuple[str, ...]:
-    """Remove data files of attempts before `attempt` that nobody needs; answers them.
+    """Remove files of attempts before `attempt` that nobody needs; answers them.
 
-    Needed are those that a manifest lists, and those in `keep`: the files of the pending transactions of
-    the restored snapshot, which a commit may still be about to publish.
+    Of manifests and progress those are temporary names. Of the data files needed are those that a manifest
+    lists, and those in `keep`: the files of the pending transactions of the restored snapshot, which a
+    commit may still be about to publish.
     """
     root = Path(directory)
     needed = {one.file for manifest in list_committed(root) for one in manifest.files} | set(keep)
@@ -177,6 +183,10 @@ def sweep(directory: Path | str, attempt: int, keep: Collection[str] = ()) -> tu
         name = str(path.relative_to(root))
         if match and int(match.group(1)) < attempt and name not in needed and remove_file(path):
             swept.append(name)
+    for path in sorted((*(root / "manifests").glob(".*"), *(root / "progress").glob(".*"))):
+        match = _TEMPORARY.fullmatch(path.name)
+        if match and int(match.group(1)) < attempt and remove_file(path):
+            swept.append(str(path.relative_to(root)))
     return tuple(swept)
 
 

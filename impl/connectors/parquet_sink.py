@@ -39,7 +39,7 @@ class ParquetFiles:
 
     def commit(self, receipt: Manifest) -> None:
         """Publish the manifest, also one that another subtask has left behind."""
-        publish(self._directory, receipt)
+        publish(self._directory, receipt, self._attempt)
 
     def committed(self, checkpoint: int) -> None:
         """Readers are told how far this subtask is."""

@@ -65,9 +65,12 @@ def place_file(path: Path, data: bytes) -> None:
         raise StorageError.of("writing", path, cause) from cause
 
 
-def publish_file(path: Path, data: bytes) -> bool:
-    """Write a file durably under a name that nobody has; False, and nothing written, if it is taken."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{TEMPORARY}")
+def publish_file(path: Path, data: bytes, owner: str = "") -> bool:
+    """Write a file durably under a name that nobody has; False, and nothing written, if it is taken.
+
+    `owner` stands in the temporary name, so that what a killed process has left of it can be swept.
+    """
+    temporary = path.with_name(f".{path.name}.{owner}{secrets.token_hex(4)}{TEMPORARY}")
     try:
         _write_and_sync(temporary, data)
         os.link(temporary, path)

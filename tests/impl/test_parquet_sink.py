@@ -1,6 +1,7 @@
 """The Parquet sink: only what is committed can be seen, and it is there once."""
 
 import json
+import os
 import pickle
 
 import pyarrow as pa
@@ -19,7 +20,7 @@ from impl.connectors import (
     sweep,
 )
 from impl.connectors.manifests import retract
-from impl.state import StorageError
+from impl.state import StorageError, durable
 
 
 @pytest.fixture
@@ -169,6 +170,25 @@ def test_a_sweep_removes_what_nobody_needs_and_leaves_the_rest(out):
         "data/1-sink-0-3.parquet",
     )
     assert data_files(out) == ["1-sink-0-1.parquet", "1-sink-0-2.parquet", "2-sink-1-1.parquet"]
+
+
+@pytest.mark.parametrize("attempt", [1, 2])
+def test_what_a_process_that_was_killed_while_it_published_has_left_is_swept(out, monkeypatch, attempt):
+    """A later attempt may commit what an earlier one has pre-committed: the name tells who was at it."""
+    sink = opened(out, "sink-0", 1)
+    sink.write(batch(1))
+    sink.snapshot(1)
+    files = ParquetFiles(out, subtask="sink-0", attempt=attempt)
+    with monkeypatch.context() as killed:
+        killed.setattr(durable, "remove_file", lambda path: False)
+        killed.setattr(os, "replace", lambda source, target: None)
+        files.commit(sink.state_of(1).receipts[1])
+        files.committed(1)
+    left = sorted(str(path.relative_to(out)) for path in out.rglob(".*.tmp"))
+    assert [name.partition("/")[0] for name in left] == ["manifests", "progress"]
+    assert sweep(out, attempt=attempt) == ()
+    assert sweep(out, attempt=attempt + 1) == tuple(left)
+    assert seen(out) == [1]
 
 
 @pytest.mark.rule("ONCE-03")
