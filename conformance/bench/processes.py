@@ -7,10 +7,17 @@ import psutil
 
 
 def tree(pid: int | None = None) -> list[psutil.Process]:
-    """A process, None: this one, and all below it that have not ended."""
+    """A process, None: this one, and all below it."""
     own = psutil.Process(pid)
-    below = own.children(recursive=True)
-    return [own, *(one for one in below if one.is_running() and one.status() != psutil.STATUS_ZOMBIE)]
+    return [own, *own.children(recursive=True)]
+
+
+def has_ended(process: psutil.Process) -> bool:
+    """Whether it is gone, or will be as soon as the process above it looks."""
+    try:
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
+    except psutil.Error:
+        return True
 
 
 def spent(processes: Iterable[psutil.Process]) -> dict[int, float]:

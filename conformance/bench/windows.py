@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import psutil
+
 from conformance.bench.endless import rows_read
-from conformance.bench.processes import spent, tree
+from conformance.bench.processes import has_ended, spent, tree
 from conformance.bench.rates import MeasurementError
 from impl.connectors.frontier import frontier
 from impl.running import RunningJob
@@ -44,7 +46,8 @@ class Windows:
         self._running = running
         self._counts = counts
         self._committed = committed
-        self._processes = tree()
+        self._counted = 0
+        self._processes = _running()
 
     def pairs(self, pairs: int) -> Iterator[Window]:
         """Two windows of each pair, one with a checkpoint and one without, after some to get warm.
@@ -56,7 +59,7 @@ class Windows:
                 window = self._measured(checkpoint=checkpoint)
                 if number >= 0:
                     yield window
-        if (now := {one.pid for one in tree()}) != {one.pid for one in self._processes}:
+        if (now := {one.pid for one in _running()}) != {one.pid for one in self._processes}:
             raise MeasurementError(f"expected the processes {self._processes}, now there are {sorted(now)}")
 
     def _measured(self, *, checkpoint: bool) -> Window:
@@ -67,6 +70,9 @@ class Windows:
         time.sleep(max(0.0, began + WINDOW_SECONDS - time.perf_counter()))
         self._wait_for_commit(taken)
         ended, cpu_then, rows_then = self._now()
+        if not self._counted <= rows < rows_then:
+            raise MeasurementError(f"rows were counted to {self._counted:,}, {rows:,} and {rows_then:,}")
+        self._counted = rows_then
         return Window(checkpoint, cpu_then - cpu, rows_then - rows, ended - began)
 
     def _wait_for_commit(self, checkpoint: int) -> None:
@@ -79,3 +85,7 @@ class Windows:
 
     def _now(self) -> tuple[float, float, int]:
         return time.perf_counter(), sum(spent(self._processes).values()), rows_read(self._counts)
+
+
+def _running() -> list[psutil.Process]:
+    return [one for one in tree() if not has_ended(one)]
