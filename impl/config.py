@@ -16,6 +16,8 @@ ALTERNATING = "alternating"
 MEMORY = "memory"
 ROCKSDB = "rocksdb"
 STATE_BACKENDS = (MEMORY, ROCKSDB)
+INLINE_BYTES, MOST_INLINE_BYTES = 4_096, 1 << 20
+"""A snapshot that gets no file is no larger than this, if nothing else is told; the most that can be."""
 
 
 class ConfigError(ValueError):
@@ -57,7 +59,7 @@ class CheckpointConfig:
     checkpointing_start_delay_ms: int | None = None
     unaligned_checkpoints_enabled: bool = False
     aligned_checkpoint_timeout_ms: int = 0
-    data_inline_threshold_bytes: int = 4_096
+    data_inline_threshold_bytes: int = INLINE_BYTES
 
     def __post_init__(self) -> None:
         if not isinstance(self.unaligned_checkpoints_enabled, bool):
@@ -81,6 +83,11 @@ class CheckpointConfig:
         if self.aligned_checkpoint_timeout_ms and not self.unaligned_checkpoints_enabled:
             raise ConfigError("aligned_checkpoint_timeout_ms takes unaligned_checkpoints_enabled True")
         _at_least("data_inline_threshold_bytes", self.data_inline_threshold_bytes, 0)
+        if self.data_inline_threshold_bytes > MOST_INLINE_BYTES:
+            raise ConfigError(
+                f"data_inline_threshold_bytes takes at most {MOST_INLINE_BYTES}, not "
+                f"{self.data_inline_threshold_bytes}: acknowledgements carry what is inline"
+            )
         _at_least("num_retained_checkpoints", self.num_retained_checkpoints, 1)
         _at_least("tolerable_checkpoint_failure_number", self.tolerable_checkpoint_failure_number, -1)
         if self.checkpointing_start_delay_ms is not None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from impl.config import AT_LEAST_ONCE, EXACTLY_ONCE, CheckpointConfig
+from impl.config import AT_LEAST_ONCE, EXACTLY_ONCE, INLINE_BYTES, CheckpointConfig
 from impl.faults import (
     COMPLETION_DUE,
     COMPLETION_STORED,
@@ -39,7 +39,6 @@ _ROWS, _RATE = 4_000, 4_000.0
 _EXECUTOR_RATE = 250.0
 """Spark takes seconds to notice that an executor is gone, and the job must still run then."""
 _PATIENCE_MS = 10
-_INLINE_BYTES = 4_096
 _TASKS = {"numbers": SOURCES, "count": COUNTERS, "sink": SINKS}
 
 
@@ -70,13 +69,9 @@ class Round:
         """Whether the newest checkpoint may be damaged, so that output may have to be taken back."""
         return any(one.action in DAMAGE for one in self.faults)
 
-    @property
-    def _strikes_files(self) -> bool:
-        """Whether a fault needs the file of a snapshot to strike."""
-        return self.damages or any(one.action == FULL_DISK for one in self.faults)
-
     def checkpoints(self) -> CheckpointConfig:
-        """How the job checkpoints."""
+        """How the job checkpoints; with a file for each task where a full disk is to keep one from it."""
+        fills_a_disk = any(one.action == FULL_DISK for one in self.faults)
         overtaking = self.mode in ("unaligned", "alternating")
         return CheckpointConfig(
             checkpointing_interval_ms=self.interval_ms,
@@ -86,7 +81,7 @@ class Round:
             tolerable_checkpoint_failure_number=self.tolerable,
             unaligned_checkpoints_enabled=overtaking,
             aligned_checkpoint_timeout_ms=_PATIENCE_MS if self.mode == "alternating" else 0,
-            data_inline_threshold_bytes=0 if self._strikes_files else _INLINE_BYTES,
+            data_inline_threshold_bytes=0 if fills_a_disk else INLINE_BYTES,
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -1,21 +1,23 @@
 """A subtask's outputs: rows are buffered for each downstream subtask, barriers go to all of them in-band.
 
 Rows sent before a barrier are on the wire before it (TASK-01): a broadcast flushes first. Single rows wait
-for others in a buffer, a batch of Arrow is sent as it comes. To a sink, which declares the schema of its
-rows, they travel as columns: no row is taken apart twice. How rows are spread is part of the plan, edge by
+for others in a buffer, a batch of Arrow is sent as it comes. For a sink, which declares the schema of its
+rows, they become columns at the sender. How rows are spread is part of the plan, edge by
 edge (`spreading`); barriers and ends go to every channel of every edge.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 import pyarrow as pa
 
 from impl.columns import Rows, batch_of
 from impl.plan import Route, Row
-from impl.spark.frames import Kind, pack_id, pack_rows
+from impl.spark.frames import MAX_PAYLOAD, Kind, pack_id, pack_rows
 from impl.spark.spreading import spread_of
 from impl.state.key_groups import DEFAULT_MAX_PARALLELISM
+
+_LARGEST_BATCH: Final = MAX_PAYLOAD // 4
 
 
 class Channel(Protocol):
@@ -121,9 +123,10 @@ class Outputs:
 
 def _as_columns(rows: Rows, schema: pa.Schema | None) -> Rows:
     """Rows for a sink; those that do not fit go as they are, and the sink says what is wrong with them."""
-    if schema is None or isinstance(rows, pa.RecordBatch):
+    if not schema or isinstance(rows, pa.RecordBatch):
         return rows
     try:
-        return batch_of(rows, schema)
+        batch = batch_of(rows, schema)
     except (pa.ArrowException, ValueError, TypeError, OverflowError):
         return rows
+    return batch if batch.nbytes <= _LARGEST_BATCH else rows  # pickled, a value that many share is there once

@@ -153,8 +153,7 @@ def begin_from(storage: FileSystemStorage, savepoint: SavepointFolder) -> Comple
     handles: list[StateHandle] = []
     for handle in there.handles.values():
         here = f"chk-{there.checkpoint}/{handle.file}"
-        if handle.content is None:
-            _bring(savepoint.directory / handle.file, storage.directory / here)
+        _bring(savepoint.directory / handle.file, storage.directory / here)
         handles.append(replace(handle, file=here))
         for one in handle.shared:
             make_directory(storage.directory / FOLDER)

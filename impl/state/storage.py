@@ -8,7 +8,7 @@ two storages.
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Protocol, Self
 
 from impl.state.errors import SnapshotCorruptError
@@ -25,17 +25,17 @@ class StateHandle:
     checkpoint: int
     attempt: int
     file: str
-    """Relative to the directory of the job."""
+    """Relative to the directory of the job: the snapshot's own, or the manifest that has it."""
     size: int
     """In bytes."""
     checksum: str
-    """Hexadecimal, over the whole file."""
+    """Hexadecimal, over the whole snapshot."""
     offset: int | None = None
     """A source's: how many rows of its partition are before the barrier."""
     shared: tuple[SharedFile, ...] = ()
     """Files beside it that other checkpoints may refer to as well."""
-    content: bytes | None = None
-    """The snapshot itself, where it is so small that the manifest has it; `file` says in which then."""
+    content: bytes | None = field(default=None, repr=False)
+    """The snapshot itself, where it is so small that the manifest has it."""
 
     @property
     def whole_size(self) -> int:

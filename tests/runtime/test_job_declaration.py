@@ -24,6 +24,7 @@ from impl.spark.session import spark_session
             "max_concurrent_checkpoints 1",
         ),
         (lambda: CheckpointConfig(aligned_checkpoint_timeout_ms=10), "unaligned_checkpoints_enabled True"),
+        (lambda: CheckpointConfig(data_inline_threshold_bytes=1 << 21), "at most 1048576, not 2097152"),
         (lambda: CheckpointConfig(checkpointing_interval_ms=0), "checkpointing_interval_ms"),
         (
             lambda: CheckpointConfig(checkpointing_interval_ms=None, checkpointing_start_delay_ms=0),

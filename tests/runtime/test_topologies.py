@@ -249,6 +249,12 @@ def test_rows_that_do_not_fit_a_sink_travel_as_they_are_and_the_sink_refuses_the
         batch_of(rows, NAMED)
 
 
+def test_rows_that_share_a_long_value_travel_as_they_are():
+    """Arrow would write it again for each."""
+    rows = [("x" * 10_000_000, 1)] * 2
+    assert sent_to_a_sink(rows) == [rows]
+
+
 def test_edges_that_disagree_are_noticed():
     edges = [("x", "h", "hash"), ("x", "b", "broadcast")]
     assert rows_along([], "x-0", {"h-0": 1, "h-1": 2}) == 3
