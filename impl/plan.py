@@ -130,13 +130,13 @@ class Plan:
     def routes(self, subtask: Subtask) -> tuple[Route, ...]:
         """The edges out of `subtask`, in the order of their declaration."""
         name = self.stages[subtask.stage].name
-        sinks = {stage.name: stage.logic for stage in self.stages if stage.role is Role.SINK}
+        schemas = {stage.name: stage.logic.schema for stage in self.stages if stage.role is Role.SINK}
         return tuple(
             Route(
                 self._ends(edge, edge.downstream, subtask.index),
                 edge.partitioning,
                 edge.key_selector,
-                getattr(sinks.get(edge.downstream), "schema", None),
+                schemas.get(edge.downstream),
             )
             for edge in self.links
             if edge.upstream == name

@@ -2,8 +2,8 @@
 
 Rows sent before a barrier are on the wire before it (TASK-01): a broadcast flushes first. Single rows wait
 for others in a buffer, a batch of Arrow is sent as it comes. For a sink, which declares the schema of its
-rows, they become columns at the sender. How rows are spread is part of the plan, edge by
-edge (`spreading`); barriers and ends go to every channel of every edge.
+rows, they become columns at the sender. How rows are spread is part of the plan, edge by edge (`spreading`);
+barriers and ends go to every channel of every edge.
 """
 
 from collections.abc import Mapping, Sequence

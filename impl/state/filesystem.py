@@ -21,6 +21,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -41,8 +42,7 @@ from impl.state.errors import (
     SupersededError,
 )
 from impl.state.shared import SharedFile
-from impl.state.snapshot import checksum
-from impl.state.snapshot_files import SnapshotFiles
+from impl.state.snapshot_files import SnapshotFiles, handle_of
 from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, StateHandle, overtaken
 
 METADATA: Final = "_metadata"
@@ -136,8 +136,8 @@ class FileSystemStorage(SnapshotFiles):
         """
         if len(snapshot) <= self._inline_bytes:
             file = f"chk-{checkpoint}/{METADATA}#{task}"
-            size, digest = len(snapshot), checksum(snapshot).hex()
-            return StateHandle(task, checkpoint, attempt, file, size, digest, offset, shared, snapshot)
+            handle = handle_of(file, checkpoint, task, attempt, snapshot, offset, shared)
+            return replace(handle, content=snapshot)
         folder = self._path(checkpoint)
         make_directory(folder)
         try:

@@ -18,6 +18,24 @@ from impl.state.storage import CompletedCheckpoint, StateHandle
 _TASK: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
+def handle_of(
+    file: str,
+    checkpoint: int,
+    task: str,
+    attempt: int,
+    snapshot: bytes,
+    offset: int | None,
+    shared: tuple[SharedFile, ...],
+) -> StateHandle:
+    """The handle of a snapshot in `file`. Raises `StateError` for a task whose name is none for files."""
+    if not _TASK.fullmatch(task):
+        raise StateError(
+            f"a task is named by letters, digits, - and _, came {task!r}; its files bear that name"
+        )
+    digest = checksum(snapshot).hex()
+    return StateHandle(task, checkpoint, attempt, file, len(snapshot), digest, offset, shared)
+
+
 class SnapshotFiles:
     """The snapshots below `directory`."""
 
@@ -41,22 +59,11 @@ class SnapshotFiles:
         shared: tuple[SharedFile, ...],
     ) -> StateHandle:
         """Write one task's encoded snapshot into `folder`, which is there; a publication syncs its name."""
-        if not _TASK.fullmatch(task):
-            raise StateError(
-                f"a task is named by letters, digits, - and _, came {task!r}; its files bear that name"
-            )
         path = folder / f"{task}.{attempt}.state"
+        file = str(path.relative_to(self._directory))
+        handle = handle_of(file, checkpoint, task, attempt, snapshot, offset, shared)
         place_file(path, snapshot)
-        return StateHandle(
-            task=task,
-            checkpoint=checkpoint,
-            attempt=attempt,
-            file=str(path.relative_to(self._directory)),
-            size=len(snapshot),
-            checksum=checksum(snapshot).hex(),
-            offset=offset,
-            shared=shared,
-        )
+        return handle
 
     def read(self, handle: StateHandle) -> object:
         """The state behind a handle; `SnapshotCorruptError` if it is not as it was written."""

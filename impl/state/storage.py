@@ -44,17 +44,23 @@ class StateHandle:
 
     def to_json(self) -> dict[str, Any]:
         """The handle as it travels in an acknowledgement."""
-        told = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "content"}
-        content = {} if self.content is None else {"content": b64encode(self.content).decode()}
-        return {**told, "shared": [list(one) for one in self.shared], **content}
+        told = {one.name: getattr(self, one.name) for one in fields(self)}
+        told["shared"] = [list(one) for one in self.shared]
+        if self.content is None:
+            del told["content"]
+        else:
+            told["content"] = b64encode(self.content).decode()
+        return told
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> Self:
         """The handle back; `KeyError` if it is none."""
-        given = {one.name: json[one.name] for one in fields(cls) if one.name not in ("shared", "content")}
-        content = b64decode(json["content"]) if "content" in json else None
-        shared = tuple(SharedFile(*one) for one in json.get("shared", ()))
-        return cls(**given, shared=shared, content=content)
+        optional: dict[str, Any] = {
+            "shared": tuple(SharedFile(*one) for one in json.get("shared", ())),
+            "content": b64decode(json["content"]) if "content" in json else None,
+        }
+        given = {one.name: json[one.name] for one in fields(cls) if one.name not in optional}
+        return cls(**given, **optional)
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,8 @@ def test_the_sections_of_a_small_snapshot_are_read_without_a_file(tmp_path):
     handle = storage.write(1, "a", storage.new_attempt(), pack({"keyed/0-1": encode("x")}))
     assert storage.open(handle).read("keyed/0-1") == "x"
     assert not (tmp_path / "chk-1").exists()
+    with pytest.raises(StateError, match="named by letters"):
+        storage.write(1, "../a", 1, encode("x"))
 
 
 def test_a_handle_travels_as_json(storage):

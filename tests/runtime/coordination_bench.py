@@ -1,6 +1,11 @@
 """A coordination on the driver and what stands around it: two tasks, a desk, a clock of our own, no Spark."""
 
+from pathlib import Path
+
+import pyarrow as pa
+
 from impl.config import CheckpointConfig
+from impl.connectors import ParquetOutput
 from impl.faults import FaultLedger
 from impl.plan import Edge, Plan, Role, Stage
 from impl.savepoints import SavepointDesk
@@ -8,9 +13,8 @@ from impl.spark.coordination import Coordination
 from impl.spark.savepoints import Savepoints
 from impl.state import FileSystemStorage, encode, savepoints_in
 
-PLAN = Plan(
-    "job", (Stage("in", Role.SOURCE, None, 1), Stage("out", Role.SINK, None, 1)), (Edge("in", "out"),)
-)
+OUTPUT = ParquetOutput(Path("nothing is written there"), pa.schema({"n": pa.int64()}))
+PLAN = Plan("job", (Stage("in", Role.SOURCE, None), Stage("out", Role.SINK, OUTPUT)), (Edge("in", "out"),))
 TASKS = ("in-0", "out-0")
 
 

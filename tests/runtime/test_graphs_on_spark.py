@@ -21,8 +21,6 @@ EXECUTION = ExecutionConfig(
     batch_rows=100, channel_batches=2, heartbeat_timeout_ms=60_000, startup_timeout_ms=300_000
 )
 ROWS, RULES, KEYS = 6_000, 5, 50
-SLOW_SECONDS = 0.0005
-"""For a row in the join, which so takes longer than the sources: records wait there when barriers come."""
 JOINED = pa.schema({"n": pa.int64(), "way": pa.string(), "rule": pa.int64(), "turn": pa.int64()})
 DOUBLED = pa.schema({"n": pa.int64(), "way": pa.string()})
 
@@ -64,7 +62,7 @@ class Ruled:
         return [made for key, row in waited for made in self.ruled(key, row, rule)]
 
     def ruled(self, key, row, rule):
-        time.sleep(SLOW_SECONDS)
+        time.sleep(0.0005)  # slower than the sources: records wait here when a barrier comes
         turn = self.turns.get(key, 0) + 1
         self.turns.put(key, turn)
         return [(*row, rule, turn)]
