@@ -5,7 +5,17 @@ from enum import Enum
 from itertools import groupby
 from typing import NamedTuple
 
-from conformance.adapters.protocol import Adapter, Applied, Failure, Made, Wire
+from conformance.adapters.protocol import (
+    Adapter,
+    Applied,
+    Crashed,
+    Failure,
+    Hung,
+    Made,
+    Malformed,
+    Wire,
+)
+from conformance.change.repository import ChangeError
 from conformance.drive.lockstep import Answer, Divergence
 from conformance.drive.oracle import GOES_ON, canonical
 from conformance.drive.shrink import Trial, fewest_events
@@ -61,7 +71,10 @@ def meaning_of(changes: Iterable[Change]) -> Meaning:
 
 
 def changes(old: Adapter, new: Adapter, vectors: Iterable[Vector]) -> Iterator[Change]:
-    """One for each way to differ, in the order in which they are met."""
+    """One for each way to differ, in the order in which they are met.
+
+    Raises ChangeError if a side crashes, hangs or answers what is no frame: then nothing is known of it.
+    """
     first: dict[str, Divergence] = {}
     runs: dict[str, int] = {}
     rules: dict[str, set[str]] = {}
@@ -92,6 +105,8 @@ def _apart(
 ) -> Divergence | None:
     """Where the answers part first: the new one is `expected`, the old one `got`; how stands for the rule."""
     made = (old.new(component, config), new.new(component, config))
+    for one in made:
+        _require_answer(one)
     if not all(isinstance(one, Made) for one in made):
         if isinstance(made[0], Made) == isinstance(made[1], Made):
             return None  # neither has it
@@ -107,9 +122,15 @@ def _apart(
     return None
 
 
+def _require_answer(came: Applied | Made | Failure) -> None:
+    if isinstance(came, Crashed | Hung | Malformed):
+        raise ChangeError(f"a side could not be asked: {came.describe()}; {came.stderr.strip()[-400:]}")
+
+
 def _answer(came: Applied | Made | Failure) -> Answer:
     if isinstance(came, Applied):
         return Answer(came.effects[0], came.state)
+    _require_answer(came)
     return Answer([], {}) if isinstance(came, Made) else Answer([], {}, came.describe())
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from conformance.change import repository as repositories
 from conformance.change.behaviour import Change, changes
 from conformance.change.declared import Declared, declared
-from conformance.change.sides import ChangeError, Reprofiled, revision, vectors_in, write_vectors
+from conformance.change.repository import ChangeError
+from conformance.change.sides import Reprofiled, revision, vectors_in, write_vectors
 from conformance.vectors.make import vectors_of
 from conformance.vectors.vector import Vector
 from model.generations import CLAIMS
@@ -29,8 +31,9 @@ class Compared(NamedTuple):
     """Of revisions."""
 
 
-def compare_revisions(repository: Path, old: str, new: str | None, components: Sequence[str]) -> Compared:
-    """Two revisions, or a revision and the working tree. Raises ChangeError."""
+def compare_revisions(start: Path, old: str, new: str | None, components: Sequence[str]) -> Compared:
+    """Two revisions of the checkout that holds `start`, or one and the working tree. Raises ChangeError."""
+    repository = repositories.find(start)
     with ExitStack() as stack:
         before, after = (stack.enter_context(revision(repository, name)) for name in (old, new))
         temporary = Path(stack.enter_context(TemporaryDirectory(prefix="barrierspec-")))
@@ -55,6 +58,8 @@ def compare_revisions(repository: Path, old: str, new: str | None, components: S
             played = _each_once(vectors_in(folder, component) for folder in folders)
             found += changes(before.adapter, after.adapter, played)
             runs += len(played)
+        if not runs:
+            raise ChangeError(f"expected runs of {', '.join(components)}, got none; nothing was compared")
         bound = f"{runs:,} runs of {before.name} and {after.name}: {PLAYED}"
         return Compared(tuple(found), bound + "".join(notes), declared(before.folder, after.folder))
 

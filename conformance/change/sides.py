@@ -1,5 +1,6 @@
 """The two sides of a change: each a model that answers, with the runs that it would write as vectors."""
 
+import os
 import subprocess
 import tarfile
 from collections.abc import Iterator
@@ -12,16 +13,14 @@ from typing import NamedTuple
 from conformance.adapters.in_process import model_adapter
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Adapter, Failure, Made, Wire
+from conformance.change import repository as repositories
+from conformance.change.repository import ChangeError
 from conformance.own_process import own_process
 from conformance.vectors import files
 from conformance.vectors.vector import Vector, VectorError
 
 SHIPPED = ("model", "spec", "conformance", "impl", "pyproject.toml", "CHANGELOG.md")
 """What is taken of a revision: what its model and its writer of vectors import, and what it declares."""
-
-
-class ChangeError(RuntimeError):
-    """A side cannot be made; the message says which and why."""
 
 
 class Side(NamedTuple):
@@ -37,7 +36,7 @@ class Side(NamedTuple):
 def revision(repository: Path, name: str | None) -> Iterator[Side]:
     """A git revision in a folder of its own, or the files of the repository as they are (`name` None).
 
-    Raises ChangeError if there is no such revision.
+    Raises ChangeError if `repository` is no checkout of barrierspec, or has no such revision.
     """
     with TemporaryDirectory(prefix="barrierspec-") as temporary:
         folder = repository if name is None else _taken_out(repository, name, Path(temporary))
@@ -85,15 +84,14 @@ class Reprofiled:
 
 
 def _taken_out(repository: Path, name: str, folder: Path) -> Path:
-    command = ["git", "-C", str(repository), "archive", "--format=tar", name, "--", *SHIPPED]
-    done = subprocess.run(command, capture_output=True, check=False)
-    if done.returncode:
-        raise ChangeError(f"git has no {name!r} here: {done.stderr.decode().strip()}; fetch it first")
-    with tarfile.open(fileobj=BytesIO(done.stdout)) as archive:
+    content = repositories.archive(repository, repositories.commit(repository, name), SHIPPED)
+    with tarfile.open(fileobj=BytesIO(content)) as archive:
         archive.extractall(folder, filter="data")
     return folder
 
 
 def _python(folder: Path, *words: str) -> list[str]:
-    """Our command line out of that folder."""
+    """Our command line out of that folder. Raises ChangeError where Python could not be given the folder."""
+    if os.pathsep in str(folder):
+        raise ChangeError(f"expected a folder without {os.pathsep!r} in its path, got {folder}; move it")
     return ["env", f"PYTHONPATH={folder}", *own_process("conformance.cli", *words)]

@@ -20,7 +20,7 @@ def command(old: str, new: str | None, components: tuple[str, ...]) -> int:
     from conformance.change.behaviour import Meaning, meaning_of
     from conformance.change.compared import compare_profiles, compare_revisions
     from conformance.change.generations import component_of
-    from conformance.change.sides import ChangeError
+    from conformance.change.repository import ChangeError
     from conformance.report import change
     from conformance.verdict import Exit
 

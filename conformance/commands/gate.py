@@ -1,7 +1,6 @@
 """`barrierspec gate`: a change of behaviour has to be declared."""
 
 import shlex
-import subprocess
 from pathlib import Path
 
 import click
@@ -29,9 +28,10 @@ def command(
     A change of behaviour is declared by another version of spec/rules.toml and a new text of
     CHANGELOG.md. Ends with 0 if nothing has changed or what has is declared, else with 1.
     """
+    from conformance.change import repository as repositories
     from conformance.change.behaviour import Meaning, meaning_of
     from conformance.change.compared import compare_revisions
-    from conformance.change.sides import ChangeError
+    from conformance.change.repository import ChangeError
     from conformance.parts.result import PartResult
     from conformance.report import change, findings
     from conformance.verdict import Exit, Verdict
@@ -39,18 +39,18 @@ def command(
     asked = findings.Asked(json_file, junit_file, sarif_file, annotations_file)
     chosen = [word for name in components for word in ("--component", name)]
     again = shlex.join(["barrierspec", "gate", "--base", base, *chosen])
-    differs = subprocess.run(
-        ["git", "diff", "--quiet", base, "--", *WATCHED], capture_output=True, text=True, check=False
-    )
-    if differs.returncode > 1:
-        raise click.UsageError(f"git cannot compare with {base!r}: {differs.stderr.strip()}")
-    if differs.returncode == 0:
+    try:
+        repository = repositories.find(Path.cwd())
+        differs = repositories.differs(repository, repositories.commit(repository, base), WATCHED)
+    except ChangeError as cannot:
+        raise click.UsageError(str(cannot)) from cannot
+    if not differs:
         same = f"{' and '.join(WATCHED)} are as they are in {base}"
         click.echo(f"CONFORMS   {same}")
         findings.write(asked, "gate", [PartResult("change", Verdict.CONFORMS, same)], again)
         return Exit.CONFORMS
     try:
-        compared = compare_revisions(Path.cwd(), base, None, components or COMPONENTS)
+        compared = compare_revisions(repository, base, None, components or COMPONENTS)
     except ChangeError as cannot:
         raise click.UsageError(str(cannot)) from cannot
     assert compared.declared is not None

@@ -178,7 +178,7 @@ def test_rules_that_come_go_or_say_something_else_are_named(repository, tmp_path
 
 def test_a_revision_that_there_is_not_is_a_clear_error(repository):
     ran = invoke(gate, "--base", "no-such-revision")
-    assert "git cannot compare with 'no-such-revision'" in str(ran.exception)
+    assert "git has no 'no-such-revision' here" in str(ran.exception)
     assert "git has no 'nowhere' here" in str(invoke(diff, "nowhere").exception)
 
 

@@ -1,0 +1,100 @@
+"""The repository that holds the two sides: where it is, which commit a name means, what differs from it.
+
+A revision comes from outside and may look like an option of git. It is resolved to the hash of a commit
+first; every other call of git is given only such hashes.
+"""
+
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+MARKS = ("model", "spec/rules.toml", "conformance/cli.py")
+"""What every checkout of barrierspec holds."""
+INSTEAD = (
+    "`gate` and `diff` compare revisions of barrierspec itself; give them inside its checkout. An "
+    "implementation of your own is checked by `barrierspec conform --adapter CMD`, several, or two versions "
+    "of one, beside each other by `barrierspec matrix FILE`, and a change of one against stored runs by "
+    "`barrierspec vectors verify FOLDER --adapter CMD`"
+)
+
+_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+class ChangeError(RuntimeError):
+    """A side cannot be made; the message says which and why."""
+
+
+def find(start: Path) -> Path:
+    """The checkout of barrierspec that holds `start`. Raises ChangeError if there is none."""
+    top = _git(start, "rev-parse", "--show-toplevel")
+    if top.returncode:
+        raise ChangeError(f"expected a checkout of barrierspec under git, got {start}; {INSTEAD}")
+    highest = Path(_text(top.stdout).removesuffix("\n")).resolve()
+    for folder in (start.resolve(), *start.resolve().parents):
+        if all((folder / mark).exists() for mark in MARKS):
+            return folder
+        if folder == highest:
+            break
+    raise ChangeError(f"expected a checkout of barrierspec ({', '.join(MARKS)}), got {highest}; {INSTEAD}")
+
+
+def commit(repository: Path, name: str) -> str:
+    """The hash of the commit that `name` means, whatever it looks like.
+
+    Raises ChangeError if it means none, or one that holds no barrierspec.
+    """
+    found = _git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    resolved = _text(found.stdout).strip()
+    if found.returncode or not _HASH.fullmatch(resolved):
+        raise ChangeError(f"git has no {name!r} here: expected a commit; name one that is here, or fetch it")
+    for mark in MARKS:
+        if _git(repository, "cat-file", "-e", f"{resolved}:./{mark}").returncode:
+            raise ChangeError(f"{name!r} has no {mark}: expected a commit of barrierspec; {INSTEAD}")
+    return resolved
+
+
+def differs(repository: Path, resolved: str, paths: Sequence[str]) -> bool:
+    """Whether the working tree has other files below `paths` than a commit, given by its hash.
+
+    Files that git does not know yet count, unless they are ignored. Raises ChangeError if git cannot compare.
+    """
+    command = ("diff", "--quiet", "--no-ext-diff", "--no-textconv", "--end-of-options", _hash(resolved))
+    compared = _git(repository, *command, "--", *paths)
+    if compared.returncode > 1:
+        raise ChangeError(f"git cannot compare with {resolved}: {_text(compared.stderr).strip()}")
+    if compared.returncode == 1:
+        return True
+    unknown = _git(repository, "ls-files", "--others", "--exclude-standard", "--", *paths)
+    if unknown.returncode:
+        raise ChangeError(f"git cannot list the files of {repository}: {_text(unknown.stderr).strip()}")
+    return bool(unknown.stdout)
+
+
+def archive(repository: Path, resolved: str, paths: Sequence[str]) -> bytes:
+    """The files below `paths` of a commit, given by its hash, as a tar archive. Raises ChangeError."""
+    # behind `--end-of-options` this command takes `--` for a path; the hash is none of its options anyway
+    done = _git(repository, "archive", "--format=tar", _hash(resolved), "--", *paths)
+    if done.returncode:
+        raise ChangeError(f"git cannot give the files of {resolved}: {_text(done.stderr).strip()}")
+    return done.stdout
+
+
+def _hash(resolved: str) -> str:
+    if not _HASH.fullmatch(resolved):
+        raise ChangeError(f"expected the hash of a commit, got {resolved!r}; resolve it with `commit`")
+    return resolved
+
+
+def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
+    try:
+        command = ["git", "-C", str(folder.resolve()), *words]
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    except FileNotFoundError as none:
+        raise ChangeError("expected git on the PATH, got none; install it") from none
+    except ValueError as wrong:  # a NUL in a name
+        raise ChangeError(f"expected a commit, got a name that no program can be given: {wrong}") from wrong
+
+
+def _text(output: bytes) -> str:
+    return output.decode(errors="surrogateescape")
