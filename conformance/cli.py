@@ -1,7 +1,8 @@
 """The command `barrierspec`: it finds the room of a command in `conformance.commands`, parses and calls.
 
-Importing this room imports no engine; a command's room is imported when the command is given. Exit
-codes: 0 conforms, 1 diverges, 2 undetermined, 64 usage, 70 our own fault.
+Importing this module imports no engine; a command's module is imported when the command is given. Exit
+codes: 0 conforms, 1 diverges, 2 undetermined, 64 usage, 70 our own fault. A closed stdout or stderr does not
+change them: the command goes on, and what it prints is dropped.
 """
 
 import gc
@@ -13,13 +14,17 @@ from importlib import import_module
 
 import click
 
-from conformance import commands
+from conformance import commands, standard_streams
 from conformance.verdict import Exit
 
 COLLECTIONS = (50_000, 20, 50)
 """How rarely Python looks for garbage in cycles: states are records that are kept by the ten thousand and
 hold no cycles, so that looking through them again and again finds nothing."""
 OWN_FAULT_HINT = "This is a fault of barrierspec itself, not of what it was checking."
+
+
+class BrokenPipeInCommandError(RuntimeError):
+    """A pipe of a command broke, and it was not our output: click would end with 1, as if it diverged."""
 
 
 class Rooms(click.Group):
@@ -36,6 +41,13 @@ class Rooms(click.Group):
         found = import_module(f"{commands.__name__}.{cmd_name}").command
         assert isinstance(found, click.Command)
         return found
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command. Raises BrokenPipeInCommandError in the place of a BrokenPipeError."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as broken:
+            raise BrokenPipeInCommandError("expected a pipe with a reader, got a broken one") from broken
 
 
 @click.group(cls=Rooms, context_settings={"help_option_names": ["-h", "--help"]})
@@ -70,7 +82,12 @@ def main() -> None:
     """The entry point of the process."""
     gc.freeze()
     gc.set_threshold(*COLLECTIONS)
-    sys.exit(run())
+    standard_streams.install()
+    code = run()
+    lost = standard_streams.flush()
+    if lost is not None:
+        click.echo(f"what was printed could not be written: {lost}", err=True)
+    sys.exit(code if lost is None else Exit.OWN_FAULT)
 
 
 if __name__ == "__main__":

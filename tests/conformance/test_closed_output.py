@@ -1,0 +1,112 @@
+"""Nobody reads what a command prints: it goes on in silence and ends with the code that it would end with."""
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from conformance import cli, commands
+from conformance.cli import Rooms
+from conformance.own_process import own_process
+from conformance.verdict import Exit
+
+ADAPTERS = Path(__file__).parents[1] / "adapters"
+BROKEN = f"{sys.executable} {ADAPTERS / 'gate_forgets_subsumption.py'}"
+STORE = ("conform", "--adapter", "impl", "--component", "store", "--examples", "1")
+SILENT = ("conform", "--adapter", "./no-such-engine")
+CODES = {
+    (): Exit.USAGE,
+    ("--help",): 0,
+    ("explain", "ALIGN-03"): 0,
+    ("schema", "gate"): 0,
+    ("schema", "no-such-schema"): Exit.USAGE,
+    STORE: Exit.CONFORMS,
+    (*SILENT, "--component", "store"): Exit.UNDETERMINED,
+}
+
+
+def ends_with(words, stdout, stderr, cwd):
+    done = subprocess.run(
+        own_process("conformance.cli", *words),
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=stderr,
+        cwd=cwd,
+    )
+    return done.returncode
+
+
+@pytest.fixture
+def closed():
+    """The end of a pipe that nobody reads."""
+    reads, writes = os.pipe()
+    os.close(reads)
+    yield writes
+    os.close(writes)
+
+
+@pytest.mark.parametrize("words", CODES, ids=" ".join)
+@pytest.mark.parametrize("streams", ["stdout", "stderr", "both"])
+def test_a_closed_pipe_does_not_change_the_exit_code(words, streams, closed, tmp_path):
+    stdout = closed if streams != "stderr" else subprocess.DEVNULL
+    stderr = closed if streams != "stdout" else subprocess.PIPE
+    assert ends_with(words, stdout, stderr, tmp_path) == CODES[words]
+
+
+def test_a_divergence_stays_one_and_is_written(closed, tmp_path):
+    words = ("conform", "--adapter", BROKEN, "--examples", "2", "--json", "found.json")
+    assert ends_with(words, closed, closed, tmp_path) == Exit.DIVERGES
+    assert (tmp_path / "found.json").is_file()
+
+
+@pytest.mark.parametrize("name", Rooms(name="all").list_commands(None))
+def test_every_command_shows_its_help_to_nobody(name, closed, tmp_path):
+    assert name in {Path(path).stem for folder in commands.__path__ for path in Path(folder).iterdir()}
+    assert ends_with((name, "--help"), closed, closed, tmp_path) == 0
+
+
+def test_nothing_is_said_about_a_closed_pipe(closed, tmp_path):
+    done = subprocess.run(
+        own_process("conformance.cli", *STORE), stdout=closed, stderr=subprocess.PIPE, cwd=tmp_path
+    )
+    assert (done.returncode, done.stderr) == (Exit.CONFORMS, b"")
+
+
+@pytest.mark.parametrize("streams", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("words", [STORE, ("schema", "no-such-schema")], ids=" ".join)
+def test_a_stream_that_was_never_open_does_not_change_the_exit_code(words, streams, tmp_path):
+    command = f'"$@" {streams}'
+    done = subprocess.run(
+        ["sh", "-c", command, "sh", *own_process("conformance.cli", *words), *written(words)], cwd=tmp_path
+    )
+    assert done.returncode == CODES[words]
+    if written(words):  # what was printed did not go into the file that took the free number
+        assert (tmp_path / "found.json").read_bytes()[:1] == b"{"
+
+
+def written(words):
+    return ("--json", "found.json") if words == STORE else ()
+
+
+def test_another_pipe_that_breaks_is_our_own_fault(monkeypatch, capsys):
+    @click.command()
+    def command():
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr(Rooms, "get_command", lambda *_: command)
+    assert cli.run(["schema"]) == Exit.OWN_FAULT
+    assert "expected a pipe with a reader" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_output_that_is_lost_is_no_verdict(tmp_path):
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            own_process("conformance.cli", *STORE), stdout=full, stderr=subprocess.PIPE, cwd=tmp_path
+        )
+    assert done.returncode == Exit.OWN_FAULT
+    assert b"No space left on device" in done.stderr
