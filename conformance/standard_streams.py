@@ -44,7 +44,7 @@ def flush() -> OSError | None:
 class _Unread(io.FileIO):
     """A file whose reader may go away: from then on it is the null device."""
 
-    def write(self, content: "ReadableBuffer", /) -> int | None:
+    def write(self, content: "ReadableBuffer", /) -> int:
         try:
             return super().write(content)
         except BrokenPipeError:
