@@ -7,6 +7,7 @@ from pathlib import Path
 
 import orjson
 
+from conformance import escape
 from conformance.drive.lockstep import Divergence
 from conformance.vectors import tla
 from conformance.vectors.itf import divergence_to_itf
@@ -25,7 +26,8 @@ def write(
     """Write the trace and the module, whose paths come back; in the place of a module, why there is none."""
     folder.mkdir(parents=True, exist_ok=True)
     itf = folder / f"{name}{ITF}"
-    itf.write_bytes(orjson.dumps(divergence_to_itf(divergence, adapter), option=orjson.OPT_INDENT_2))
+    trace = escape.json(divergence_to_itf(divergence, adapter))
+    itf.write_bytes(orjson.dumps(trace, option=orjson.OPT_INDENT_2))
     try:
         module = tla.module_of(divergence, f"Divergence_{name}", implementation)
     except NotInTlaError as why:
@@ -48,18 +50,27 @@ def by_tlc(file: Path) -> tuple[Verdict, str]:
     Raises TlcError, and OSError if a file is missing.
     """
     module = Module(file.stem, file.read_text(encoding="utf-8"), file.with_suffix(".cfg").read_text("utf-8"))
-    outcome, violated = tla.replay(module)
+    found = tla.replay(module)
+    outcome, violated = found.outcome, found.violated
+    unchecked = _unchecked(found.unchecked)
+    if violated is None and unchecked:
+        return Verdict.UNDETERMINED, f"UNDETERMINED  TLC finds nothing in what it could evaluate{unchecked}"
     if violated is None:
         return Verdict.CONFORMS, f"CONFORMS   TLC: the recorded answers are the protocol's; {file}"
     run = render(_named(outcome.trace))
     if violated == "AsModel":
         said = "UNDETERMINED  AsModel: the module says otherwise than the reference model does here"
-        return Verdict.UNDETERMINED, f"{said}\n\n{run}"
+        return Verdict.UNDETERMINED, f"{said}{unchecked}\n\n{run}"
     why = _WHY.get(violated, "the last answer violates this rule")
-    told = f"DIVERGES  {violated.replace('_', '-')}: {why}\n\n{run}"
+    told = f"DIVERGES  {violated.replace('_', '-')}: {why}{unchecked}\n\n{run}"
     if violated == "Allows":
         return Verdict.DIVERGES, told
     return Verdict.DIVERGES, f"{told}\n     where the specification {_due(outcome.trace[-1].state)}"
+
+
+def _unchecked(rules: tuple[str, ...]) -> str:
+    named = ", ".join(rule.replace("_", "-") for rule in rules)
+    return f"\n  not checked, because TLC cannot evaluate it on this answer: {named}" if rules else ""
 
 
 def _due(last: State) -> str:

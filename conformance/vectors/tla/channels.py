@@ -10,7 +10,7 @@ from typing import Any
 from conformance.adapters.protocol import Wire
 from conformance.drive.lockstep import Divergence
 from conformance.drive.oracle import Edge
-from conformance.vectors.tla.seat import Seat, Told, field, highest, opaque, plain, value
+from conformance.vectors.tla.seat import Seat, Told, field, highest, plain, record_text, records_text, value
 from model.channel import CHANNEL_PROFILES, NEWEST_CHANNEL
 
 _OF_THE_CHANNEL_ALONE = ("UNAL_32", "UNAL_34")
@@ -18,14 +18,14 @@ _OF_THE_CHANNEL_ALONE = ("UNAL_32", "UNAL_34")
 
 def _of_channel(event: Wire, edge: Edge) -> Told:
     if event["kind"] == "emit":
-        return ("emit", opaque(event["value"]))
+        return ("emit", record_text(event["value"]))
     if event["kind"] == "restore":
-        return ("restore", opaque(event["input"]), opaque(event["output"]))
+        return ("restore", records_text(event["input"]), records_text(event["output"]))
     return plain({**({"alignment": "aligned"} if event["kind"] == "send_barrier" else {}), **event})
 
 
 def _queue(items: Sequence[Sequence[Any]]) -> str:
-    return value([(item[0], opaque(item[1])) if item[0] == "record" else tuple(item) for item in items])
+    return value([(item[0], record_text(item[1])) if item[0] == "record" else tuple(item) for item in items])
 
 
 def _persisting(awaited: int | None) -> Mapping[str, str]:

@@ -7,14 +7,14 @@ does not allow violates `Allows`, before it.
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from conformance.adapters.protocol import Wire
+from conformance import escape
 from conformance.drive.lockstep import Answer, Divergence
-from conformance.drive.oracle import Edge, Oracle, canonical
+from conformance.drive.oracle import Edge, Oracle
+from conformance.vectors.tla.answers import came, due, fits
 from conformance.vectors.tla.seat import NotInTlaError, Raw, Seat, Told, set_of, value
 from conformance.vectors.tla.seats import seat_of
 from spec import tlc
@@ -34,6 +34,8 @@ class Module(NamedTuple):
 def module_of(divergence: Divergence, name: str, implementation: str) -> Module:
     """The module and its configuration. Raises NotInTlaError."""
     divergence, edges = _without_refused(divergence)
+    if edges[-1].refused is not None and not fits(divergence.component, "event", divergence.event):
+        raise NotInTlaError(f"the last event is none of the protocol: {edges[-1].refused}")
     try:
         seat = _with_zero(seat_of(divergence, edges), divergence)
         recorded = [seat.event(event, edge) for event, edge in zip(divergence.events, edges, strict=True)]
@@ -43,9 +45,8 @@ def module_of(divergence: Divergence, name: str, implementation: str) -> Module:
         raise NotInTlaError(
             f"the last event names what there is not, {strange}: {edges[-1].refused}"
         ) from None
-    said, after = _came(seat, divergence, edges[-1])
-    due = value([_told(seat, effect) for effect in edges[-1].effects])
-    text = _text(seat, name, implementation, recorded, (said, after, due))
+    answer = came(seat, divergence, edges[-1])
+    text = _text(seat, name, implementation, recorded, (answer.out, answer.state, due(seat, edges[-1])))
     return Module(name, text, _cfg(seat, divergence))
 
 
@@ -69,7 +70,7 @@ def _with_zero(seat: Seat, divergence: Divergence) -> Seat:
 def _text(
     seat: Seat, name: str, implementation: str, recorded: list[Told], last_step: tuple[str, str, str]
 ) -> str:
-    said, after, due = last_step
+    said, after, model_says = last_step
     cases = "\n      [] ".join(f'event[1] = "{kind}" -> {step}' for kind, step in seat.takes.items())
     names = (seat.state, *seat.carried)
     last = f"[{seat.state} |-> {after}, out |-> Answered" + "".join(
@@ -86,7 +87,7 @@ def _text(
         [*variables, "    due             \\* the specification's step in the place of the last one"]
     )
     return f"""{f" MODULE {name} ".center(WIDTH, "-")}
-(* The answer to the last event is that of {implementation}, all others are the
+(* The answer to the last event is that of {escape.tla_comment(implementation)}, all others are the
    protocol's. TLC replays it: `barrierspec conform --replay {name}.tla`. *)
 EXTENDS {modules}
 
@@ -99,7 +100,7 @@ Recorded == <<
 Answered == {said}
 
 (* What the reference model says there. *)
-ModelSays == {due}
+ModelSays == {model_says}
 {seat.prelude}
 Expected(event) ==
     CASE {cases}
@@ -141,42 +142,6 @@ AsProtocol == [][
 """
 
 
-def _came(seat: Seat, divergence: Divergence, edge: Edge) -> tuple[str, str]:
-    """What was said to the last event, and the state afterwards, in TLA+."""
-    got = divergence.got
-    if not isinstance(got, Answer):
-        return value([(type(got).__name__.lower(),)]), seat.state
-    told = [_told(seat, effect) for effect in got.effects]
-    expected = f"Expected(event).{seat.state}"
-    if edge.fails or edge.refused is not None:
-        return value(told), expected
-    fields, unseen = _differing(seat, got.state, divergence.expected.state)
-    told += [("shows", name, Raw(value(canonical(seen).decode()))) for name, seen in unseen.items()]
-    if "" in fields:
-        return value(told), fields[""]
-    if not fields:
-        return value(told), expected
-    changes = ", ".join(f"!.{field} = {spelled}" for field, spelled in fields.items())
-    return value(told), f"[{expected} EXCEPT {changes}]"
-
-
-def _told(seat: Seat, effect: Wire) -> Told:
-    return seat.failure if seat.failure and effect["kind"] == "fail" else seat.effect(effect)
-
-
-def _differing(seat: Seat, seen: Wire, expected: Wire) -> tuple[Mapping[str, str], Wire]:
-    """Observed fields that are not as expected: those of the module, and those that it has not."""
-    others = {
-        name: seen[name]
-        for name in expected
-        if name in seen and canonical(seen[name]) != canonical(expected[name])
-    }
-    fields: dict[str, str] = {}
-    for name, found in others.items():
-        fields.update(seat.shows[name](found) if name in seat.shows else {})
-    return fields, {name: found for name, found in others.items() if name not in seat.shows}
-
-
 def _cfg(seat: Seat, divergence: Divergence) -> str:
     text = tlc.module_text(seat.module)
     rules = seat.rules if isinstance(divergence.got, Answer) else ()
@@ -192,14 +157,26 @@ def _cfg(seat: Seat, divergence: Divergence) -> str:
 
 
 def _constant(chosen: object) -> str:
-    if isinstance(chosen, frozenset):
-        return "{" + ", ".join(str(one) for one in sorted(chosen)) + "}"
-    return value(chosen)
+    return set_of(sorted(chosen)) if isinstance(chosen, frozenset) else value(chosen)
 
 
-def replay(module: Module) -> tuple[Outcome, str | None]:
-    """TLC's replay: what it found, and the name of what is violated. Raises TlcError."""
+class Replay(NamedTuple):
+    """What TLC found in a module."""
+
+    outcome: Outcome
+    violated: str | None
+    """The name of the violated rule; None if none is."""
+    unchecked: tuple[str, ...]
+    """Rules that TLC could not evaluate on what was answered: nothing is known about them."""
+
+
+def replay(module: Module) -> Replay:
+    """TLC's replay. Raises TlcError."""
+    if not _NAME.fullmatch(module.name):
+        raise ModuleNameError(f"expected a file named like a module, got {module.name!r}; give it its name")
     with tlc.specification() as folder:
+        if next(folder.rglob(f"{module.name}.tla"), None) is not None:
+            raise ModuleNameError(f"{module.name} is a module of the specification; give a divergence")
         (folder / "models" / f"{module.name}.tla").write_text(module.tla, "utf-8")
         (folder / "models" / f"{module.name}.cfg").write_text(module.cfg, "utf-8")
         model = tlc.Model(
@@ -214,27 +191,34 @@ def replay(module: Module) -> tuple[Outcome, str | None]:
             triangle=False,
             lesson=False,
         )
-        outcome = _run(model, folder)
+        outcome, unchecked = _run(model, folder)
         violated = outcome.violated
         if isinstance(violated, Location):
             text = next(folder.rglob(f"{violated.module}.tla")).read_text("utf-8")
             begins = {line: name for name, line in tlc.definitions(text).items() if line <= violated.line}
-            return outcome, begins[max(begins)]
-        return outcome, None if violated is None else str(violated)
+            return Replay(outcome, begins[max(begins)], unchecked)
+        return Replay(outcome, None if violated is None else str(violated), unchecked)
 
 
-_UNASKED = re.compile(r"Evaluating (?:action property|invariant) (\w+) failed")
+class ModuleNameError(TlcError):
+    """A file that cannot be given to TLC under its name."""
 
 
-def _run(model: tlc.Model, folder: Path) -> Outcome:
-    """TLC's run; without those rules that cannot even be asked about what the implementation has said."""
+_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+_FAILED = re.compile(r"Evaluating (?:action property|invariant) (\w+) failed")
+
+
+def _run(model: tlc.Model, folder: Path) -> tuple[Outcome, tuple[str, ...]]:
+    """TLC's run without the rules that it cannot evaluate, and the names of those."""
+    unchecked: list[str] = []
     while True:
         try:
-            return tlc.run(model, folder)
+            return tlc.run(model, folder), tuple(unchecked)
         except TlcError as error:
-            unasked = _UNASKED.search(str(error))
+            failed = _FAILED.search(str(error))
             cfg = folder / "models" / model.cfg
             rules = cfg.read_text("utf-8")
-            if unasked is None or f"    {unasked[1]}\n" not in rules:
+            if failed is None or f"    {failed[1]}\n" not in rules:
                 raise
-            cfg.write_text(rules.replace(f"    {unasked[1]}\n", ""), "utf-8")
+            unchecked.append(failed[1])
+            cfg.write_text(rules.replace(f"    {failed[1]}\n", ""), "utf-8")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from conformance import escape
 from conformance.adapters.protocol import Wire
 from conformance.drive.oracle import Edge, canonical
 from spec import tlc
@@ -19,6 +20,10 @@ Shown = Callable[[Any], Mapping[str, str]]
 """Of an observed field its value in TLA+, as fields of the component; the whole of it stands under ``."""
 
 
+INT_MAX = 2**31 - 1
+"""The greatest int of TLC."""
+
+
 class Raw(str):
     """A value that is written as it is: an expression, not a string."""
 
@@ -31,8 +36,10 @@ _ORDER = (
 )  # fmt: skip
 """In which order the modules have the fields of an event or an effect."""
 
-_OPAQUE = frozenset({"value", "records", "input", "output"})
-"""Fields that hold records, which may be any JSON: told as texts, so that any two can be compared."""
+RECORD = "value"
+"""The field that holds a record, which may be any JSON: a text, so that any two can be compared."""
+LISTS_OF_RECORDS = ("records", "input", "output")
+"""Fields that hold several."""
 
 
 def plain(one: Wire) -> Told:
@@ -41,7 +48,7 @@ def plain(one: Wire) -> Told:
     strange = sorted(name for name in one if name not in _ORDER and name != "kind")
     return (
         one["kind"],
-        *(opaque(one[name]) if name in _OPAQUE else one[name] for name in (*known, *strange)),
+        *(_field(name, one[name]) for name in (*known, *strange)),
     )
 
 
@@ -50,11 +57,20 @@ def plain_event(event: Wire, edge: Edge) -> Told:
     return plain(event)
 
 
-def opaque(record: object) -> object:
-    """A record, or a list of records, as texts."""
-    if isinstance(record, list | tuple):
-        return tuple(opaque(one) for one in record)
+def _field(name: str, content: object) -> object:
+    if name == RECORD:
+        return record_text(content)
+    return records_text(content) if name in LISTS_OF_RECORDS else content
+
+
+def record_text(record: object) -> str:
+    """A record, which may be any JSON, as a text."""
     return canonical(record).decode()
+
+
+def records_text(records: Any) -> tuple[str, ...]:  # noqa: ANN401 - a list of JSON values
+    """A list of records as texts."""
+    return tuple(record_text(one) for one in records)
 
 
 def value(one: Any) -> str:  # noqa: ANN401 - any JSON value
@@ -64,17 +80,25 @@ def value(one: Any) -> str:  # noqa: ANN401 - any JSON value
     if isinstance(one, bool):
         return str(one).upper()
     if isinstance(one, int):
+        if not is_int_of_tla(one):
+            raise NotInTlaError(f"TLC counts from {-INT_MAX:,} to {INT_MAX:,}, and this run has {one:,}")
         return str(one)
     if isinstance(one, list | tuple):
         return f"<<{', '.join(value(part) for part in one)}>>"
     if one is None:
         return "-1"
-    return '"' + str(one).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return escape.tla_string(str(one))
+
+
+def is_int_of_tla(one: object) -> bool:
+    """Whether TLC has this int."""
+    return isinstance(one, int) and not isinstance(one, bool) and abs(one) <= INT_MAX
 
 
 def set_of(values: Sequence[Any]) -> str:
-    """A set of values."""
-    return "{" + ", ".join(value(one) for one in values) + "}"
+    """A set of values, each once; equal sets are spelled alike."""
+    spelled = {value(one) for one in values}
+    return "{" + ", ".join(sorted(spelled, key=lambda text: (len(text), text))) + "}"
 
 
 def field(name: str, spelled: Callable[[Any], str] = value) -> Shown:

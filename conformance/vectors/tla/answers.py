@@ -1,0 +1,119 @@
+"""The answer that shows a divergence, in TLA+: what fits its type as the module has it, all else as texts.
+
+TLC compares an int with a text by an error, and takes two JSON values for one where the module has one word
+for both (an absent flag and a false one, a list and its set). A rule that meets such an error says nothing,
+so no answer may bring one about, and an answer that differs has to differ in the module, too.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from conformance.adapters.protocol import Effects, Wire
+from conformance.adapters.validation import complaints
+from conformance.drive.lockstep import Answer, Divergence
+from conformance.drive.oracle import Edge, canonical
+from conformance.vectors.tla.seat import RECORD, Raw, Seat, Told, is_int_of_tla, value
+
+NO_EFFECT = "is_no_effect"
+"""In the place of the kind, where an answer holds what is no effect of its component."""
+SHOWS = "shows"
+"""A field of the state that the module has not, that is not of its type, or that it cannot tell apart."""
+ANSWERS = "answers"
+"""All effects as they came, where the module has the same words for those that are expected."""
+
+
+class Came(NamedTuple):
+    """The last answer, in TLA+."""
+
+    out: str
+    """Its effects."""
+    state: str
+    """The component's variable afterwards."""
+
+
+def came(seat: Seat, divergence: Divergence, edge: Edge) -> Came:
+    """What came in the place of what `edge` expects."""
+    got = divergence.got
+    if not isinstance(got, Answer):
+        return Came(value([(type(got).__name__.lower(),)]), seat.state)
+    told = [_checked(seat, divergence.component, effect) for effect in got.effects]
+    expected = f"Expected(event).{seat.state}"
+    shown, state = [], expected
+    if not edge.fails and edge.refused is None:
+        fields, unseen = _differing(seat, divergence.component, got.state, divergence.expected.state)
+        shown = [(SHOWS, _text(name), _json(seen)) for name, seen in unseen.items()]
+        if "" in fields:
+            state = fields[""]
+        elif fields:
+            changes = ", ".join(f"!.{field} = {spelled}" for field, spelled in fields.items())
+            state = f"[{expected} EXCEPT {changes}]"
+    hides = value(told) == due(seat, edge) and not _are_expected(got.effects, edge)
+    return Came(value([*told, *([(ANSWERS, _json(list(got.effects)))] if hides else []), *shown]), state)
+
+
+def due(seat: Seat, edge: Edge) -> str:
+    """The expected effects."""
+    return value([_told(seat, effect) for effect in edge.effects])
+
+
+def fits(component: str, definition: str, wire: object) -> bool:
+    """Whether a value is what the schema of the component defines, in types that TLC can compare."""
+    return _is_comparable(wire) and not any(complaints(component, definition, wire))
+
+
+def _is_comparable(wire: object) -> bool:
+    """Texts, truth values, ints of TLC and nothing; of records, which are texts, anything."""
+    if isinstance(wire, Mapping):
+        return all(name in (RECORD, "records") or _is_comparable(one) for name, one in wire.items())
+    if isinstance(wire, list | tuple):
+        return tuple(wire[:1]) == ("record",) or all(map(_is_comparable, wire))  # an item of a channel
+    return wire is None or isinstance(wire, str | bool) or is_int_of_tla(wire)
+
+
+def _checked(seat: Seat, component: str, effect: Wire) -> Told:
+    return _told(seat, effect) if fits(component, "effect", effect) else (NO_EFFECT, _json(effect))
+
+
+def _told(seat: Seat, effect: Wire) -> Told:
+    return seat.failure if seat.failure and effect["kind"] == "fail" else seat.effect(effect)
+
+
+def _are_expected(effects: Effects, edge: Edge) -> bool:
+    """As the comparison has it: where the task fails, the text of the failure is everybody's own."""
+
+    def compared(some: Effects) -> bytes:
+        wordless = [
+            {"kind": "fail"} if edge.fails and one.get("kind") == "fail" else dict(one) for one in some
+        ]
+        return canonical(wordless)
+
+    return compared(effects) == compared(edge.effects)
+
+
+def _differing(
+    seat: Seat, component: str, seen: Wire, expected: Wire
+) -> tuple[Mapping[str, str], Mapping[str, object]]:
+    """Observed fields that are not as expected: those of the module, and those that it cannot show."""
+    fields: dict[str, str] = {}
+    unseen: dict[str, object] = {}
+    for name, right in expected.items():
+        if name not in seen or canonical(seen[name]) == canonical(right):
+            continue
+        show = seat.shows.get(name)
+        if show is None or not fits(component, "state", {name: seen[name]}):
+            unseen[name] = seen[name]
+            continue
+        spelled = show(seen[name])
+        if spelled == show(right):
+            unseen[name] = seen[name]
+        else:
+            fields.update(spelled)
+    return fields, unseen
+
+
+def _text(text: str) -> Raw:
+    return Raw(value(text))
+
+
+def _json(wire: object) -> Raw:
+    return _text(canonical(wire).decode())

@@ -1,0 +1,159 @@
+"""Answers of a wrong type, and answers that differ where TLA+ has one word for two: all are divergences."""
+
+import re
+
+import pytest
+
+from conformance.drive.oracle import Oracle
+from conformance.report.replays import by_tlc, write
+from conformance.vectors.tla.module import Module, module_of, replay
+from conformance.verdict import Verdict
+from spec.tool_output import TlcError
+from tests.conformance.test_replays import GATE, barrier, checkpoint, divergence, effect, gate
+
+BEGUN = [barrier(0, 1)]
+OVERTAKING = gate("unaligned")
+UNALIGNED = [{**barrier(0, 1), "alignment": "unaligned"}]
+PERSISTS = [*UNALIGNED, {"kind": "record", "channel": 1, "value": "a"}]
+POLLED = {**OVERTAKING, "level": "polled"}
+ADD = [checkpoint("add", 1, type="checkpoint")]
+SNAPSHOT = [checkpoint("snapshot", 1)]
+
+EFFECTS = {
+    "a text for an int": {"kind": "block", "channel": "0"},
+    "a float for an int": {"kind": "block", "channel": 0.0},
+    "a truth value for an int": {"kind": "block", "channel": False},
+    "null for an int": {"kind": "block", "channel": None},
+    "a list for an int": {"kind": "block", "channel": [0]},
+    "an object for an int": {"kind": "block", "channel": {"id": 0}},
+    "an int beyond those of TLC": {"kind": "block", "channel": 2**40},
+    "a channel that there is not": {"kind": "block", "channel": 99},
+    "a field that is missing": {"kind": "block"},
+    "a field more": {"kind": "block", "channel": 0, "why": "x"},
+    "a field of another name": {"kind": "block", "task": 0},
+    "a kind that there is not": {"kind": "stop"},
+    "a kind that is no text": {"kind": 7},
+}
+STATES = {
+    "a text for an int": {"current": "1"},
+    "null for an int": {"current": None},
+    "a float for an int": {"current": 1.0},
+    "an int for a truth value": {"pending": 1},
+    "a text for a truth value": {"pending": "true"},
+    "a text for a list": {"blocked": "0"},
+    "texts in a list": {"blocked": ["0"]},
+    "a list that repeats": {"blocked": [0, 0]},
+    "an object for a list": {"blocked": {"0": True}},
+    "an int for a list": {"closed": 0},
+}
+OTHERS = {
+    "an empty store has no id -1": (
+        "store", {"retain": 1}, [effect("latest")], [checkpoint("latest", -1)], None
+    ),
+    "a flag that may be left out is not false": (
+        "gate", gate("unaligned", "flink-1.12"), BEGUN,
+        [checkpoint("start_persisting", 1), checkpoint("trigger", 1, unaligned=False)], None,
+    ),
+    "a list is not its text": (
+        "gate", POLLED, PERSISTS, [effect("persist", channel=1, value=["a"])], None
+    ),
+    "a list in the order of adding": ("store", {"retain": 1}, ADD, [], {"completed": ["1"]}),
+    "a pair is not its text": ("sink", {}, SNAPSHOT, None, {"pending": "[[1, 1]]"}),
+    "a transaction is an int": ("sink", {}, SNAPSHOT, None, {"open": "2"}),
+    "no transaction is null": ("sink", {}, [effect("finish"), *SNAPSHOT], None, {"open": False}),
+    "ids are ints": ("source", {"external": "reader"}, [checkpoint("trigger", 1)], None, {"told": [True]}),
+    "a task has a state": ("subtask", {}, [checkpoint("checkpoint", 1)], None, {"running": "1"}),
+    "offsets are a pair": (
+        "offsets", {}, [checkpoint("snapshot", 1, offsets=4)], None, {"remembered": {"1": 4}}
+    ),
+    "a queue is a list": ("channel", {}, [effect("emit", value=7)], None, {"output": "7"}),
+    "a record is not its text": (
+        "channel", {}, [effect("emit", value=7)], None, {"output": [["record", "7"]]}
+    ),
+    "a status is no other": (
+        "coordinator", {"tasks": [{"id": "a", "source": True}]}, [effect("job_status", status="FAILED")],
+        None, {"status": "CANCELED"},
+    ),
+    "a next id is an int": (
+        "coordinator", {"tasks": [{"id": "a", "source": True}]}, [effect("job_status", status="RUNNING")],
+        None, {"next_id": "1"},
+    ),
+}  # fmt: skip
+CASES = {
+    **{f"effect: {name}": ("gate", GATE, BEGUN, [one], None) for name, one in EFFECTS.items()},
+    **{
+        f"state: {name}": ("gate", GATE, BEGUN, [{"kind": "block", "channel": 0}], one)
+        for name, one in STATES.items()
+    },
+    **OTHERS,
+}
+
+
+def found(component, config, events, said, seen):
+    if said is None:  # the effects are right
+        said = list(Oracle(component, config).transcript(events)[-1].effects)
+    return divergence(component, config, events, said, seen)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_tlc_replays_it_as_a_divergence(case, tmp_path):
+    one = found(*CASES[case])
+    _, module = write(one, "abc", "wrong 1", "./wrong", tmp_path)
+    verdict, told = by_tlc(module)
+
+    assert verdict is Verdict.DIVERGES, told
+    assert told.startswith("DIVERGES  ")
+
+
+def test_each_answer_that_differs_is_another_module():
+    said = {}
+    for name, one in CASES.items():
+        module = module_of(found(*one), "Any", "wrong 1")
+        assert said.setdefault(f"{one[:3]} {module.tla}", name) == name
+
+
+# ---------------------------------------------------------------- rules that cannot be evaluated
+
+RIGHT = ("gate", GATE, BEGUN, [{"kind": "resume", "channel": 0}], None)
+
+
+def altered(tmp_path, answered, *, rules=None):
+    """A replay as an older version wrote it: an answer of a wrong type stands in it as it came."""
+    _, file = write(found(*RIGHT), "abc", "wrong 1", "./wrong", tmp_path)
+    text = file.read_text()
+    changed = re.sub(r"(?m)^Answered == .*$", f"Answered == {answered}", text)
+    assert changed != text
+    file.write_text(changed)
+    if rules is not None:
+        file.with_suffix(".cfg").write_text(rules(file.with_suffix(".cfg").read_text()))
+    return file
+
+
+def test_a_rule_that_cannot_be_evaluated_is_named_and_leaves_it_open(tmp_path):
+    verdict, told = by_tlc(altered(tmp_path, '<<<<"block", "0">>>>'))
+
+    assert verdict is Verdict.UNDETERMINED
+    assert "not checked, because TLC cannot evaluate it on this answer: " in told
+    assert "AsProtocol" in told
+    assert "CONFORMS" not in told
+
+
+def test_what_else_diverges_still_does_and_the_rule_is_named(tmp_path):
+    def more(rules):
+        return rules.replace("PROPERTIES\n", "PROPERTIES\n    Unreadable\n")
+
+    file = altered(tmp_path, '<<<<"block", 1>>>>', rules=more)
+    text = file.read_text()
+    unreadable = 'Unreadable == [][out\'[2][2] = "0"]_<<vars, replayed>>\n'
+    head, end = text.rstrip().rsplit("\n", 1)
+    file.write_text(f"{head}\n{unreadable}{end}\n")
+    verdict, told = by_tlc(file)
+
+    assert verdict is Verdict.DIVERGES
+    assert "not checked, because TLC cannot evaluate it on this answer: Unreadable" in told
+
+
+@pytest.mark.parametrize("name", ["-h", "GateModel", "Gate", "a b", "..", "1"])
+def test_a_module_is_not_given_to_tlc_under_any_name(name):
+    with pytest.raises(TlcError, match="module"):
+        replay(Module(name, "", ""))
