@@ -60,6 +60,11 @@ def barrierspec() -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command with these arguments (left out: those of the process) and give its exit code."""
+    with standard_streams.visible():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         code = barrierspec.main(args=arguments, prog_name="barrierspec", standalone_mode=False)
     except click.Abort:

@@ -8,7 +8,11 @@ beginning is opened on the null device, so that no file of ours gets its number 
 import io
 import os
 import sys
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+from conformance import escape
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -28,6 +32,26 @@ def install() -> None:
         setattr(sys, name, _opened(_NUMBERS[name], stream))
 
 
+@contextmanager
+def visible() -> Iterator[None]:
+    """Within it, what is printed has no control characters but the ends of lines and the codes of colours.
+
+    It is the last of the places that see to it: whoever knows which part of a line comes from outside
+    escapes that part, so that it brings no colours either.
+    """
+    kept = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = map(_visible, kept)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = kept
+
+
+def as_it_is(stream: TextIO) -> TextIO:
+    """The stream below a `visible` one, for what moves the cursor of a terminal."""
+    return stream.below if isinstance(stream, _Visible) else stream
+
+
 def flush() -> OSError | None:
     """Hand on what is still kept; the error if it could not be, and then it is dropped."""
     failed = None
@@ -39,6 +63,28 @@ def flush() -> OSError | None:
             _drop(stream.fileno())
             stream.flush()
     return failed
+
+
+def _visible(stream: TextIO | None) -> TextIO:
+    return cast(TextIO, None if stream is None else _Visible(stream))
+
+
+class _Visible:
+    """A text stream whose texts are escaped; all else, its bytes among it, is that of the one below."""
+
+    def __init__(self, below: TextIO) -> None:
+        self.below = below
+
+    def write(self, text: str) -> int:
+        self.below.write(escape.printed(text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the stream below has
+        return getattr(self.below, name)
 
 
 class _Unread(io.FileIO):

@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import IO, TypeVar
 
+from conformance import escape
 from conformance.adapters import frames
 from conformance.adapters.frames import FRAME_LIMIT, FrameError
 from conformance.adapters.protocol import (
@@ -203,7 +204,7 @@ class ProcessAdapter:
                 self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
             )
         except OSError as error:
-            return Crashed(f"cannot start {shlex.join(self.command)}: {error}", "")
+            return Crashed(f"cannot start {escape.shell(self.command)}: {error}", "")
         for pipe in _pipes(self._process):
             os.set_blocking(pipe.fileno(), False)
         return None

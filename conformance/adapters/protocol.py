@@ -8,11 +8,15 @@ a crash or a skip cannot be taken for a pass.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from conformance import escape
+
 Wire = Mapping[str, Any]
 """A configuration, an event, an effect or a state in wire form."""
 Effects = Sequence[Wire]
 """What one event brought about, in order."""
 
+DESCRIBED = 2_000
+"""Characters of what an implementation answers that one line holds."""
 PROTOCOL = 1
 """The version of the wire that this suite speaks."""
 
@@ -54,7 +58,7 @@ class Unsupported(NamedTuple):
 
     def describe(self) -> str:
         """One line."""
-        return f"unsupported: {self.why}"
+        return escape.short(f"unsupported: {self.why}", DESCRIBED)
 
 
 class Errored(NamedTuple):
@@ -65,7 +69,7 @@ class Errored(NamedTuple):
 
     def describe(self) -> str:
         """One line."""
-        return f"error: {self.what}"
+        return escape.short(f"error: {self.what}", DESCRIBED)
 
 
 class Crashed(NamedTuple):
@@ -76,7 +80,7 @@ class Crashed(NamedTuple):
 
     def describe(self) -> str:
         """One line, without what stood on stderr."""
-        return f"crashed: {self.how}"
+        return escape.short(f"crashed: {self.how}", DESCRIBED)
 
 
 class Hung(NamedTuple):
@@ -98,7 +102,7 @@ class Malformed(NamedTuple):
 
     def describe(self) -> str:
         """One line."""
-        return f"malformed: {self.what}"
+        return escape.short(f"malformed: {self.what}", DESCRIBED)
 
 
 Failure = Unsupported | Errored | Crashed | Hung | Malformed

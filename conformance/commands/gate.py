@@ -1,10 +1,10 @@
 """`barrierspec gate`: a change of behaviour has to be declared."""
 
-import shlex
 from pathlib import Path
 
 import click
 
+from conformance import escape
 from conformance.commands import COMPONENTS, reports
 
 WATCHED = ("model", "spec/rules.toml")
@@ -38,7 +38,7 @@ def command(
 
     asked = findings.Asked(json_file, junit_file, sarif_file, annotations_file)
     chosen = [word for name in components for word in ("--component", name)]
-    again = shlex.join(["barrierspec", "gate", "--base", base, *chosen])
+    again = escape.shell(["barrierspec", "gate", "--base", base, *chosen])
     try:
         repository = repositories.find(Path.cwd())
         differs = repositories.differs(repository, repositories.commit(repository, base), WATCHED)

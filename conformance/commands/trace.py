@@ -1,6 +1,5 @@
 """`barrierspec trace`: replay what real runs left behind through the model."""
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance import escape
 from conformance.commands import page, reports
 from conformance.verdict import Verdict, together
 
@@ -70,7 +70,7 @@ def runs(
             click.echo(f"  {finding.story}")
     verdict = verdict_of(watched.findings)
     click.echo(wrapped(f"{verdict.value}  {watched.bound()}", 2))
-    again = shlex.join(["barrierspec", "trace", *map(str, logs), *(["--spark", master] if master else [])])
+    again = escape.shell(["barrierspec", "trace", *map(str, logs), *(["--spark", master] if master else [])])
     part = PartResult(
         "trace", verdict, watched.bound(), rules=tuple(sorted(watched.rules)), findings=watched.findings
     )
@@ -182,7 +182,7 @@ def flink(
             click.echo(flink_log.table(outcomes, seed), nl=False)
             verdicts.append(flink_log.verdict_of(outcomes))
             parts.append(flink_log.corruptions_part(log, outcomes))
-    again = shlex.join(["barrierspec", "trace", "flink", *logs])
+    again = escape.shell(["barrierspec", "trace", "flink", *logs])
     findings.write(
         findings.Asked(json_file, junit_file, sarif_file, annotations_file), "trace flink", parts, again
     )

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from conformance import escape
 from conformance.commands import COMPONENTS
 
 SHOWN = 5
@@ -62,7 +63,7 @@ def write(
         click.echo(f"  {component:<12} {counts.total():>7,} vectors: {parts}")
     if itf:
         click.echo(f"  itf          {files.write_itf(folder, wanted):>7,} files")
-    click.echo(f"\n  next    barrierspec vectors verify {folder} --adapter CMD")
+    click.echo(f"\n  next    {escape.shell(('barrierspec', 'vectors', 'verify', str(folder)))} --adapter CMD")
     return 0
 
 
@@ -110,6 +111,7 @@ def verify(folder: Path, adapter: str, limit: float) -> int:
         verdict = Verdict.UNDETERMINED
     told = f"{len(differences):,} of {played:,} vectors differ{more}; {skipped:,} skipped as not offered"
     click.echo(
-        f"{verdict.value}   {told}\n  again   barrierspec vectors verify {folder} --adapter {adapter!r}"
+        f"{verdict.value}   {told}\n  again   "
+        + escape.shell(("barrierspec", "vectors", "verify", str(folder), "--adapter", adapter))
     )
     return verdict.exit_code

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from conformance import rule_index
+from conformance import escape, rule_index
 from conformance.adapters.protocol import FAILURES, Crashed, Effects, Failure, Hung, Malformed, Wire
 from conformance.drive.lockstep import Answer
 from conformance.drive.oracle import canonical
@@ -36,10 +36,19 @@ def rule_text(rule_id: str) -> dict[str, str]:
 
 def embedded(value: object) -> str:
     """JSON that can stand within a script element: nothing in it ends the element or begins a comment."""
-    text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    text = orjson.dumps(_visible(value), option=orjson.OPT_SORT_KEYS).decode()
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
+
+
+def _visible(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """The same with texts in which each character is seen."""
+    if isinstance(value, str):
+        return escape.block(value)
+    if isinstance(value, dict):
+        return {_visible(name): _visible(one) for name, one in value.items()}
+    return [_visible(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def effects_of(answer: Answer | Failure | None) -> list[str]:

@@ -1,9 +1,9 @@
 """The page of `barrierspec conform`: a case for each divergence, and one for each component that conforms."""
 
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+from conformance import escape
 from conformance.adapters.protocol import Adapter, Wire
 from conformance.drive import generate
 from conformance.drive.examine import Examination, Plan
@@ -47,7 +47,7 @@ def page_of_replay(done: Replayed, adapter: Adapter, file: Path) -> Page:
     about = (("implementation", name), ("adapter", done.command), ("replayed", str(file)))
     again = ("barrierspec", "conform", "--adapter", done.command, "--replay", str(file))
     row = Row(done.component, verdict, f"{len(shown.steps)} steps", rules)
-    return Page("conform --replay", verdict, headline, about, shlex.join(again), (row,), (shown,))
+    return Page("conform --replay", verdict, headline, about, escape.shell(again), (row,), (shown,))
 
 
 def _headline(done: Reported, verdict: Verdict) -> str:
@@ -113,9 +113,9 @@ def _shown(
 
 def _commands(command: str, file: Path) -> Iterator[tuple[str, str]]:
     """The replays that were written beside a divergence."""
-    yield "again", shlex.join(["barrierspec", "conform", "--adapter", command, "--replay", str(file)])
+    yield "again", escape.shell(["barrierspec", "conform", "--adapter", command, "--replay", str(file)])
     test = file.with_name(f"test_{file.stem}.py")
     if test.is_file():
-        yield "as a test", shlex.join(["pytest", str(test)])
+        yield "as a test", escape.shell(["pytest", str(test)])
     for module in sorted((file.parent / file.stem).glob("*.tla")):
-        yield "in TLC", shlex.join(["barrierspec", "conform", "--replay", str(module)])
+        yield "in TLC", escape.shell(["barrierspec", "conform", "--replay", str(module)])

@@ -5,7 +5,6 @@ up to the one that no rule allows; of accepted ones those checkpoints that show 
 The few logs that are shown are validated once more for it, whoever has judged them all.
 """
 
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import NamedTuple
 
 import orjson
 
+from conformance import escape
 from conformance.adapters.protocol import Effects, Wire
 from conformance.drive.lockstep import Answer
 from conformance.observe import REQUIRED, SITUATIONS, EventLogError, possible, validate
@@ -273,6 +273,6 @@ def _case(
         refusal=why,
         waiting=rejection.waiting if rejection is not None else (),
         is_recorded=True,
-        commands=() if rejection is None else (("again", shlex.join(["barrierspec", "trace", log])),),
+        commands=() if rejection is None else (("again", escape.shell(["barrierspec", "trace", log])),),
         note=note,
     )

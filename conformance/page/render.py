@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
 
+from conformance import escape
 from conformance.adapters.in_process import own_version
 from conformance.page import details
 from conformance.page.diagram import BANDS, LOOKS
@@ -66,6 +68,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_visible,
     )
     made.globals.update(
         looks=LOOKS,
@@ -76,6 +79,11 @@ def _environment() -> Environment:
         marks={Verdict.CONFORMS: "PASS", Verdict.DIVERGES: "FAIL", Verdict.UNDETERMINED: "not judged"},
     )
     return made
+
+
+def _visible(value: object) -> object:
+    """What is put into the page, each character of it seen; what is marked as safe is ours."""
+    return escape.block(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _hash(text: str) -> str:

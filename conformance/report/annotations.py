@@ -5,6 +5,7 @@ A rule that is charged is an `error`, what could not be judged a `warning`.
 
 from collections.abc import Iterator, Sequence
 
+from conformance import escape
 from conformance.parts.result import Finding, PartResult
 
 
@@ -18,15 +19,6 @@ def lines(parts: Sequence[PartResult]) -> Iterator[str]:
 def _line(part: PartResult, found: Finding) -> str:
     place = {"file": found.file, "line": str(found.row) if found.row else ""}
     fields = {**place, "title": f"{part.name}: {found.rule or 'could not be judged'}"}
-    told = ",".join(f"{name}={_property(value)}" for name, value in fields.items() if value)
+    told = ",".join(f"{name}={escape.workflow_property(value)}" for name, value in fields.items() if value)
     message = f"{found.line}\n\n{found.story}".rstrip()
-    return f"::{'warning' if found.rule is None else 'error'} {told}::{_data(message)}"
-
-
-def _data(text: str) -> str:
-    """What stands behind `::` on one line; the runner undoes it."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return f"::{'warning' if found.rule is None else 'error'} {told}::{escape.workflow_data(message)}"

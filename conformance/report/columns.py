@@ -5,6 +5,8 @@ import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from conformance import escape
+
 NARROW, WIDE = 80, 100
 """Of prose, at least and at most. A story keeps to the narrower; the screen of a verification is wider."""
 
@@ -16,9 +18,10 @@ def columns() -> int:
 
 def wrapped(line: str, indent: int) -> str:
     """The line, going on at column `indent` where it is too long."""
-    return textwrap.fill(
+    filled = textwrap.fill(
         line, columns(), subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False
     )
+    return escape.block(filled)
 
 
 def deeper(text: str, by: int = 2) -> str:
@@ -43,4 +46,4 @@ def _together(words: Sequence[str]) -> Iterator[str]:
     while left:
         option = left.pop(0)
         has_value = option.startswith("--") and left and not left[0].startswith("--")
-        yield shlex.join([option, left.pop(0)] if has_value else [option])
+        yield escape.shell([option, left.pop(0)] if has_value else [option])

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import click
 
+from conformance import escape
 from conformance.adapters.choose import OURS, open_adapter
 from conformance.adapters.flink.adapter import UNGUARDED, is_release
 from conformance.adapters.in_process import InProcess
@@ -291,7 +292,7 @@ def _line(done: Examination) -> str:
 def _echo_stderr(done: Examination) -> None:
     if isinstance(done.stopped, Crashed | Hung | Malformed) and done.stopped.stderr.strip():
         tail = done.stopped.stderr.rstrip().splitlines()[-8:]
-        click.echo("".join(f"               | {line}\n" for line in tail), nl=False)
+        click.echo("".join(f"               | {escape.line(line)}\n" for line in tail), nl=False)
 
 
 def _closing(verdicts: Sequence[Verdict], chosen: Sequence[str], others: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import jsonschema
 import orjson
 
+from conformance import escape
 from conformance.adapters.in_process import own_version
 from conformance.parts.result import Finding, PartResult
 from conformance.report import annotations, junit, sarif
@@ -38,7 +39,7 @@ def schema() -> dict[str, Any]:
 def document(command: str, parts: Sequence[PartResult], again: str) -> dict[str, Any]:
     """The findings of a command as JSON values that fit the schema."""
     verdict = together(result.verdict for result in parts)
-    made = {
+    made: dict[str, Any] = {
         "format": FORMAT,
         "version": own_version(),
         "command": command,
@@ -56,6 +57,7 @@ def document(command: str, parts: Sequence[PartResult], again: str) -> dict[str,
             for result in parts
         ],
     }
+    made = escape.json(made)
     jsonschema.Draft202012Validator(schema()).validate(made)
     return made
 

@@ -4,18 +4,15 @@ A rule that is charged is a failure, what could not be judged is an error, a par
 is skipped. A part's own case carries its verdict, so that a part cannot look green when its rules do.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
+from conformance import escape
 from conformance.parts.result import Finding, PartResult
 from conformance.report.screen import title_of
 from conformance.verdict import Verdict
 from conformance.verify import Verification
-
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold, as the escapes of a coloured stderr."""
 
 Element = ElementTree.Element
 
@@ -49,7 +46,7 @@ def write_tree(root: Element, file: Path) -> None:
 
 
 def _suite(result: PartResult) -> Element:
-    suite = ElementTree.Element("testsuite", {"name": result.name})
+    suite = ElementTree.Element("testsuite", {"name": escape.xml(result.name)})
     suite.append(_part_case(result))
     suite.extend(_rule_cases(result))
     suite.extend(_doubt_cases(result))
@@ -66,7 +63,7 @@ def _part_case(result: PartResult) -> Element:
     elif result.verdict is Verdict.UNDETERMINED:
         _said(case, "error", "UNDETERMINED", result.bound, f"again: {result.again}")
     else:
-        ElementTree.SubElement(case, "system-out").text = _fit(result.bound)
+        ElementTree.SubElement(case, "system-out").text = escape.xml(result.bound)
     return case
 
 
@@ -104,13 +101,14 @@ def _not_run(name: str) -> Element:
 
 def _case(part: str, name: str, seconds: float = 0.0) -> Element:
     return ElementTree.Element(
-        "testcase", {"classname": f"barrierspec.{part}", "name": _fit(name), "time": f"{seconds:.3f}"}
+        "testcase",
+        {"classname": f"barrierspec.{escape.xml(part)}", "name": escape.xml(name), "time": f"{seconds:.3f}"},
     )
 
 
 def _said(case: Element, tag: str, kind: str, message: str, text: str) -> None:
-    said = ElementTree.SubElement(case, tag, {"type": kind, "message": _fit(message)})
-    said.text = _fit(text)
+    said = ElementTree.SubElement(case, tag, {"type": kind, "message": escape.xml(message)})
+    said.text = escape.xml(text)
 
 
 def _stories(findings: Sequence[Finding]) -> str:
@@ -127,7 +125,3 @@ def _own_counts(suite: Element) -> dict[str, str]:
 def _counts(suites: Sequence[Element]) -> dict[str, str]:
     names = ("tests", "failures", "errors", "skipped")
     return {name: str(sum(int(suite.get(name, "0")) for suite in suites)) for name in names}
-
-
-def _fit(text: str) -> str:
-    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

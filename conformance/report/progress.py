@@ -1,18 +1,20 @@
 """What a person at a terminal sees while a verification runs; nothing where there is no terminal."""
 
+import sys
 from types import TracebackType
 
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from conformance.parts.result import PartResult
+from conformance.standard_streams import as_it_is
 
 
 class Progressing:
     """A `Watch` on stderr: the part, what it is doing now, and the time it took so far."""
 
     def __init__(self, console: Console | None = None) -> None:
-        console = console or Console(stderr=True)
+        console = console or Console(file=as_it_is(sys.stderr))
         self._progress = Progress(
             SpinnerColumn(),
             TextColumn("{task.fields[part]:<13}", markup=False),

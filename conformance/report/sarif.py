@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 import orjson
 
-from conformance import rule_index
+from conformance import escape, rule_index
 from conformance.adapters.in_process import own_version
 from conformance.parts.result import Finding, PartResult
 from conformance.verdict import Verdict, together
@@ -43,7 +43,7 @@ def document(parts: Sequence[PartResult]) -> dict[str, Any]:
     """One run with all parts."""
     ids = [*rule_index.rules(), *_MORE]
     verdict = together(result.verdict for result in parts)
-    made = {
+    made: dict[str, Any] = {
         "$schema": URI,
         "version": "2.1.0",
         "runs": [
@@ -60,6 +60,7 @@ def document(parts: Sequence[PartResult]) -> dict[str, Any]:
             }
         ],
     }
+    made = escape.json(made)
     jsonschema.Draft202012Validator(schema()).validate(made)
     return made
 
@@ -84,7 +85,7 @@ def _rules() -> Iterator[dict[str, Any]]:
 
 def _result(part: PartResult, found: Finding, ids: list[str]) -> dict[str, Any]:
     rule = UNJUDGED if found.rule is None else found.rule if found.rule in ids else OUTSIDE
-    place: dict[str, Any] = {"artifactLocation": {"uri": found.file or INDEX}}
+    place: dict[str, Any] = {"artifactLocation": {"uri": escape.uri(found.file or INDEX)}}
     if found.row:
         place["region"] = {"startLine": found.row}
     key = f"{part.name} {rule} {found.file} {found.line}"
@@ -95,5 +96,5 @@ def _result(part: PartResult, found: Finding, ids: list[str]) -> dict[str, Any]:
         "level": "warning" if found.rule is None else "error",
         "message": {"text": f"{found.line}\n\n{found.story}".rstrip()},
         "locations": [{"physicalLocation": place, "logicalLocations": [{"name": part.name}]}],
-        "partialFingerprints": {"barrierspec/v1": hashlib.sha256(key.encode()).hexdigest()[:16]},
+        "partialFingerprints": {"barrierspec/v1": hashlib.sha256(escape.utf8(key).encode()).hexdigest()[:16]},
     }

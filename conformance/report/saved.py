@@ -4,7 +4,6 @@ Both are named by a hash over what is played, so that the same divergence is wri
 """
 
 import hashlib
-import pprint
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from conformance import escape
 from conformance.adapters.choose import open_adapter
 from conformance.adapters.protocol import FAILURES, Failure, Hello, Wire
 from conformance.drive.lockstep import Answer, replay
@@ -40,11 +40,11 @@ class Saved(NamedTuple):
 def save(telling: Telling, seed: int | None, folder: Path = FOLDER) -> Written:
     """Write `<hash>.json` and `test_<hash>.py`, and the other replays in `<hash>/`."""
     divergence = telling.divergence
-    played = {
+    played: dict[str, Any] = {
         "component": divergence.component,
         "config": divergence.config,
         "events": divergence.events,
-        "adapter": telling.adapter,
+        "adapter": escape.utf8(telling.adapter),
     }
     name = hashlib.sha256(canonical(played)).hexdigest()[:8]
     replay_file, test_file = folder / f"{name}.json", folder / f"test_{name}.py"
@@ -59,7 +59,9 @@ def save(telling: Telling, seed: int | None, folder: Path = FOLDER) -> Written:
         "found_after": telling.found_after,
     }
     folder.mkdir(parents=True, exist_ok=True)
-    replay_file.write_bytes(orjson.dumps(written, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    replay_file.write_bytes(
+        orjson.dumps(escape.json(written), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    )
     test_file.write_text(_test(name, telling), encoding="utf-8")
     _, module = replays.write(divergence, name, telling.implementation, telling.adapter, folder / name)
     return Written(replay_file, test_file, module)
@@ -82,6 +84,8 @@ def load(path: Path) -> Saved:
     ]
     if wrong:
         raise ReplayError(f"{path}: missing or of a wrong type: {', '.join(wrong)}")
+    if not read["events"] or not all(isinstance(event, dict) for event in read["events"]):
+        raise ReplayError(f"{path}: expected at least one event, each an object; nothing can be replayed")
     return Saved(read["component"], read["config"], tuple(read["events"]), read["adapter"])
 
 
@@ -129,8 +133,10 @@ def assert_conforms(adapter: str, component: str, config: Wire, events: Sequence
 
 
 def name_of(hello: Hello | Failure) -> str:
-    """Name and version of an implementation, or what came in place of them."""
-    return f"{hello.implementation} {hello.version}" if isinstance(hello, Hello) else hello.describe()
+    """Name and version of an implementation on one line, or what came in place of them."""
+    if not isinstance(hello, Hello):
+        return hello.describe()
+    return escape.short(f"{hello.implementation} {hello.version}")
 
 
 def _answer(answer: Answer | Failure) -> dict[str, Any]:
@@ -141,25 +147,24 @@ def _answer(answer: Answer | Failure) -> dict[str, Any]:
 
 def _test(name: str, telling: Telling) -> str:
     divergence = telling.divergence
-    said = story.headline(divergence)
-    events = pprint.pformat([dict(event) for event in divergence.events], width=100, sort_dicts=False)
-    config = pprint.pformat(dict(divergence.config), width=100, sort_dicts=False)
-    return f'''"""DIVERGES {said}.
+    headline = escape.python_docstring(escape.line(story.headline(divergence)))
+    implementation = escape.python_docstring(escape.short(telling.implementation))
+    return f'''"""DIVERGES {headline}.
 
-{telling.implementation}; written by `barrierspec conform`. Fails as long as it is so.
+{implementation}; written by `barrierspec conform`. Fails as long as it is so.
 """
 
 import json
 import subprocess
 import sys
 
-ADAPTER = {telling.adapter!r}
-CONFIG = {config}
-EVENTS = {events}
+ADAPTER = {escape.python_text(telling.adapter)}
+CONFIG = {escape.python(dict(divergence.config))}
+EVENTS = {escape.python([dict(event) for event in divergence.events])}
 
 
 def test_{name}() -> None:
-    case = json.dumps([ADAPTER, {divergence.component!r}, CONFIG, EVENTS])
+    case = json.dumps([ADAPTER, {escape.python_text(divergence.component)}, CONFIG, EVENTS])
     play = [sys.executable, "-P", "-m", "conformance.report.again"]
     played = subprocess.run(play, input=case, capture_output=True, text=True, check=False)
     assert played.returncode == 0, played.stderr

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from conformance import escape
 from conformance.drive.examine import Examination
 from conformance.drive.generate import COMPONENTS
 from conformance.drive.several import Examined
@@ -16,7 +17,8 @@ NOTHING = "-"
 def line(done: Examined) -> str:
     """One implementation, when it is done."""
     parts = ", ".join(f"{name} {cell(found)}" for name, found in done.components.items())
-    return wrapped(f"  {done.verdict.value:<12} {done.implementation.name}: {parts or done.said}", 15)
+    told = escape.line(f"{done.implementation.name}: {parts or done.said}")
+    return wrapped(f"  {done.verdict.value:<12} {told}", 15)
 
 
 def cell(found: Examination | None) -> str:
@@ -34,7 +36,8 @@ def line_of_job(struck: Struck) -> str:
     """One whole job, when it is done: what its state and its output have kept."""
     kept = f"state {struck.keeps(Subject.STATE)}, output {struck.keeps(Subject.OUTPUT)}"
     faults = len(struck.outcome.struck)
-    return wrapped(f"  {struck.verdict.value:<12} {struck.pipeline.name}: {kept}; {faults} faults", 15)
+    name = escape.line(struck.pipeline.name)
+    return wrapped(f"  {struck.verdict.value:<12} {name}: {kept}; {faults} faults", 15)
 
 
 def page(all_done: Sequence[Examined], all_struck: Sequence[Struck] = (), *, seed: int, examples: int) -> str:
@@ -55,12 +58,12 @@ def _table(all_done: Sequence[Examined], seed: int, examples: int) -> list[str]:
         f"Seed {seed}, {examples} examples. A number is the steps that were compared, all of them alike; "
         f"`{NOTHING}` is not offered; *known* are divergences of a release that are written down.",
         "",
-        f"| implementation | {' | '.join(offered)} |",
+        f"| implementation | {' | '.join(map(escape.markdown, offered))} |",
         "|---" * (len(offered) + 1) + "|",
     ]
     for done in all_done:
         cells = " | ".join(cell(done.components.get(name)) for name in offered)
-        lines.append(f"| {done.implementation.name} ({done.said}) | {cells} |")
+        lines.append(f"| {escape.markdown(f'{done.implementation.name} ({done.said})')} | {cells} |")
     return lines
 
 
@@ -80,29 +83,36 @@ def _jobs(all_struck: Sequence[Struck]) -> list[str]:
         found = one.outcome.classification
         rows = f"{found.rows:,} of {found.records:,}" if found is not None else NOTHING
         cells = [one.pipeline.name, *kept, str(len(one.outcome.struck)), rows, one.verdict.value]
-        lines.append(f"| {' | '.join(cells)} |")
+        lines.append(f"| {' | '.join(map(escape.markdown, cells))} |")
     for one in all_struck:
         found = one.outcome.classification
         told = [finding.describe() for finding in found.findings] if found is not None else []
-        lines += [f"\n{one.pipeline.name}: {line}" for line in (*told, *one.outcome.findings)]
+        lines += [
+            f"\n{escape.markdown(f'{one.pipeline.name}: {line}')}" for line in (*told, *one.outcome.findings)
+        ]
     return lines
 
 
 def _story(implementation: str, component: str, found: Examination) -> list[str]:
     divergence = found.divergence
     if divergence is None:
-        known = [f"known: {name} (`conformance/known-divergences`)" for name in found.known]
-        return [
-            line for one in (*found.doubts, *known) for line in ("", f"{implementation}, {component}: {one}")
-        ]
+        known = [f"known: {escape.markdown(name)} (`conformance/known-divergences`)" for name in found.known]
+        doubts = map(escape.markdown, found.doubts)
+        which = escape.markdown(f"{implementation}, {component}")
+        return [line for one in (*doubts, *known) for line in ("", f"{which}: {one}")]
     told = words.of_config(component, divergence.config)
-    rows = [f"{number}. {words.of_event(event)}" for number, event in enumerate(divergence.events, 1)]
+    rows = [
+        f"{number}. {escape.markdown(words.of_event(event))}"
+        for number, event in enumerate(divergence.events, 1)
+    ]
     return [
         "",
-        f"## {implementation}: {divergence.rule or 'no rule'}",
+        f"## {escape.markdown(implementation)}: {divergence.rule or 'no rule'}",
         "",
-        f"{told}. Expected {words.of_answer(divergence.expected)}, got {words.of_answer(divergence.got)} "
-        "at the last of:",
+        escape.markdown(
+            f"{told}. Expected {words.of_answer(divergence.expected)}, "
+            f"got {words.of_answer(divergence.got)} at the last of:"
+        ),
         "",
         *rows,
     ]

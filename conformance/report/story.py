@@ -4,14 +4,13 @@ At most 80 columns, plain text, and no more than two screens: of a long sequence
 up to its end.
 """
 
-import shlex
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from conformance import rule_index
+from conformance import escape, rule_index
 from conformance.adapters.protocol import FAILURES, Crashed, Hung, Malformed, Wire
 from conformance.drive.lockstep import Answer, Divergence
 from conformance.drive.oracle import Oracle, canonical
@@ -53,7 +52,11 @@ def tell(telling: Telling, saved: Written | None = None) -> str:
     """The story; `saved` are its replays, if they were written."""
     divergence = telling.divergence
     described = words.of_config(divergence.component, divergence.config)
-    before = [*_headline(divergence), *_wrapped(f"{telling.implementation}, {described}", 10), ""]
+    before = [
+        *_headline(divergence),
+        *_wrapped(f"{escape.short(telling.implementation)}, {described}", 10),
+        "",
+    ]
     after = [
         "",
         *_wrapped(_cut(difference(divergence)), 2),
@@ -63,14 +66,19 @@ def tell(telling: Telling, saved: Written | None = None) -> str:
         f"  found after {telling.found_after:,} steps; no event can be left out",
     ]
     if saved is not None:
-        after += [*_command(telling.adapter, saved.replay), f"  as test pytest {saved.test}"]
+        after += [
+            *_command(telling.adapter, saved.replay),
+            f"  as test {escape.shell(('pytest', str(saved.test)))}",
+        ]
         after += (
-            [f"  in TLC  --replay {saved.module}"]
+            [f"  in TLC  {escape.shell(('--replay', str(saved.module)))}"]
             if isinstance(saved.module, Path)
-            else textwrap.wrap(f"  in TLC  not: {saved.module}", NARROW, subsequent_indent=" " * 10)
+            else textwrap.wrap(
+                f"  in TLC  not: {escape.line(str(saved.module))}", NARROW, subsequent_indent=" " * 10
+            )
         )
     room = LINES - len(before) - len(after)
-    return "\n".join([*before, *_table(divergence, room), *after]) + "\n"
+    return escape.block("\n".join([*before, *_table(divergence, room), *after]) + "\n")
 
 
 def headline(divergence: Divergence) -> str:
@@ -212,12 +220,12 @@ def _stderr(divergence: Divergence) -> list[str]:
     if not isinstance(got, Crashed | Hung | Malformed) or not got.stderr.strip():
         return []
     tail = got.stderr.strip().splitlines()[-_STDERR_LINES:]
-    return ["", "  stderr, at its end:", *(f"    {line[: NARROW - 4]}" for line in tail)]
+    return ["", "  stderr, at its end:", *(f"    {escape.line(line)[: NARROW - 4]}" for line in tail)]
 
 
 def _command(adapter: str, replay_file: Path) -> list[str]:
     """The command in one line if it fits, else continued; pasted, it works either way."""
-    options = [f"--adapter {shlex.quote(adapter)}", f"--replay {shlex.quote(str(replay_file))}"]
+    options = [escape.shell(("--adapter", adapter)), escape.shell(("--replay", str(replay_file)))]
     whole = f"  again   barrierspec conform {' '.join(options)}"
     if len(whole) <= NARROW:
         return [whole]

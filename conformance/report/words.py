@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from conformance import escape
 from conformance.adapters.protocol import FAILURES, Effects, Failure, Wire
 from conformance.drive.lockstep import Answer
 
@@ -17,7 +18,7 @@ def of_event(event: Wire) -> str:
     for name, word in (("channel", "on"), ("task", "by" if kind == "acknowledge" else "of")):
         if name in fields:
             parts.append(f"{word} {_plain(fields.pop(name))}")
-    return " ".join(parts) + _rest(fields)
+    return escape.line(" ".join(parts) + _rest(fields))
 
 
 def of_paths(paths: int, hit: int, excluded: int) -> str:
@@ -36,7 +37,7 @@ def of_effect(effect: Wire) -> str:
     if "task" in fields:
         parts.append(f"to {_plain(fields.pop('task'))}")
     reason = fields.pop("reason", None)
-    return " ".join(parts) + (f" ({reason})" if reason is not None else "") + _rest(fields)
+    return escape.line(" ".join(parts) + (f" ({reason})" if reason is not None else "") + _rest(fields))
 
 
 def of_effects(effects: Effects) -> str:
@@ -70,7 +71,7 @@ def of_config(component: str, config: Wire) -> str:
             parts.append(f"after-finish {'on' if value else 'off'}")
         else:
             parts.append(f"{name.replace('_', ' ')} {_plain(value)}")
-    return ", ".join(parts)
+    return escape.line(", ".join(parts))
 
 
 def _rest(fields: Wire) -> str:
@@ -90,7 +91,7 @@ def _plain(value: object) -> str:
 def of_value(value: Any) -> str:  # noqa: ANN401 - any JSON value
     """A field's value: `[1, 2]`, `{1: src-0 sink-0}`, `none`."""
     if isinstance(value, dict):
-        return "{" + "; ".join(f"{key}: {_plain(one)}" for key, one in value.items()) + "}"
+        return escape.line("{" + "; ".join(f"{key}: {_plain(one)}" for key, one in value.items()) + "}")
     if isinstance(value, list):
-        return "[" + ", ".join(_plain(one) for one in value) + "]"
-    return _plain(value)
+        return escape.line("[" + ", ".join(_plain(one) for one in value) + "]")
+    return escape.line(_plain(value))

@@ -131,6 +131,14 @@ def test_wrong_usage_says_what_is_right(arguments, complaint, capsys):
         (b'{"format": 1, "component": "gate"}', "missing or of a wrong type: config, events, adapter"),
         (
             b'{"format": 1, "component": "gate", "config": {}, "events": [], "adapter": "impl"}',
+            "expected at least one event, each an object",
+        ),
+        (
+            b'{"format": 1, "component": "gate", "config": {}, "events": [7], "adapter": "impl"}',
+            "expected at least one event, each an object",
+        ),
+        (
+            b'{"format": 1, "component": "gate", "config": {}, "events": [{}], "adapter": "impl"}',
             "channels: expected an int",
         ),
     ],

@@ -10,7 +10,7 @@ from random import Random
 import orjson
 import pytest
 
-from conformance import cli
+from conformance import cli, escape
 from conformance.adapters.choose import ours
 from conformance.adapters.protocol import Crashed
 from conformance.drive import generate
@@ -157,7 +157,7 @@ def test_nothing_that_an_implementation_says_becomes_part_of_the_page():
     assert orjson.loads(read.scripts[0])["cases"][0][0]["stderr"] == "\n".join(
         [*evil.splitlines(), "the last word"]
     )
-    assert evil in read.text
+    assert escape.block(evil) in read.text
 
 
 def test_the_pictures_in_the_docs_are_small():

@@ -1,0 +1,359 @@
+"""Hostile texts go through every form of report: each stays data, and nothing unseen is printed."""
+
+import ast
+import json
+import shlex
+import subprocess
+import sys
+import unicodedata
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import click
+import orjson
+import pytest
+from markdown_it import MarkdownIt
+
+from conformance import cli, escape, standard_streams
+from conformance.adapters.protocol import Crashed, Errored, Hello, Malformed, Offer, Unsupported
+from conformance.drive.lockstep import Answer, Divergence
+from conformance.drive.oracle import Oracle
+from conformance.page import render
+from conformance.page.document import Page, Row
+from conformance.parts.result import Finding, PartResult
+from conformance.report import annotations, findings, junit, saved, story, words
+from conformance.report.columns import command as command_lines
+from conformance.report.replays import by_tlc
+from conformance.report.story import Telling
+from conformance.verdict import Exit, Verdict
+
+CORPUS = {
+    "plain": "my-engine 1.0",
+    "not ASCII": "Maschine Größe 機械 😀",
+    "escape": "\x1b[2J\x1b[31mCONFORMS\x1b[0m",
+    "title of a terminal": "\x1b]0;owned\x07 \x1b]8;;http://x\x1b\\link",
+    "eight bit control": "\x9b31m \x9d0;t\x9c",
+    "NUL": "a\x00b",
+    "bidi": "a\u202egnp.exe\u2066\u2069\u200b\ufeff",
+    "lines of Unicode": "a\u2028b\u2029c\x85d\x0be\x0cf",
+    "docstring": '"""\nimport os\nos.abort()\n"""',
+    "docstring at its end": 'x"',
+    "backslash": "a\\",
+    "backslashes": '\\"""\\\\" \\N{DASH} \\x41 \\u0041',
+    "f-string": "{__import__('os').abort()}",
+    "comment of TLA+": "*) x == 1 (* y",
+    "comments of TLA+": "(*) (**) \\* ==== \n---- MODULE Other ----\n====",
+    "workflow command": "::error file=a,line=1::owned",
+    "workflow command on a line": "x\n  ::set-output name=a::b\r\n##[error]owned ##vso[task.x]",
+    "escapes of a workflow": "%0A::error::x%25%0D",
+    "HTML": "</script><script>alert(1)</script><img src=x onerror=alert(1)>&amp;<!--",
+    "CDATA": "]]>&<?x?>\ufffe\uffff",
+    "template": "{{ 7 * 7 }}{% raw %}{# x #}",
+    "Markdown": "a|b `c` ``d`` [x](http://y) <b> *e* _f_ ![g](h) \n# h\n- i",
+    "shell": "$(touch owned) `touch owned` ; touch owned # ' \" !x $'y' \\",
+    "newline": "a\nDIVERGES  ALIGN-01\r\nCONFORMS\rx\ty",
+    "lone surrogates": "a\udc80b\ud800c",
+    "long": "x\x1b" * 500_000,
+}
+UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+HOSTILE = pytest.mark.parametrize("text", CORPUS.values(), ids=CORPUS)
+
+GATE = {"channels": 2, "mode": "exactly-once", "level": "handler", "profile": "flink-1.14"}
+EVENTS = ({"kind": "barrier", "channel": 0, "checkpoint": 1},)
+
+
+def found(text):
+    """A divergence whose answer holds the text wherever an implementation has a say."""
+    (edge,) = Oracle("gate", GATE).transcript(EVENTS)
+    named = escape.utf8(text)  # JSON holds no lone surrogates
+    got = Answer(({"kind": named, "why": named, "channel": {named: [named]}},), {"blocked": named, named: 1})
+    return Divergence("gate", GATE, EVENTS, Answer(edge.effects, edge.after.observed), got, edge.rules)
+
+
+def telling(text):
+    return Telling(found(text), text, text, 1)
+
+
+def assert_is_visible(text):
+    unseen = {
+        one for one in text if one != "\n" and unicodedata.category(one) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    }
+    assert not unseen
+    for line in text.splitlines():
+        assert not line.strip().startswith("::")
+        assert "##[" not in line
+        assert "##vso[" not in line
+
+
+# ---------------------------------------------------------------- the functions
+
+
+def test_every_character_that_is_not_seen_is_known():
+    left = [one for one in map(chr, range(sys.maxunicode + 1)) if escape.line(one) == one]
+    assert not [one for one in left if unicodedata.category(one) in UNSEEN]
+    assert len(left) > 1_000_000  # and all others stay
+
+
+@HOSTILE
+def test_a_line_a_block_and_what_is_printed_are_visible(text):
+    assert_is_visible(escape.line(text))
+    assert "\n" not in escape.line(text)
+    assert_is_visible(escape.block(text))
+    assert_is_visible(click.unstyle(escape.printed(text)))
+    assert len(escape.short(text)) < 5 * escape.SHOWN
+
+
+def test_what_is_harmless_stays():
+    for name in ("plain", "not ASCII"):
+        text = CORPUS[name]
+        assert escape.line(text) == escape.block(text) == escape.printed(text) == escape.short(text) == text
+    assert escape.printed("a\n\x1b[31mb\x1b[0m") == "a\n\x1b[31mb\x1b[0m"
+
+
+@HOSTILE
+def test_python_is_a_constant(text):
+    assert ast.literal_eval(escape.python_text(text)) == text
+    assert ast.literal_eval(escape.python({"a": [text, None, True]})) == {"a": [text, None, True]}
+    (one,) = ast.parse(f'"""{escape.python_docstring(text)}"""').body
+    assert isinstance(one, ast.Expr)
+    assert isinstance(one.value, ast.Constant)
+
+
+@HOSTILE
+def test_a_string_of_tla_is_ascii_on_one_line(text):
+    spelled = escape.tla_string(text)
+    assert spelled.isascii()
+    assert spelled.isprintable()
+    assert json.loads(spelled) is not None  # its escapes are those of JSON, too
+    comment = escape.tla_comment(text)
+    assert comment.isascii()
+    assert comment.isprintable()
+    assert "(*" not in comment
+    assert "*)" not in comment
+
+
+def test_different_texts_are_different_strings_of_tla():
+    texts = ["\x1b", "\\x1b", "\\\\x1b", '"', '\\"', "\\", "\\\\", "\n", "\\n", *CORPUS.values()]
+    assert len({escape.tla_string(text) for text in texts}) == len(set(texts))
+
+
+@pytest.mark.parametrize("name", [name for name in CORPUS if name not in ("NUL", "long")])
+def test_a_shell_gives_the_words_back(name):
+    word = CORPUS[name].replace("\ud800", "")  # no name of a file has it
+    line = escape.shell(["printf", "%s", word])
+    assert_is_visible(line)
+    assert "\n" not in line
+    done = subprocess.run(["bash", "-c", line], capture_output=True, env={"LC_ALL": "C.UTF-8"}, check=True)
+    assert done.stdout == word.encode(errors="surrogateescape")
+
+
+def test_a_harmless_command_is_quoted_as_before():
+    given = ["barrierspec", "conform", "--adapter", "python 'my gate.py'", "--out", "a b"]
+    assert escape.shell(given) == shlex.join(given)
+
+
+@HOSTILE
+def test_markdown_is_one_paragraph_of_text(text):
+    shown = escape.line(text[:2_000])
+    (begin, inline, end) = MarkdownIt("gfm-like", {"linkify": False}).parse(escape.markdown(text[:2_000]))
+    assert (begin.type, end.type) == ("paragraph_open", "paragraph_close")
+    assert {one.type for one in inline.children} <= {"text", "text_special"}
+    assert "".join(one.content for one in inline.children) == shown.strip()
+    table = MarkdownIt("gfm-like", {"linkify": False}).render(
+        f"| a | b |\n|---|---|\n| {escape.markdown(text[:2_000])} | {escape.markdown_code(text[:2_000])} |\n"
+    )
+    assert table.count("<td") == 2
+    assert "<b>" not in table
+    assert "<script>" not in table
+
+
+# ---------------------------------------------------------------- what an implementation says
+
+
+@HOSTILE
+def test_what_an_implementation_says_is_one_visible_line(text):
+    hello = Hello(text, text, text, {"gate": Offer((), (), ())})
+    said = [saved.name_of(hello), words.of_event({"kind": text, text: text, "channel": [text]})]
+    said += [
+        words.of_effect({"kind": text, "reason": text}),
+        words.of_value({text: text}),
+        words.of_value(text),
+    ]
+    said += [words.of_config("gate", {"mode": text, text: text})]
+    said += [
+        one.describe() for one in (Unsupported(text), Errored(text), Crashed(text, ""), Malformed(text, ""))
+    ]
+    for one in said:
+        assert_is_visible(one)
+        assert "\n" not in one
+
+
+@HOSTILE
+def test_the_story_is_visible(text):
+    assert_is_visible(story.tell(telling(text[:9_000])))
+    assert_is_visible(
+        command_lines("  again   ", shlex.join(["barrierspec", "conform", "--adapter", text[:9_000]]))
+    )
+    crashed = found("x")
+    lost = Telling(
+        Divergence("gate", GATE, EVENTS, crashed.expected, Crashed(text, text), crashed.rules), text, "x", 1
+    )
+    assert_is_visible(story.tell(lost))
+
+
+class Read(HTMLParser):
+    """The elements of a page, and its text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.text = [], ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        assert not [name for name, _ in attrs if name.startswith("on")]
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def page_with(text):
+    part = Row(text, Verdict.DIVERGES, text, findings=(Finding(None, text, text, text),))
+    return render.html(Page(text, Verdict.DIVERGES, text, ((text, text),), text, (part,)))
+
+
+@HOSTILE
+def test_the_page_has_no_markup_of_it(text):
+    text = text[:9_000]
+    page = page_with(text)
+    page.encode()
+    assert Read(page).tags == Read(page_with("plain")).tags
+    assert_is_visible(page.replace("\t", " "))
+    embedded = render.details.embedded({text: [text]})
+    assert "<" not in embedded
+    assert orjson.loads(embedded) == {escape.block(text): [escape.block(text)]}
+
+
+def parts(text):
+    return [PartResult(text, Verdict.DIVERGES, text, findings=(Finding(None, text, text, text, 3),))]
+
+
+@HOSTILE
+def test_files_for_machines_can_be_read_and_hold_it_as_data(text, tmp_path):
+    asked = findings.Asked(*(tmp_path / name for name in ("json", "junit", "sarif", "annotations")))
+    findings.write(asked, "conform", parts(text), text)
+
+    made = orjson.loads((tmp_path / "json").read_bytes())
+    assert made["parts"][0]["findings"][0]["line"] == escape.utf8(text)
+    run = orjson.loads((tmp_path / "sarif").read_bytes())["runs"][0]
+    place = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert place.isascii()
+    assert not set(place) & set(' \\"<>\n')
+    tree = ElementTree.parse(tmp_path / "junit").getroot()
+    assert [one.tag for one in tree.iter()] == [one.tag for one in junit.of_parts("x", parts("plain")).iter()]
+    (line,) = (tmp_path / "annotations").read_text("utf-8").splitlines()
+    assert line.startswith("::warning ")
+    assert line.count("::") == 2 + escape.workflow_data(f"{text}\n\n{text}".rstrip()).count("::")
+    assert_is_visible(line.removeprefix("::"))
+
+
+def test_a_property_of_an_annotation_ends_where_it_ends():
+    (line,) = annotations.lines(parts("a,title=b::c\nd"))
+    properties = line.removeprefix("::warning ").split("::", 1)[0]
+    assert [one.split("=")[0] for one in properties.split(",")] == ["file", "line", "title"]
+
+
+# ---------------------------------------------------------------- replays
+
+
+@HOSTILE
+def test_the_test_that_is_written_holds_it_as_data(text, tmp_path):
+    written = saved.save(telling(text), 0, tmp_path)
+    source = written.test.read_text("ascii")
+    tree = ast.parse(source)
+
+    kinds = [type(node) for node in tree.body]
+    assert kinds == [ast.Expr, *[ast.Import] * 3, *[ast.Assign] * 3, ast.FunctionDef]
+    given = {node.targets[0].id: node.value for node in tree.body if isinstance(node, ast.Assign)}
+    assert ast.literal_eval(given["ADAPTER"]) == text
+    assert ast.literal_eval(given["EVENTS"]) == list(EVENTS)
+    assert not [one for one in ast.walk(tree) if isinstance(one, ast.JoinedStr)]
+    plain = saved.save(telling("plain"), 0, tmp_path / "plain").test.read_text("ascii")
+    assert len(list(ast.walk(tree))) == len(list(ast.walk(ast.parse(plain))))
+    assert saved.load(written.replay).adapter == escape.utf8(text)
+    (trace,) = tmp_path.glob("*/*.itf.json")
+    assert saved.load(trace).events == EVENTS
+
+
+@HOSTILE
+def test_the_module_is_parsed_and_tlc_replays_it(text, tmp_path):
+    written = saved.save(telling(text), 0, tmp_path)
+    assert isinstance(written.module, Path)
+    assert written.module.read_text("ascii").isascii()
+    verdict, told = by_tlc(written.module)
+    assert verdict is Verdict.DIVERGES, told
+    assert told.startswith("DIVERGES  ")
+
+
+# ---------------------------------------------------------------- the command
+
+
+@HOSTILE
+def test_a_command_prints_nothing_that_is_not_seen(text, monkeypatch, capsys):
+    @click.command()
+    def command():
+        click.echo(text[:9_000])
+        click.echo(text[:9_000], err=True)
+        raise click.UsageError(text[:9_000])
+
+    monkeypatch.setattr(cli.Rooms, "get_command", lambda *_: command)
+    assert cli.run(["schema"]) == Exit.USAGE
+    said = capsys.readouterr()
+    assert_is_visible(click.unstyle(said.out))
+    assert_is_visible(click.unstyle(said.err))
+
+
+def test_what_moves_the_cursor_reaches_the_terminal():
+    with standard_streams.visible():
+        assert standard_streams.as_it_is(sys.stderr) is not sys.stderr
+    assert standard_streams.as_it_is(sys.stderr) is sys.stderr
+
+
+HOSTILE_ADAPTER = """
+import json, sys
+EVIL = json.loads(sys.argv[1])
+for line in sys.stdin:
+    asked = json.loads(line)
+    answer = {"seq": asked["seq"], "ok": True}
+    if asked["op"] == "hello":
+        offer = {"modes": ["exactly-once"], "profiles": ["flink-1.14"], "capabilities": []}
+        answer = {"seq": asked["seq"], "protocol": 1, "implementation": EVIL, "version": EVIL,
+                  "language": EVIL, "components": {"gate": offer}}
+    elif asked["op"] == "apply":
+        answer = {"seq": asked["seq"], "error": EVIL, "at": 0}
+    sys.stderr.write(EVIL)
+    print(json.dumps(answer), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["title of a terminal", "bidi", "docstring", "workflow command on a line", "HTML", "shell", "newline"],
+)
+def test_conform_with_a_hostile_implementation(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    script = tmp_path / "hostile.py"
+    script.write_text(HOSTILE_ADAPTER)
+    adapter = shlex.join([sys.executable, str(script), json.dumps(CORPUS[name])])
+    files = [word for kind in ("json", "junit", "sarif", "html") for word in (f"--{kind}", f"found.{kind}")]
+    assert cli.run(["conform", "--adapter", adapter, "--examples", "1", *files]) == Exit.DIVERGES
+
+    said = capsys.readouterr()
+    assert_is_visible(said.out)
+    assert_is_visible(said.err)
+    (test,) = tmp_path.glob("build/divergences/test_*.py")
+    assert ast.literal_eval(ast.parse(test.read_text("ascii")).body[4].value) == adapter
+    ElementTree.parse(tmp_path / "found.junit")
+    assert not (tmp_path / "owned").exists()
