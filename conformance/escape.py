@@ -5,6 +5,7 @@ lines of logs, and names of revisions. Each function returns data of its languag
 what a reader cannot see (control characters, bidirectional overrides, lone surrogates) is spelled as `\\x1b`.
 """
 
+import hashlib
 import pprint
 import re
 import shlex
@@ -14,6 +15,9 @@ from urllib.parse import quote
 
 SHOWN = 400
 """Characters of a name, or of an error, that a report shows."""
+
+LONGEST_IN_TLA = 10_000
+"""Characters of a string of TLA+; its parser takes minutes over a million."""
 
 _FORMAT = (
     "\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
@@ -25,6 +29,8 @@ _UNSEEN = re.compile(f"[\x00-\x1f\x7f-\x9f{_FORMAT}\ud800-\udfff]")
 _UNSEEN_IN_BLOCK = re.compile(f"[\x00-\x09\x0b-\x1f\x7f-\x9f{_FORMAT}\ud800-\udfff]")
 _COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_NOT_IN_TLA = re.compile(r"[^\x20-\x5f\x61-\x7e]")
+"""Its parser takes no backtick in a string."""
 _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _NOT_ASCII = re.compile(r"[^\x20-\x7e]")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -128,8 +134,11 @@ def python_docstring(text: str) -> str:
 
 
 def tla_string(text: str) -> str:
-    """A string of TLA+, in ASCII; different texts are different strings."""
-    spelled = _NOT_ASCII.sub(_spelled, text.replace("\\", "\\\\"))
+    """A string of TLA+, in ASCII; different texts are different strings, of a long one its hash says so."""
+    if len(text) > LONGEST_IN_TLA:
+        digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+        text = f"{text[:SHOWN]}... {len(text)} characters, sha256 {digest}"
+    spelled = _NOT_IN_TLA.sub(_spelled, text.replace("\\", "\\\\"))
     return '"' + spelled.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 

@@ -52,6 +52,7 @@ CORPUS = {
     "template": "{{ 7 * 7 }}{% raw %}{# x #}",
     "Markdown": "a|b `c` ``d`` [x](http://y) <b> *e* _f_ ![g](h) \n# h\n- i",
     "shell": "$(touch owned) `touch owned` ; touch owned # ' \" !x $'y' \\",
+    "printable ASCII": "".join(map(chr, range(32, 127))),
     "newline": "a\nDIVERGES  ALIGN-01\r\nCONFORMS\rx\ty",
     "lone surrogates": "a\udc80b\ud800c",
     "long": "x\x1b" * 500_000,

@@ -71,6 +71,7 @@ def _text(
     seat: Seat, name: str, implementation: str, recorded: list[Told], last_step: tuple[str, str, str]
 ) -> str:
     said, after, model_says = last_step
+    whose = escape.tla_comment(escape.short(implementation))
     cases = "\n      [] ".join(f'event[1] = "{kind}" -> {step}' for kind, step in seat.takes.items())
     names = (seat.state, *seat.carried)
     last = f"[{seat.state} |-> {after}, out |-> Answered" + "".join(
@@ -87,7 +88,7 @@ def _text(
         [*variables, "    due             \\* the specification's step in the place of the last one"]
     )
     return f"""{f" MODULE {name} ".center(WIDTH, "-")}
-(* The answer to the last event is that of {escape.tla_comment(implementation)}, all others are the
+(* The answer to the last event is that of {whose}, all others are the
    protocol's. TLC replays it: `barrierspec conform --replay {name}.tla`. *)
 EXTENDS {modules}
 
