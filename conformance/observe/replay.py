@@ -7,6 +7,7 @@ event, or says something else, the first difference is the rejection, and a rule
 from collections.abc import Sequence
 from typing import Any
 
+from conformance.drive.oracle import canonical
 from conformance.observe.eventlog import Line
 from conformance.observe.record import Record, Seen
 from conformance.refusals.asked import Asked
@@ -95,7 +96,7 @@ class Replayed:
         except WireError as refused:
             asked = Asked(self.component, self.state, given, said)
             raise Rejected(self._refusal_rules(given), f"{refused}; {self.describe()}", asked) from refused
-        if expected != said:
+        if not _same(expected, said):
             asked = Asked(self.component, self.state, given, said)
             raise Rejected(*self._difference(expected, said, rules), asked)
         self.state = after
@@ -126,7 +127,7 @@ class Replayed:
             (
                 position
                 for position, (left, right) in enumerate(zip(expected, said, strict=False))
-                if left != right
+                if not _same(left, right)
             ),
             min(len(expected), len(said)),
         )
@@ -142,6 +143,11 @@ class Replayed:
             f"before it, {self.describe()}"
         )
         return (*charged[:1], *rules, *charged[1:]), why
+
+
+def _same(left: object, right: object) -> bool:
+    """As JSON values, of which 1, 1.0 and true are three."""
+    return left == right and canonical(left) == canonical(right)
 
 
 def _effect(effect: Wire | None) -> str:

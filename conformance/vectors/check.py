@@ -69,7 +69,7 @@ def check(vector: Vector, adapter: Adapter) -> Difference | Unsupported | None:
         if isinstance(answer, Unsupported):
             return answer
         fails = vector.component not in GOES_ON and any(one["kind"] == "fail" for one in step.effects)
-        difference = _difference(step, answer, compares_state=not fails)
+        difference = _difference(step, answer, fails=fails)
         if difference is not None:
             return Difference(vector, number, *difference)
         if fails:
@@ -77,24 +77,24 @@ def check(vector: Vector, adapter: Adapter) -> Difference | Unsupported | None:
     return None
 
 
-def _difference(
-    step: Expected, answer: Applied | Failure, *, compares_state: bool
-) -> tuple[object, object] | None:
+def _difference(step: Expected, answer: Applied | Failure, *, fails: bool) -> tuple[object, object] | None:
+    """What is written and what came; `fails`: the task ends here, so that neither text nor state counts."""
     if step.refused:
         refused = isinstance(answer, Errored)
         came = answer.effects[0] if isinstance(answer, Applied) else answer
         return None if refused else ("an error", came)
     if not isinstance(answer, Applied):
         return list(step.effects), answer.describe()
-    came = [_wordless(effect) for effect in answer.effects[0]]
-    written = [_wordless(effect) for effect in step.effects]
+    came, written = ([*answer.effects[0]], [*step.effects])
+    if fails:
+        came, written = [_wordless(effect) for effect in came], [_wordless(effect) for effect in written]
     if canonical(came) != canonical(written):
         return written, came
     seen = {name: answer.state[name] for name in step.state if name in answer.state}
     shown = {name: step.state[name] for name in seen}
-    return (shown, seen) if compares_state and canonical(seen) != canonical(shown) else None
+    return (shown, seen) if not fails and canonical(seen) != canonical(shown) else None
 
 
 def _wordless(effect: Wire) -> Wire:
-    """The text of a failure is everybody's own."""
-    return {"kind": "fail"} if effect["kind"] == "fail" else effect
+    """The text of a failure that ends the task is everybody's own."""
+    return {"kind": "fail"} if effect.get("kind") == "fail" else effect

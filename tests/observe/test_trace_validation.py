@@ -297,6 +297,24 @@ def test_a_corrupted_log_is_rejected_with_its_rule(
     assert result.rejection.line > 0
 
 
+@pytest.mark.parametrize("wrong", [1.0, True, "1", None])
+def test_an_effect_of_another_type_is_rejected(wrong: object, recorded: Path, tmp_path: Path) -> None:
+    log = read(recorded)
+    lines = log["coordinator"]
+    place = next(
+        place
+        for place in places(lines, "coordinator", "acknowledge", "complete")
+        if {"kind": "complete", "checkpoint": 1} in lines[place]["effects"]
+    )
+    effects = [
+        {**effect, "checkpoint": wrong} if effect == {"kind": "complete", "checkpoint": 1} else effect
+        for effect in lines[place]["effects"]
+    ]
+    lines[place] = {**lines[place], "effects": effects}
+    result = validate(write(log, tmp_path))
+    assert result.verdict is Verdict.DIVERGES
+
+
 def test_a_rejection_tells_the_guard_and_its_values(recorded: Path, tmp_path: Path) -> None:
     log = read(recorded)
     lines = log["1-count-0"]

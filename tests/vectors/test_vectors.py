@@ -113,6 +113,27 @@ def test_what_comes_out_otherwise_is_shown_at_its_step(change, step, came):
     assert difference.lines()[-1] == f"  + {came}"
 
 
+def test_an_effect_of_a_wrong_type_is_shown():
+    vector = vector_of("path", "gate", GATE, OVERTAKEN[:1])
+    for wrong in ({}, {"kind": 7}, {"kind": "block", "channel": False}, {"kind": "block", "channel": 0.0}):
+        difference = check(vector, Changed(lambda event, answer, one=wrong: answer._replace(effects=[[one]])))
+        assert isinstance(difference, Difference)
+
+
+def test_a_failure_that_does_not_end_the_instance_is_compared_with_its_error():
+    config = {"tasks": [{"id": "a", "source": True}], "profile": "2.3"}
+    events = ({"kind": "shutdown", "status": "FINISHED"}, {"kind": "restore"})
+    vector = vector_of("path", "coordinator", config, events)
+    assert [effect["kind"] for effect in vector.steps[-1].effects] == ["fail"]
+
+    def other(event, answer):
+        return answer if event != events[-1] else answer._replace(effects=[[{"kind": "fail", "error": "x"}]])
+
+    difference = check(vector, Changed(other))
+    assert isinstance(difference, Difference)
+    assert difference.step == 2
+
+
 def test_a_field_that_nobody_sees_is_not_compared_and_a_skip_is_no_pass():
     vector = vector_of("path", "gate", GATE, OVERTAKEN[:2])
     assert check(vector, Changed(lambda event, answer: answer._replace(state={}))) is None
