@@ -1,6 +1,7 @@
 """A folder of vectors: `<component>.jsonl`, one vector a line, and an index with counts and checksums."""
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -14,6 +15,8 @@ from conformance.vectors.vector import Vector, VectorError, decode, encode
 
 FORMAT = 1
 INDEX = "index.json"
+_COMPONENT = re.compile(r"[a-z_]+")
+"""A name of a component, which is the name of a file, too."""
 
 
 def write(folder: Path, by_component: Mapping[str, Iterator[Vector]]) -> Iterator[tuple[str, Counter[str]]]:
@@ -75,6 +78,12 @@ def _index(folder: Path) -> dict[str, Any]:
         raise VectorError(f"{file}: {missing.strerror}; give a folder that `vectors write` made") from missing
     except orjson.JSONDecodeError as wrong:
         raise VectorError(f"{file}: expected JSON, got {wrong}; write the vectors again") from wrong
-    if index.get("format") != FORMAT:
-        raise VectorError(f"{file}: expected format {FORMAT}, got {index.get('format')!r}")
+    if not isinstance(index, dict) or index.get("format") != FORMAT:
+        raise VectorError(f"{file}: expected format {FORMAT}, got another; write the vectors again")
+    entries = index.get("components")
+    if not isinstance(entries, dict) or not all(
+        _COMPONENT.fullmatch(name) and isinstance(entry, dict) and "sha256" in entry
+        for name, entry in entries.items()
+    ):
+        raise VectorError(f"{file}: expected components with checksums; write the vectors again")
     return index

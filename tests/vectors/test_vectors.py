@@ -113,6 +113,23 @@ def test_what_comes_out_otherwise_is_shown_at_its_step(change, step, came):
     assert difference.lines()[-1] == f"  + {came}"
 
 
+@pytest.mark.parametrize(
+    "index",
+    [
+        [],
+        {"format": 2},
+        {"format": 1},
+        {"format": 1, "components": []},
+        {"format": 1, "components": {"gate": {}}},
+        {"format": 1, "components": {"../gate": {"sha256": ""}}},
+    ],
+)
+def test_an_index_of_another_form_is_refused(index, tmp_path):
+    (tmp_path / files.INDEX).write_bytes(orjson.dumps(index))
+    with pytest.raises(VectorError, match="write the vectors again"):
+        files.components_in(tmp_path)
+
+
 def test_an_effect_of_a_wrong_type_is_shown():
     vector = vector_of("path", "gate", GATE, OVERTAKEN[:1])
     for wrong in ({}, {"kind": 7}, {"kind": "block", "channel": False}, {"kind": "block", "channel": 0.0}):
