@@ -64,17 +64,13 @@ class KeyColumns:
         if len(each) == 1:
             return each[0]
         codes = each[0].codes
-        for one in each[1:]:
-            codes = codes * len(one.distinct) + one.codes
-        combined = pa.array(codes).dictionary_encode()
-        parts: list[Hashable] = []
-        for code in combined.dictionary.to_pylist():
-            values = []
-            for one in reversed(each):
-                code, last = divmod(code, len(one.distinct))
-                values.append(one.distinct[last])
-            parts.append(tuple(reversed(values)))
-        return Keys(combined.indices.to_numpy().astype(np.int64), parts)
+        for one in each[1:]:  # codes stay below the number of rows, so that no product leaves 64 bits
+            pairs = pa.array(codes * len(one.distinct) + one.codes)
+            codes = pairs.dictionary_encode().indices.to_numpy().astype(np.int64)
+        row_of = np.zeros(int(codes.max()) + 1 if len(codes) else 0, np.int64)  # one row of each key
+        row_of[codes] = np.arange(len(codes))
+        parts = [map(one.distinct.__getitem__, one.codes[row_of].tolist()) for one in each]
+        return Keys(codes, list(zip(*parts, strict=True)))
 
 
 def columns_of(selector: KeySelector) -> KeyColumns | None:

@@ -2,6 +2,7 @@
 
 import operator
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -68,6 +69,19 @@ def test_batches_of_one_dictionary_go_the_way_of_their_rows(rows, others, size):
     everything = rows * 3 + others * 3 + rows * 3
     for channel, received in came.items():
         assert received == [row for row in everything if channel_of(row[0], 3, 16) == channel]
+
+
+@pytest.mark.parametrize("columns", [2, 5, 7, 16])
+def test_keys_of_many_columns_with_many_values_are_those_of_the_rows(columns):
+    rows = 10_000  # 10,000 distinct values to the power of 5 are more than 64 bits hold
+    numbers = np.arange(rows)
+    arrays = [pa.array((numbers * (number + 1) + number) % rows) for number in range(columns)]
+    batch = pa.RecordBatch.from_arrays(arrays, names=[f"c{number}" for number in range(columns)])
+
+    keys = KeyColumns(tuple(range(columns))).keys_of(batch)
+
+    assert keys.by_row() == rows_of(batch)
+    assert len(set(keys.distinct)) == len(keys.distinct) == len(set(rows_of(batch)))
 
 
 def test_columns_have_names_or_positions():
