@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from impl.plan import KeySelector, Row
+from impl.state.errors import UnsupportedKeyError
 
 Rows: TypeAlias = Sequence[Row] | pa.RecordBatch
 Codes = npt.NDArray[np.int64]
@@ -87,7 +88,7 @@ def columns_of(selector: KeySelector) -> KeyColumns | None:
 def _encoded(column: pa.Array) -> Keys:
     """The values of one column as codes; nulls are the key None."""
     if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode("encode")
+        column = key_column(column).dictionary_encode("encode")
     values, indices = column.dictionary, column.indices
     if indices.null_count:
         values = pa.concat_arrays([values, pa.nulls(1, values.type)])
@@ -134,6 +135,28 @@ def batch_of(rows: Rows, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
+def key_column(column: pa.Array) -> pa.Array:
+    """The same values in a type that Arrow can group. Raises `UnsupportedKeyError` for one without keys."""
+    kind = column.type
+    try:
+        if pa.types.is_nested(kind) or pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+            raise pa.ArrowNotImplementedError("Arrow cannot group them")
+        return exact(column)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as cause:
+        raise UnsupportedKeyError(
+            f"the values of a column of {kind} are no keys: {cause}; key by other columns, or cast this "
+            "one to another type before"
+        ) from cause
+
+
+def exact(column: pa.Array) -> pa.Array:
+    """The same values in a type that Python has; raises `pa.ArrowInvalid` if it has none for them.
+
+    Without it a time of day in nanoseconds would lose them.
+    """
+    return column.cast(pa.time64("us")) if column.type == pa.time64("ns") else column
+
+
 def _values(column: pa.Array) -> list[Any]:
     if pa.types.is_dictionary(column.type) and not column.null_count:
         known = column.dictionary.to_pylist()  # every value once: equal ones are one object
@@ -141,7 +164,7 @@ def _values(column: pa.Array) -> list[Any]:
     if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         numbers: list[Any] = column.to_numpy().tolist()
         return numbers
-    values: list[Any] = column.to_pylist()
+    values: list[Any] = exact(column).to_pylist()
     return values
 
 
