@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from impl.column_values import cast_of, column_of
 from impl.plan import KeySelector, Row
 from impl.state.errors import UnsupportedKeyError
 
@@ -125,11 +126,12 @@ def rows_of(rows: Rows) -> Sequence[Row]:
 def batch_of(rows: Rows, schema: pa.Schema) -> pa.RecordBatch:
     """Rows as a batch of that schema: values by position, whatever a batch calls its columns.
 
-    Raises `ValueError`, `TypeError` or `OverflowError` for rows that do not fit, some of them Arrow's own.
+    Raises `ValueError`s for rows that do not fit: a `ColumnValueError` for a value that its column does not
+    hold exactly.
     """
     columns = rows.columns if isinstance(rows, pa.RecordBatch) else [*zip(*rows, strict=True)]
     arrays = [
-        column.cast(field.type) if isinstance(column, pa.Array) else pa.array(column, field.type)
+        cast_of(column, field) if isinstance(column, pa.Array) else column_of(column, field)
         for column, field in zip(columns, schema, strict=True)
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
