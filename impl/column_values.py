@@ -30,7 +30,7 @@ def column_of(values: Sequence[Any], field: pa.Field) -> pa.Array:
         made = pa.array(values, field.type)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as cause:
         raise _refused(field, _culprit(values, field.type), cause) from cause
-    if not set(map(type, values)) <= _lossless(field.type):
+    if not set(map(type, values)) <= _lossless(field.type) and not _whole_datetimes(values, field.type):
         for value, kept in zip(values, made.to_pylist(), strict=True):
             if not _same(value, kept, field.type):
                 raise _refused(field, value, f"it would become {kept!r}")
@@ -91,6 +91,14 @@ def _lossless(kind: pa.DataType) -> frozenset[type]:
     if pa.types.is_decimal(kind):
         return frozenset({Decimal, int, _MISSING})
     return frozenset({date, _MISSING}) if pa.types.is_date32(kind) else frozenset({_MISSING})
+
+
+def _whole_datetimes(values: Sequence[Any], kind: pa.DataType) -> bool:
+    """Whether these are datetimes without a time zone, for a column that has none but has microseconds."""
+    if not (pa.types.is_timestamp(kind) and kind.tz is None and kind.unit in ("us", "ns")):
+        return False
+    there = [value for value in values if value is not None]
+    return set(map(type, there)) <= {datetime} and all(value.tzinfo is None for value in there)
 
 
 def _same(value: Any, kept: Any, kind: pa.DataType) -> bool:  # noqa: ANN401 - any value
