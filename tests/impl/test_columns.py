@@ -184,8 +184,8 @@ def test_columns_are_aggregated_by_columns():
 
 def sums(parts, **aggregates):
     """What the aggregate of columns emits last for batches of k and v; every part ends in a barrier."""
-    asked = aggregates or {"sum": sum_of("v"), "least": least("v"), "most": greatest("v")}
-    function = AggregatingColumns(KeyColumns(("k",)), asked)
+    requested = aggregates or {"sum": sum_of("v"), "least": least("v"), "most": greatest("v")}
+    function = AggregatingColumns(KeyColumns(("k",)), requested)
     operators = ProcessOperator(function, {0: KeyColumns(("k",))}, HeapKeyedStateBackend())
     for batches in parts:
         for values in batches:
