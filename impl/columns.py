@@ -15,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from impl.column_values import cast_of, column_of
 from impl.plan import KeySelector, Row
+from impl.state.errors import UnsupportedKeyError
 
 Rows: TypeAlias = Sequence[Row] | pa.RecordBatch
 Codes = npt.NDArray[np.int64]
@@ -64,17 +66,13 @@ class KeyColumns:
         if len(each) == 1:
             return each[0]
         codes = each[0].codes
-        for one in each[1:]:
-            codes = codes * len(one.distinct) + one.codes
-        combined = pa.array(codes).dictionary_encode()
-        parts: list[Hashable] = []
-        for code in combined.dictionary.to_pylist():
-            values = []
-            for one in reversed(each):
-                code, last = divmod(code, len(one.distinct))
-                values.append(one.distinct[last])
-            parts.append(tuple(reversed(values)))
-        return Keys(combined.indices.to_numpy().astype(np.int64), parts)
+        for one in each[1:]:  # codes stay below the number of rows, so that no product leaves 64 bits
+            pairs = pa.array(codes * len(one.distinct) + one.codes)
+            codes = pairs.dictionary_encode().indices.to_numpy().astype(np.int64)
+        row_of = np.zeros(int(codes.max()) + 1 if len(codes) else 0, np.int64)  # one row of each key
+        row_of[codes] = np.arange(len(codes))
+        parts = [map(one.distinct.__getitem__, one.codes[row_of].tolist()) for one in each]
+        return Keys(codes, list(zip(*parts, strict=True)))
 
 
 def columns_of(selector: KeySelector) -> KeyColumns | None:
@@ -91,7 +89,7 @@ def columns_of(selector: KeySelector) -> KeyColumns | None:
 def _encoded(column: pa.Array) -> Keys:
     """The values of one column as codes; nulls are the key None."""
     if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode("encode")
+        column = key_column(column).dictionary_encode("encode")
     values, indices = column.dictionary, column.indices
     if indices.null_count:
         values = pa.concat_arrays([values, pa.nulls(1, values.type)])
@@ -128,14 +126,37 @@ def rows_of(rows: Rows) -> Sequence[Row]:
 def batch_of(rows: Rows, schema: pa.Schema) -> pa.RecordBatch:
     """Rows as a batch of that schema: values by position, whatever a batch calls its columns.
 
-    Raises `ValueError`, `TypeError` or `OverflowError` for rows that do not fit, some of them Arrow's own.
+    Raises `ValueError`s for rows that do not fit: a `ColumnValueError` for a value that its column does not
+    hold exactly.
     """
     columns = rows.columns if isinstance(rows, pa.RecordBatch) else [*zip(*rows, strict=True)]
     arrays = [
-        column.cast(field.type) if isinstance(column, pa.Array) else pa.array(column, field.type)
+        cast_of(column, field) if isinstance(column, pa.Array) else column_of(column, field)
         for column, field in zip(columns, schema, strict=True)
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def key_column(column: pa.Array) -> pa.Array:
+    """The same values in a type that Arrow can group. Raises `UnsupportedKeyError` for one without keys."""
+    kind = column.type
+    try:
+        if pa.types.is_nested(kind) or pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+            raise pa.ArrowNotImplementedError("Arrow cannot group them")
+        return exact(column)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as cause:
+        raise UnsupportedKeyError(
+            f"the values of a column of {kind} are no keys: {cause}; key by other columns, or cast this "
+            "one to another type before"
+        ) from cause
+
+
+def exact(column: pa.Array) -> pa.Array:
+    """The same values in a type that Python has; raises `pa.ArrowInvalid` if it has none for them.
+
+    Without it a time of day in nanoseconds would lose them.
+    """
+    return column.cast(pa.time64("us")) if column.type == pa.time64("ns") else column
 
 
 def _values(column: pa.Array) -> list[Any]:
@@ -145,7 +166,7 @@ def _values(column: pa.Array) -> list[Any]:
     if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         numbers: list[Any] = column.to_numpy().tolist()
         return numbers
-    values: list[Any] = column.to_pylist()
+    values: list[Any] = exact(column).to_pylist()
     return values
 
 

@@ -84,8 +84,10 @@ class Stream:
     def key_by(self, key_selector: KeySelector | str, *columns: str) -> "KeyedStream":
         """Send every row to the subtask of its key: what a function selects of it, or columns by name.
 
-        A key is a number, a string, None, a tuple or a frozenset of keys, or anything else hashable whose
-        `repr` tells its value. `operator.itemgetter` and names select from whole batches at once.
+        Keys are numbers, strings, bytes, None, dates and times, UUIDs, members of enums, and tuples,
+        frozensets and frozen dataclasses of keys; `impl.state.key_values` has the whole list. Any other value
+        is refused with an `UnsupportedKeyError` when it first comes. `operator.itemgetter` and names select
+        from whole batches at once.
         """
         if isinstance(key_selector, str):
             key_selector = KeyColumns((key_selector, *columns))

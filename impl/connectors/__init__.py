@@ -5,7 +5,8 @@ lines); `parquet_folder` reads many of them, `rate_source` makes its rows. `two_
 sink, and says what the system behind one has to promise: `parquet_sink` writes files that become visible by
 the manifests of `manifests`, and `frontier` tells how far they are whole; `sqlite_sink` writes the rows of
 an embedded database, `postgres_sink` prepares transactions in a server with which `postgres` speaks;
-`staging` is what the first two keep until then. `errors` is what can go wrong.
+`staging` is what the first two keep until then, `values` what a database cannot hold. `errors` is what can go
+wrong.
 """
 
 from impl.connectors.csv_source import CsvSource
@@ -18,6 +19,7 @@ from impl.connectors.errors import (
     SourceChangedError,
     SourceError,
     TransactionLostError,
+    ValueRefusedError,
 )
 from impl.connectors.file_source import FileOffset, FileSource
 from impl.connectors.json_source import JsonLinesSource
@@ -60,6 +62,7 @@ __all__ = [
     "SqliteOutput",
     "TransactionLostError",
     "TwoPhaseSink",
+    "ValueRefusedError",
     "list_committed",
     "read_committed",
     "sweep",

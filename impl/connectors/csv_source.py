@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import IO
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from impl.connectors.errors import SourceError
 from impl.connectors.file_source import FileSource
 
 _BLOCK_BYTES = 1 << 22
+_LARGEST_EXACT = 1 << 53
+"""From here on a float may stand for several whole numbers."""
 
 
 class CsvSource(FileSource):
@@ -49,7 +52,28 @@ class CsvSource(FileSource):
                 f"{self._path}: expected a CSV file with a header and the columns "
                 f"{self._columns or 'it has'}, came {cause}; correct the path or the columns"
             ) from cause
-        return reader.schema, reader
+        guessed = [
+            field.name
+            for field in reader.schema
+            if pa.types.is_floating(field.type) and field.name not in self._types
+        ]
+        return reader.schema, (self._exact(block, guessed) for block in reader)
+
+    def _exact(self, block: pa.RecordBatch, guessed: Sequence[str]) -> pa.RecordBatch:
+        """A block; refused if a column was guessed to be of floats and has a number that may be another.
+
+        Whole numbers beyond 64 bits are guessed to be floats, which round them.
+        """
+        for name in guessed:
+            bounds = pc.min_max(block.column(name)).as_py()
+            for number in bounds.values():
+                if number is not None and abs(number) >= _LARGEST_EXACT:
+                    raise SourceError(
+                        f"{self._path}: column {name!r} has {number!r}, which may have lost digits, "
+                        "because its type was guessed as a float; declare it in `types`: float64() if it "
+                        "shall round, or uint64(), decimal128(38, 0), string()"
+                    )
+        return block
 
     def _stream(self) -> IO[bytes]:
         if not zipfile.is_zipfile(self._path):

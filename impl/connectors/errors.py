@@ -13,6 +13,10 @@ class SourceChangedError(ConnectorError):
     """The source is not the one the checkpoint was taken of, so its offsets mean other rows (ONCE-01)."""
 
 
+class ValueRefusedError(ConnectorError):
+    """A sink cannot hold a value; nothing of it is pre-committed. Names column and value, and what to do."""
+
+
 class SinkConflictError(ConnectorError):
     """Another output was committed under this subtask and checkpoint."""
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from impl.connectors.errors import ConnectorError
 from impl.connectors.frontier import record_schema, tell
 from impl.connectors.manifests import Manifest, list_committed, publish, retract, sweep
 from impl.connectors.staging import StagedFiles
@@ -80,7 +82,9 @@ class ParquetOutput:
         )
 
     def prepare(self) -> None:
-        """Make the folders, and write down the schema."""
+        """Make the folders, and write down the schema; raises ConnectorError for a type Parquet has not."""
+        for field in self.schema:
+            _require_type(field)
         for folder in ("data", "manifests"):
             make_directory(self.directory / folder)
         record_schema(self.directory, self.schema)
@@ -100,3 +104,14 @@ class ParquetOutput:
     def retract(self, lineage: str, checkpoint: int | None) -> tuple[str, ...]:
         """Take back the manifests beyond a checkpoint."""
         return retract(self.directory, checkpoint)
+
+
+def _require_type(field: pa.Field) -> None:
+    """Raise `ConnectorError` unless Parquet has a column for the type."""
+    try:
+        pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([field]), use_dictionary=False).close()
+    except (pa.ArrowException, ValueError) as cause:
+        raise ConnectorError(
+            f"column {field.name!r} is {field.type}, for which Parquet has no type: {cause}; convert it "
+            "before the sink"
+        ) from cause

@@ -26,7 +26,9 @@ from impl.connectors.postgres import (
     roll_back_prepared,
     speaking,
 )
+from impl.connectors.postgres_columns import COLUMNS, require_columns
 from impl.connectors.two_phase import SinkPlace
+from impl.connectors.values import POSTGRES, require_values
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -77,6 +79,7 @@ class PostgresRows:
 
     def write(self, transaction: int, rows: pa.RecordBatch) -> None:
         """Rows for the open transaction."""
+        require_values(rows, POSTGRES, self._output.where)
         self._buffer.append(rows)
         self._buffered += rows.num_rows
         if self._buffered >= _COPY_ROWS:
@@ -205,6 +208,8 @@ class PostgresOutput:
                         self._target, sql.SQL(", ").join(columns)
                     )
                 )
+                found = session.execute(COLUMNS, (self._target.as_string(session),)).fetchall()
+            require_columns(self.where, {one.name: _type_of(one) for one in self.schema}, dict(found))
 
     def copying(self) -> "Composed":
         """The statement that takes rows."""

@@ -20,6 +20,7 @@ from impl.connectors.errors import ConnectorError, OutputCorruptError
 from impl.connectors.manifests import DataFile, read_verified
 from impl.connectors.staging import StagedFiles
 from impl.connectors.two_phase import SinkPlace
+from impl.connectors.values import SQLITE, require_values
 from impl.state.durable import make_directory, remove_file
 
 _BUSY_SECONDS: Final = 60.0
@@ -67,6 +68,7 @@ class SqliteRows:
 
     def write(self, transaction: int, rows: pa.RecordBatch) -> None:
         """Rows for the open transaction."""
+        require_values(rows, SQLITE, self._output.where)
         self._staged.write(transaction, rows)
 
     def pre_commit(self, transaction: int, checkpoint: int) -> StagedRows:
@@ -129,6 +131,23 @@ class SqliteOutput:
         with self._transaction() as session:
             session.execute(_COMMITS)
             session.execute(f"CREATE TABLE IF NOT EXISTS {self._target} ({', '.join(columns)}, {owner})")
+            self._require_columns(session)
+
+    def _require_columns(self, session: sqlite3.Connection) -> None:
+        """Raise ConnectorError unless the table, which may be older, has the columns and their types.
+
+        SQLite converts what it inserts to the type of the column.
+        """
+        found = {name: kind for _, name, kind, *_ in session.execute(f"PRAGMA table_info({self._target})")}
+        expected = {field.name: self._type_of(field) for field in self.schema}
+        expected["barrierspec_commit"] = "INTEGER"
+        if {name.lower(): kind.upper() for name, kind in found.items()} != {
+            name.lower(): kind for name, kind in expected.items()
+        }:
+            raise ConnectorError(
+                f"{self.where}: exists with the columns {found}, and the rows need {expected}; give the sink "
+                "another table, or declare the schema of this one"
+            )
 
     def holds_output(self, job: str) -> bool:
         """Whether a job of that name has committed rows into the table."""

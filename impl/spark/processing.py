@@ -9,6 +9,7 @@ from impl.columns import Rows, columns_of, rows_of
 from impl.plan import KeySelector, Row
 from impl.spark.operators import Process
 from impl.state import AsynchronousPart, KeyedStateBackend, OperatorStateStore, StateError
+from impl.state.key_values import require_keys
 from impl.state.shared import SharedFiles
 
 
@@ -86,7 +87,9 @@ def _whole_batches(function: Any, element: Any, key_of: KeySelector | None) -> P
     def process(rows: Rows) -> Rows:
         if isinstance(rows, pa.RecordBatch):
             if columns is not None and hasattr(function, "process_keyed_batch"):
-                keyed: Rows = function.process_keyed_batch(columns.keys_of(rows), rows)
+                found = columns.keys_of(rows)
+                require_keys(found.distinct)
+                keyed: Rows = function.process_keyed_batch(found, rows)
                 return keyed
             if hasattr(function, "process_batch"):
                 made: Rows = function.process_batch(rows)
@@ -115,6 +118,7 @@ def _by_row(
     def keyed(rows: Sequence[Row], keys: Sequence[Hashable] | None) -> Rows:
         assert key_of is not None
         keys = list(map(key_of, rows)) if keys is None else keys
+        require_keys(keys)  # a subtask that is alone in its stage has nobody before it who looks at them
         if hasattr(function, "process_keyed_rows"):
             emitted: Rows = function.process_keyed_rows(keys, rows)
             return emitted

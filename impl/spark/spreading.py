@@ -14,6 +14,7 @@ import pyarrow as pa
 from impl.columns import Codes, Rows, columns_of, rows_of, taken
 from impl.plan import KeySelector, Partitioning, Route, Row
 from impl.state.key_groups import DEFAULT_MAX_PARALLELISM, key_group, subtask_of
+from impl.state.key_values import require_key
 
 _REMEMBERED_KEYS = 100_000
 
@@ -72,13 +73,17 @@ class ByKey:
 
     def _of_rows(self, rows: Sequence[Row]) -> Iterator[tuple[int, Rows]]:
         parts: list[list[Row]] = [[] for _ in self._channels]
-        known, key_of = self._known, self._key_of
-        for row in rows:
-            key = key_of(row)
-            part = known.get(key)
-            if part is None:
-                part = self._learnt(key)
-            parts[part].append(row)
+        known, key_of, key = self._known, self._key_of, None
+        try:
+            for row in rows:
+                key = key_of(row)
+                part = known.get(key)
+                if part is None:
+                    part = self._learnt(key)
+                parts[part].append(row)
+        except TypeError:
+            require_key(key)  # one without a hash is refused as such; else the selector itself has failed
+            raise
         return zip(self._channels, parts, strict=True)
 
     def _of_batch(self, batch: pa.RecordBatch) -> Iterator[tuple[int, Rows]]:

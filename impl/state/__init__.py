@@ -1,7 +1,8 @@
 """Durable state: what a checkpoint leaves behind, and how it comes back.
 
 `snapshot` is the checksummed format of a state, `sections` that of a task's several states. `keyed` is the
-contract of state by key, `heap` the backend that keeps it in memory, `key_groups` how keys are spread;
+contract of state by key, `heap` the backend that keeps it in memory; `key_values` tells which values are keys
+and which are equal, `key_groups` how they are spread, `key_encoding` whether a snapshot's are as today's;
 `operator_state` is the state of a subtask that belongs to no key. `storage` is what a checkpoint storage
 promises, `filesystem` and `memory` the two that keep it, `savepoints` what users keep, `snapshot_files` the
 files of both. `shared` are files that checkpoints share, `rocksdb`
@@ -11,11 +12,13 @@ survive a crash, `errors` what can go wrong.
 
 from impl.state.errors import (
     CheckpointConflictError,
+    KeyEncodingError,
     NoSavepointError,
     SnapshotCorruptError,
     StateError,
     StorageError,
     SupersededError,
+    UnsupportedKeyError,
 )
 from impl.state.filesystem import FileSystemStorage
 from impl.state.heap import HeapKeyedStateBackend
@@ -56,6 +59,7 @@ __all__ = [
     "CompletedCheckpoint",
     "FileSystemStorage",
     "HeapKeyedStateBackend",
+    "KeyEncodingError",
     "KeyedContext",
     "KeyedStateBackend",
     "LatestCompleted",
@@ -74,6 +78,7 @@ __all__ = [
     "StateHandle",
     "StorageError",
     "SupersededError",
+    "UnsupportedKeyError",
     "ValueState",
     "begin_from",
     "decode",

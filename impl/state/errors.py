@@ -16,6 +16,14 @@ class StateError(Exception):
     """Something about durable state failed."""
 
 
+class UnsupportedKeyError(StateError):
+    """A value that cannot be a key; says which values can, or what to select in its place."""
+
+
+class KeyEncodingError(StateError):
+    """A snapshot has keys that this release places elsewhere; says what to do."""
+
+
 class StorageError(StateError):
     """The file system refused: a full disk, a missing directory, a missing right."""
 

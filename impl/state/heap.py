@@ -20,6 +20,7 @@ import numpy.typing as npt
 from impl.state import snapshot
 from impl.state.errors import StateError
 from impl.state.heap_states import KINDS, HeapListState, HeapMapState, HeapValueState, State, Table
+from impl.state.key_encoding import ENCODING, encoding_of, encoding_section, require_same_groups
 from impl.state.key_groups import key_group
 from impl.state.keyed import LIST, MAP, SECTION, VALUE, AsynchronousPart, KeyedContext
 from impl.state.sections import Sections
@@ -125,7 +126,10 @@ class HeapKeyedStateBackend:
                 for section, part in zip(sections, parts, strict=True):
                     section[name] = part
             named = zip(ranges, sections, strict=True)
-            return {f"{SECTION}{there[0]}-{there[-1]}": snapshot.encode(section) for there, section in named}
+            encoded = {
+                f"{SECTION}{there[0]}-{there[-1]}": snapshot.encode(section) for there, section in named
+            }
+            return encoded | encoding_section()
 
         return rest
 
@@ -146,13 +150,25 @@ class HeapKeyedStateBackend:
         """Take over the own key groups."""
         own = self._context.groups
         for there in snapshots:
+            current = encoding_of(there) == ENCODING
             for section in there.names:
                 if not section.startswith(SECTION):
                     continue
                 groups = _groups_in(section, there.file)
                 if groups.start < own.stop and own.start < groups.stop:
                     whole = own.start <= groups.start and groups.stop <= own.stop
-                    self._take_over(there.read(section), f"{there.file}#{section}", whole=whole)
+                    states, file = there.read(section), f"{there.file}#{section}"
+                    if not current:
+                        self._require_current(states, groups, file)
+                    self._take_over(states, file, whole=whole)
+
+    def _require_current(self, states: object, groups: range, file: str) -> None:
+        """Refuse keys that an earlier release has put into another group than theirs."""
+        for name, part in states.items() if isinstance(states, dict) else ():
+            decoded = snapshot.decode(part, f"{file}:{name}") if isinstance(part, bytes) else part
+            _, table, *written = cast(Part, decoded)
+            each = written[0].tolist() if written else [groups.start] * len(table)
+            require_same_groups(table, each, self._context.max_parallelism, file)
 
     def _take_over(self, states: object, file: str, *, whole: bool) -> None:
         """What of a section is of the own groups; `whole`: all of it."""

@@ -6,47 +6,55 @@ parallelism only moves the borders. The formulas are Flink's (`KeyGroupRangeAssi
 """
 
 import zlib
-from numbers import Number
+from datetime import date, datetime, time, timedelta
+from fractions import Fraction
 from typing import Final
+from uuid import UUID
 
-from impl.state.errors import StateError
+from impl.state.key_bytes import key_bytes
+from impl.state.key_values import canonical
 
 DEFAULT_MAX_PARALLELISM: Final = 128
 LARGEST_MAX_PARALLELISM: Final = 1 << 15
 _MULTIPLIER: Final = 0x9E3779B1
+_NUMBERS: Final = frozenset({int, float, Fraction})
+_BY_REPR: Final = frozenset({type(None), bytes, date, datetime, time, timedelta, UUID})
 
 
 def stable_hash(key: object) -> int:
     """A hash of 24 bits that is the same in every process; keys that are equal have the same.
 
-    Raises `StateError` for a key that has no value of its own to be told by.
+    Raises `UnsupportedKeyError` for a value that cannot be a key (`key_values`).
     """
     kind = type(key)
     if kind is str:
-        told = zlib.crc32(key.encode("utf-8", "surrogatepass"))  # type: ignore[attr-defined]
+        source = key.encode("utf-8", "surrogatepass")  # type: ignore[attr-defined]
     elif kind is int:
-        told = zlib.crc32(b"%d" % hash(key))
+        source = b"%d" % hash(key)
     else:
-        told = zlib.crc32(_told(key))
-    return (told * _MULTIPLIER & 0xFFFFFFFF) >> 8  # the low bits of a checksum are too regular for a modulus
+        source = _source_of(key)
+    # the low bits of a checksum are too regular for a modulus
+    return (zlib.crc32(source) * _MULTIPLIER & 0xFFFFFFFF) >> 8
 
 
-def _told(key: object) -> bytes:
-    """What tells a key from others. Numbers that are equal (1, True, 1.0) are one key to a dict too."""
-    if isinstance(key, Number):
-        if key != key:
-            raise StateError(f"{key!r} is not equal to itself and finds no state again; choose another key")
-        return b"%d" % hash(key)  # not seeded for numbers, and equal for equal ones
-    if isinstance(key, tuple):
-        return b"(%s)" % b",".join(b"%d" % stable_hash(part) for part in key)
-    if isinstance(key, frozenset):
-        return b"{%s}" % b",".join(b"%d" % one for one in sorted(stable_hash(part) for part in key))
-    if type(key).__repr__ is object.__repr__:
-        raise StateError(
-            f"a key of type {type(key).__name__} is told by its address only, which no other process knows; "
-            "give it a __repr__ and a __hash__ of its values, or select a tuple of them"
-        )
-    return str(key).encode() if isinstance(key, str) else repr(key).encode()
+def _source_of(key: object) -> bytes:
+    """What the hash of a key is a checksum of, made of its canonical form.
+
+    It is what snapshots of encoding 1 were placed by, wherever that was the same for equal keys.
+    """
+    form = canonical(key)
+    kind = type(form)
+    if kind is tuple:
+        return b"(%s)" % b",".join(b"%d" % stable_hash(part) for part in form)
+    if kind in _NUMBERS:
+        return b"%d" % hash(form)  # not seeded for numbers
+    if kind is str:
+        return form.encode("utf-8", "surrogatepass")  # type: ignore[no-any-return]
+    if kind is frozenset:
+        return b"{%s}" % b",".join(b"%d" % one for one in sorted(map(stable_hash, form)))
+    if kind in _BY_REPR:
+        return repr(form).encode()
+    return key_bytes(form)
 
 
 def key_group(key: object, max_parallelism: int) -> int:

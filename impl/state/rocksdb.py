@@ -20,6 +20,13 @@ from typing import Any, Final, NamedTuple
 from impl.state import snapshot
 from impl.state.errors import StateError
 from impl.state.key_bytes import key_bytes
+from impl.state.key_encoding import (
+    ENCODING,
+    encoding_of,
+    encoding_section,
+    read_earlier,
+    require_same_groups,
+)
 from impl.state.key_groups import key_group
 from impl.state.keyed import LIST, MAP, SECTION, VALUE, AsynchronousPart, KeyedContext
 from impl.state.rocksdb_states import RocksDbListState, RocksDbMapState, RocksDbState, RocksDbValueState
@@ -209,6 +216,7 @@ class RocksDbKeyedStateBackend:
             return {
                 _STATE: snapshot.encode(Held(states, small, tables, groups)),
                 SHARED: snapshot.encode(listed),
+                **encoding_section(),
             }
 
         return rest
@@ -228,19 +236,35 @@ class RocksDbKeyedStateBackend:
     def restore(self, snapshots: Sequence[Sections]) -> None:
         """Take over the own key groups."""
         held = [self._held(one) for one in snapshots]
+        earlier = {one.file for one in snapshots if encoding_of(one) != ENCODING}
         own = self._context.groups
         if len(held) == 1 and held[0].groups == (own.start, own.stop):
             self._adopt(held[0])
+            if earlier:
+                self._require_current(held[0], self._table, snapshots[0].file)
             return
-        for number, one in enumerate(held):
+        for number, (one, file) in enumerate(zip(held, (there.file for there in snapshots), strict=True)):
             folder = self._working / f"restored-{number}"
             self._lay_out(one, folder)
             there = RocksDbTable(folder)
             try:
+                if file in earlier:
+                    self._require_current(one, there, file)
                 self._copy(one, there)
             finally:
                 there.close()
                 shutil.rmtree(folder, ignore_errors=True)
+
+    def _require_current(self, held: Held, there: RocksDbTable, file: str) -> None:
+        """Refuse keys that an earlier release has pickled: equal ones of other types were not found there."""
+        for kind, number in held.states.values():
+            for group in self._context.groups:
+                prefix = _PREFIX.pack(group, number)
+                for entry, _ in there.scan(prefix):
+                    key, rest = read_earlier(entry[len(prefix) :], file)
+                    require_same_groups([key], [group], self._context.max_parallelism, file)
+                    if kind == MAP:
+                        read_earlier(rest, file)
 
     def _held(self, there: Sections) -> Held:
         held = there.read(_STATE)

@@ -1,7 +1,10 @@
 """Batches of Arrow in the place of rows: the same keys, the same rows, the same way to a subtask."""
 
 import operator
+from decimal import Decimal
+from fractions import Fraction
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 
 from impl.aggregating import Aggregating, Emit
 from impl.aggregating_columns import AggregatingColumns, count, greatest, least, sum_of
+from impl.aggregating_sums import AggregateOverflowError
 from impl.columns import KeyColumns, columns_of, rows_of
 from impl.config import ConfigError
 from impl.job import Job, RateInput
@@ -68,6 +72,19 @@ def test_batches_of_one_dictionary_go_the_way_of_their_rows(rows, others, size):
     everything = rows * 3 + others * 3 + rows * 3
     for channel, received in came.items():
         assert received == [row for row in everything if channel_of(row[0], 3, 16) == channel]
+
+
+@pytest.mark.parametrize("columns", [2, 5, 7, 16])
+def test_keys_of_many_columns_with_many_values_are_those_of_the_rows(columns):
+    rows = 10_000  # 10,000 distinct values to the power of 5 are more than 64 bits hold
+    numbers = np.arange(rows)
+    arrays = [pa.array((numbers * (number + 1) + number) % rows) for number in range(columns)]
+    batch = pa.RecordBatch.from_arrays(arrays, names=[f"c{number}" for number in range(columns)])
+
+    keys = KeyColumns(tuple(range(columns))).keys_of(batch)
+
+    assert keys.by_row() == rows_of(batch)
+    assert len(set(keys.distinct)) == len(keys.distinct) == len(set(rows_of(batch)))
 
 
 def test_columns_have_names_or_positions():
@@ -163,3 +180,66 @@ def test_columns_are_aggregated_by_columns():
         numbers.key_by(lambda row: row[0]).aggregate_columns("sums", {"rows": count()})
     with pytest.raises(ConfigError, match="it takes at least one"):
         numbers.key_by("value").aggregate_columns("sums", {})
+
+
+def sums(parts, **aggregates):
+    """What the aggregate of columns emits last for batches of k and v; every part ends in a barrier."""
+    requested = aggregates or {"sum": sum_of("v"), "least": least("v"), "most": greatest("v")}
+    function = AggregatingColumns(KeyColumns(("k",)), requested)
+    operators = ProcessOperator(function, {0: KeyColumns(("k",))}, HeapKeyedStateBackend())
+    for batches in parts:
+        for values in batches:
+            arrays = [pa.array([1] * len(values)), values]
+            operators.inputs[0](pa.RecordBatch.from_arrays(arrays, names=["k", "v"]))
+        emitted = operators.before_barrier()
+    return emitted
+
+
+LARGE = [
+    *((pa.int64(), one) for one in (2**62, -(2**62), 2**63 - 1, -(2**63), 1, -1)),
+    *((pa.uint64(), one) for one in (2**63, 2**64 - 1, 1)),
+    *((pa.decimal128(38, 2), Decimal(one)) for one in ("9" * 36 + ".99", "-" + "9" * 36 + ".99", "0.01")),
+    *((pa.decimal128(30, 5), Decimal(one)) for one in ("1234567890123456789012345.12345", "0.00001")),
+    *((pa.decimal256(76, 0), Decimal(one)) for one in ("9" * 74, "1")),
+]
+
+
+@given(st.data(), st.sampled_from(sorted({kind for kind, _ in LARGE}, key=str)))
+def test_sums_are_exact_or_refused(data, kind):
+    numbers = st.lists(
+        st.sampled_from([one for there, one in LARGE if there == kind]), min_size=1, max_size=5
+    )
+    parts = data.draw(st.lists(st.lists(numbers, min_size=1, max_size=3), min_size=1, max_size=3))
+    of_part = [sum(map(Fraction, (one for batch in part for one in batch))) for part in parts]
+    exact = [sum(of_part[: number + 1]) for number in range(len(of_part))]
+    limit = {pa.int64(): 2**63 - 1, pa.uint64(): 2**64 - 1}.get(kind)
+    if limit is None:
+        limit = Fraction(10**76 - 1 if kind.bit_width > 128 else 10**38 - 1, 10**kind.scale)
+    lowest = 0 if kind == pa.uint64() else -limit - (kind == pa.int64())
+    columns = [[pa.array(batch, kind) for batch in part] for part in parts]
+    if all(lowest <= one <= limit for one in exact):
+        row = rows_of(sums(columns))[0]
+        assert row[0] == 1
+        assert Fraction(row[1]) == exact[-1]
+    else:
+        with pytest.raises(AggregateOverflowError, match=r"does not hold|more than 76 digits"):
+            sums(columns)
+
+
+def test_a_sum_may_leave_64_bits_on_its_way():
+    column = pa.array([2**62, 2**62, -(2**62), -(2**62), 5])
+    (row,) = rows_of(sums([[column, column.slice(0, 2), column.slice(2, 2)]]))
+    assert row == (1, 5, -(2**62), 2**62)
+    with pytest.raises(AggregateOverflowError, match=r"'sum' of the result is int64.* 9223372036854775808"):
+        sums([[column.slice(0, 2)]])
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3])
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
+def test_the_least_and_the_greatest_are_numbers_wherever_the_batches_end(kind, cut):
+    column = pa.array([float("nan"), 2.0, 1.0, float("nan"), None], kind)
+    for parts in ([[column]], [[column[:cut], column[cut:]]], [[column[:cut]], [column[cut:]]]):
+        (row,) = rows_of(sums(parts, least=least("v"), most=greatest("v")))
+        assert row == (1, 1.0, 2.0)
+    (row,) = rows_of(sums([[column[:1]], [column[3:]]], least=least("v")))
+    assert row[1] != row[1]

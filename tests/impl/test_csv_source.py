@@ -126,3 +126,39 @@ def test_a_missing_file_and_a_zip_of_many_are_told(tmp_path):
     with pytest.raises(SourceError, match="name one of them as `member`"):
         CsvSource(packed)
     assert ids(CsvSource(packed, member="b.csv")) == [2]
+
+
+@pytest.mark.parametrize(
+    "text", ["9223372036854775809", "12345678901234567\n1.5", "1\n-9223372036854775809", "1e400"]
+)
+def test_a_number_that_a_guessed_type_would_round_is_refused(tmp_path, text):
+    path = tmp_path / "f.csv"
+    path.write_text(f"id\n{text}\n")
+    with pytest.raises(
+        SourceError, match=r"column 'id' has .*, which may have lost digits.*; declare it in `types`"
+    ):
+        ids(CsvSource(path))
+    assert len(ids(CsvSource(path, types={"id": pa.float64()}))) == text.count("\n") + 1
+    assert ids(CsvSource(path, types={"id": pa.string()})) == text.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "came"),
+    [
+        ("9223372036854775809", pa.uint64(), 9223372036854775809),
+        ("-9223372036854775809", pa.decimal128(38, 0), -9223372036854775809),
+        ("9223372036854775809", pa.int64(), None),
+        ("1.005", pa.decimal128(5, 2), None),
+        ("2020-01-01T00:00:00.1234567", pa.timestamp("us"), None),
+        ("2020-01-01T00:00:00+02:00", pa.timestamp("us"), None),
+        ("2020-01-01T00:00:00", pa.timestamp("us", "UTC"), None),
+    ],
+)
+def test_a_value_of_csv_comes_exactly_or_is_refused(tmp_path, text, kind, came):
+    path = tmp_path / "f.csv"
+    path.write_text(f"id\n{text}\n")
+    if came is not None:
+        assert ids(CsvSource(path, types={"id": kind})) == [came]
+    else:
+        with pytest.raises(SourceError, match=r"conversion error|would cause data loss|as declared"):
+            ids(CsvSource(path, types={"id": kind}))

@@ -77,7 +77,8 @@ class Nameless:
 
 
 @pytest.mark.parametrize(
-    ("key", "why"), [(Nameless(), "by its address"), (float("nan"), "not equal to itself")]
+    ("key", "why"),
+    [(Nameless(), "only one process knows its equality"), (float("nan"), "not equal to itself")],
 )
 def test_a_key_that_no_other_process_can_tell_is_refused(key, why):
     with pytest.raises(StateError, match=why):
@@ -249,7 +250,7 @@ def test_a_large_state_comes_in_sections_of_key_groups_and_is_restored_from_them
     backend = HeapKeyedStateBackend(KeyedContext.of("count", 0, 1, 128))
     backend.value_state("seen", immutable=True).put_all([*values], [*values.values()])
     there, found = snapshot_of(backend), {}
-    assert there.names == ("keyed/0-42", "keyed/43-85", "keyed/86-127")
+    assert there.names == ("keyed/0-42", "keyed/43-85", "keyed/86-127", "key-encoding")
     for index in range(after):
         context = KeyedContext.of("count", index, after, 128)
         own = dict(restored(there, context=context).value_state("seen").items())

@@ -114,3 +114,34 @@ def test_a_field_that_is_missing_is_null_and_empty_lines_are_no_rows(tmp_path):
         {"id": 1, "carrier": None},
         {"id": 2, "carrier": "AA"},
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "why"),
+    [
+        ('{"x": 1.5}', pa.int64(), "does not hold 1.5: it would become 1"),
+        ('{"x": 9007199254740993.0}', pa.int64(), "does not hold 900719925474099"),
+        ('{"x": 9223372036854775808}', pa.int64(), "does not hold 9223372036854775808"),
+        ('{"x": 9007199254740993}', pa.float64(), "does not hold 9007199254740993"),
+        ('{"x": 1e400}', pa.float64(), "the number 1e400 is larger than a float can be"),
+        ('{"x": 0.1}', pa.decimal128(9, 2), "does not hold 0.1"),
+        ('{"x": 1.7}', pa.timestamp("us"), "does not hold 1.7"),
+        ('{"x": "2020-01-01T00:00:00+02:00"}', pa.timestamp("us"), "does not hold '2020"),
+        ('{"x": "\\ud800"}', pa.string(), "does not hold"),
+        ('{"x": [1.5]}', pa.list_(pa.int64()), "does not hold"),
+        ('{"x": {"a": 1, "b": 2}}', pa.struct({"a": pa.int64()}), "does not hold"),
+    ],
+)
+def test_a_value_of_json_that_its_field_does_not_hold_is_refused(tmp_path, line, kind, why):
+    path = tmp_path / "one.jsonl"
+    path.write_text(line)
+    with pytest.raises(SourceError, match=why):
+        JsonLinesSource(path, pa.schema({"x": kind})).read(5)
+
+
+def test_values_of_json_come_exactly(tmp_path):
+    path = tmp_path / "one.jsonl"
+    path.write_text('{"i": 9223372036854775807, "u": 18446744073709551615, "f": 0.1, "w": 2.0, "d": 12}')
+    kinds = {"i": pa.int64(), "u": pa.uint64(), "f": pa.float64(), "w": pa.int64(), "d": pa.decimal128(9, 2)}
+    (row,) = JsonLinesSource(path, pa.schema(kinds)).read(5).to_pylist()
+    assert row == {"i": 2**63 - 1, "u": 2**64 - 1, "f": 0.1, "w": 2, "d": 12}

@@ -13,6 +13,7 @@ from impl.connectors import (
     ConnectorError,
     OutputCorruptError,
     ParquetFiles,
+    ParquetOutput,
     SinkConflictError,
     TwoPhaseSink,
     list_committed,
@@ -337,3 +338,12 @@ def test_every_row_is_committed_once_whatever_crashes(tmp_path_factory, story):
         assert seen(out) == list(range(len(seen(out))))
         assert len(seen(out)) <= snapshots[completed][0]
     assert seen(out) == list(range(position))
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.month_day_nano_interval(), pa.struct([]), pa.run_end_encoded(pa.int32(), pa.int8())]
+)
+def test_a_type_that_parquet_has_not_is_refused_before_the_start(out, kind):
+    with pytest.raises(ConnectorError, match=r"column 'x' is .*, for which Parquet has no type"):
+        ParquetOutput(out, pa.schema({"n": pa.int64(), "x": kind})).prepare()
+    assert not out.exists()

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.postgres_server import PostgresServer
+from impl.columns import rows_of
 from impl.connectors import (
     ConnectorError,
     PostgresOutput,
@@ -19,6 +20,7 @@ from impl.connectors import (
     SinkPlace,
     TransactionLostError,
     TwoPhaseSink,
+    ValueRefusedError,
 )
 from impl.connectors.postgres import GlobalId
 
@@ -182,3 +184,73 @@ def test_a_type_that_has_no_column_is_refused_before_the_start(postgres):
 
 def test_a_connection_string_is_not_shown(output):
     assert "host=" not in repr(output)
+
+
+FIRST = -62_135_596_800_000_000
+"""The first microsecond of the year 1, from 1970 on."""
+REFUSED = [
+    (pa.array(["a", "b\0"]), r"cannot hold 'b\\x00', because PostgreSQL takes no NUL in text.*row 1"),
+    (pa.array([b"\xff"]).view(pa.string()), r"cannot hold b'\\xff' as string, which is no UTF-8"),
+    (pa.array([1_000, 1], pa.timestamp("ns")), "cannot hold .*, because PostgreSQL has no nanoseconds"),
+    (pa.array([FIRST, FIRST - 1], pa.timestamp("us")), "cannot hold .*, outside the years 1 to 9999"),
+    (pa.array([0, 10**7], pa.date32()), r"cannot hold 10000000 as date32.*, outside the years 1 to 9999"),
+]
+
+
+@pytest.mark.parametrize(("column", "why"), REFUSED, ids=lambda one: str(one)[-30:])
+def test_a_value_that_postgres_cannot_hold_is_refused_by_name(postgres, column, why):
+    batch = pa.record_batch({"x": column})
+    output = PostgresOutput(postgres.conninfo, f"refusing_{next(FRESH)}", batch.schema)
+    output.prepare()
+    sink = TwoPhaseSink(output.open(place()))
+    with pytest.raises(ValueRefusedError, match=f"column 'x' {why}"):
+        sink.write(batch)
+    sink.close()
+
+
+def test_the_values_at_the_ends_of_their_types_come_back_from_postgres(postgres, ask):
+    batch = pa.record_batch(
+        {
+            "i": pa.array([2**63 - 1, -(2**63)]),
+            "f": [float("inf"), 5e-324],
+            "r": pa.array([0.5, -0.25], pa.float32()),
+            "d": pa.array([Decimal("9" * 36 + ".99"), Decimal("-0.01")], pa.decimal128(38, 2)),
+            "t": pa.array([FIRST, 253_402_300_799_999_999], pa.timestamp("us")),
+            "z": pa.array([0, 1], pa.timestamp("us", "UTC")),
+            "n": pa.array([1_000, None], pa.timestamp("ns")),
+        }
+    )
+    output = PostgresOutput(postgres.conninfo, f"ends_{next(FRESH)}", batch.schema)
+    output.prepare()
+    sink = TwoPhaseSink(output.open(place()))
+    sink.write(batch)
+    sink.snapshot(1)
+    sink.notify_complete(1)
+    sink.close()
+    assert ask(f"SELECT i, f, r, d, t, z, n FROM {output.table}") == rows_of(batch)
+
+
+@pytest.mark.parametrize(
+    ("there", "kind"),
+    [
+        ("x real", pa.float64()),
+        ("x numeric(9,2)", pa.decimal128(9, 3)),
+        ("x timestamp(0)", pa.timestamp("us")),
+        ("x timestamp", pa.timestamp("us", "UTC")),
+        ("x text", pa.int64()),
+        ("x varchar(3)", pa.string()),
+        ("y bigint", pa.int64()),
+    ],
+)
+def test_an_older_table_that_would_convert_the_rows_is_refused(postgres, ask, there, kind):
+    table = f"older_{next(FRESH)}"
+    ask(f"CREATE TABLE {table} ({there})")
+    with pytest.raises(ConnectorError, match=r"expected a column 'x' of type .*; alter the table"):
+        PostgresOutput(postgres.conninfo, table, pa.schema({"x": kind})).prepare()
+
+
+def test_an_older_table_may_have_wider_columns_and_others(postgres, ask):
+    table = f"wider_{next(FRESH)}"
+    ask(f"CREATE TABLE {table} (a bigint, b double precision, c varchar, d numeric, more text)")
+    schema = pa.schema({"a": pa.int32(), "b": pa.float32(), "c": pa.string(), "d": pa.int64()})
+    PostgresOutput(postgres.conninfo, table, schema).prepare()

@@ -6,7 +6,15 @@ from contextlib import closing
 import pyarrow as pa
 import pytest
 
-from impl.connectors import ConnectorError, OutputCorruptError, SinkPlace, SqliteOutput, TwoPhaseSink
+from impl.columns import rows_of
+from impl.connectors import (
+    ConnectorError,
+    OutputCorruptError,
+    SinkPlace,
+    SqliteOutput,
+    TwoPhaseSink,
+    ValueRefusedError,
+)
 
 SCHEMA = pa.schema({"n": pa.int64(), "said": pa.string(), "part": pa.float64(), "raw": pa.binary()})
 ROW = {"n": 1, "said": "it's", "part": 0.5, "raw": b"\x00"}
@@ -67,3 +75,64 @@ def test_a_type_that_has_no_column_is_refused_before_the_start(tmp_path):
     output = SqliteOutput(tmp_path / "out.db", "counts", pa.schema({"at": pa.timestamp("us")}))
     with pytest.raises(ConnectorError, match="column 'at' is timestamp"):
         output.prepare()
+
+
+REFUSED = [
+    ({"x": pa.array([0.5, float("nan")])}, r"column 'x' cannot hold nan, which SQLite stores as NULL.*row 1"),
+    ({"x": pa.array([None, float("nan")], pa.float32())}, "column 'x' cannot hold nan"),
+    (
+        {"x": pa.array([1, 2**63], pa.uint64())},
+        r".*hold 9223372036854775808, because its integers end at 2\*\*63",
+    ),
+    ({"x": pa.array([b"a", b"\xff"]).view(pa.string())}, "column 'x' cannot hold .*no UTF-8: correct it"),
+]
+
+
+@pytest.mark.parametrize(("columns", "why"), REFUSED, ids=lambda one: str(one)[:20])
+def test_a_value_that_sqlite_cannot_hold_is_refused_before_it_is_pre_committed(tmp_path, columns, why):
+    batch = pa.record_batch(columns)
+    output = SqliteOutput(tmp_path / "out.db", "counts", batch.schema)
+    output.prepare()
+    sink = TwoPhaseSink(output.open(SinkPlace("job", "0a", "sink-0", 1)))
+    with pytest.raises(ValueRefusedError, match=f"table counts: {why}"):
+        sink.write(batch)
+    assert list((output.staging / "data").iterdir()) == []
+
+
+def test_the_values_at_the_ends_of_their_types_come_back(tmp_path):
+    batch = pa.record_batch(
+        {
+            "i": pa.array([2**63 - 1, -(2**63)]),
+            "u": pa.array([2**63 - 1, 0], pa.uint64()),
+            "f": [float("inf"), 5e-324],
+            "s": ["a\0b", ""],
+            "b": pa.array([True, None]),
+            "z": [b"", b"\0"],
+        }
+    )
+    output = SqliteOutput(tmp_path / "out.db", "counts", batch.schema)
+    output.prepare()
+    sink = TwoPhaseSink(output.open(SinkPlace("job", "0a", "sink-0", 1)))
+    sink.write(batch)
+    sink.snapshot(1)
+    sink.notify_complete(1)
+    with closing(sqlite3.connect(output.database)) as database:
+        assert database.execute("SELECT i, u, f, s, b, z FROM counts").fetchall() == rows_of(batch)
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.list_(pa.int64()), pa.map_(pa.string(), pa.int64()), pa.decimal128(9, 2)]
+)
+def test_columns_of_other_types_are_refused_before_the_start(tmp_path, kind):
+    with pytest.raises(ConnectorError, match=r"column 'x' is .*, and SQLite takes ints"):
+        SqliteOutput(tmp_path / "out.db", "counts", pa.schema({"x": kind})).prepare()
+
+
+@pytest.mark.parametrize("columns", ["n TEXT", "n INTEGER, more TEXT", "m INTEGER"])
+def test_a_table_that_would_convert_the_rows_is_refused(tmp_path, columns):
+    with closing(sqlite3.connect(tmp_path / "out.db")) as database:
+        database.execute(f"CREATE TABLE counts ({columns}, barrierspec_commit INTEGER)")
+    with pytest.raises(
+        ConnectorError, match=r"table counts: exists with the columns .*; give the sink another"
+    ):
+        SqliteOutput(tmp_path / "out.db", "counts", pa.schema({"n": pa.int64()})).prepare()

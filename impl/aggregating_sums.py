@@ -1,0 +1,101 @@
+"""Sums that are exact: Arrow's kernel lets 64 and 128 bits wrap round without a word.
+
+Before the kernel sums a column, its bounds tell whether any sum of its rows could leave the type. If so the
+column is summed as a wider decimal. The accumulators are Python's integers, which have no bounds, and
+decimals of as many digits as it takes. The result has the type that Arrow gives a sum; what it does not hold
+is refused when it is to be emitted.
+"""
+
+from collections.abc import Sequence
+from decimal import Context, Decimal, Inexact
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_NARROW, _WIDE = 38, 76
+"""Digits of Arrow's decimals of 128 and of 256 bits."""
+_EXACT: Final = Context(prec=1_000, traps=[Inexact])
+
+
+class AggregateOverflowError(ArithmeticError):
+    """The sum of a column is too large for the type of the result; says what to do."""
+
+
+def plus(one: Any, other: Any) -> Any:  # noqa: ANN401 - two numbers of one type
+    """The sum of two numbers; of decimals with all their digits, however few the context has."""
+    return _EXACT.add(one, other) if isinstance(one, Decimal) else one + other
+
+
+def safe_to_sum(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """The same numbers in a type that Arrow can sum without an overflow."""
+    kind = column.type
+    if pa.types.is_integer(kind):
+        most = (1 << (64 if pa.types.is_unsigned_integer(kind) else 63)) - 1
+        fits = kind.bit_width < 64 and len(column) < 1 << 31
+        if fits or _largest(column) * len(column) <= most:
+            return column
+        return column.cast(pa.decimal128(_NARROW, 0))
+    if not pa.types.is_decimal(kind):
+        return column
+    digits = _WIDE if kind.bit_width > 128 else _NARROW
+    if kind.precision + len(str(len(column))) <= digits:
+        return column
+    unscaled = _largest(column) * 10**kind.scale * len(column)
+    if unscaled < 10**digits:
+        return column
+    if unscaled < 10**_WIDE:
+        return column.cast(pa.decimal256(_WIDE, kind.scale))
+    raise AggregateOverflowError(
+        f"column {name!r} is {kind}, and the sum of its {len(column)} rows may have more than {_WIDE} "
+        "digits; cast it to a floating-point type before it is summed"
+    )
+
+
+def _largest(column: pa.ChunkedArray) -> int:
+    """A whole number that no value of a column exceeds, whatever its sign."""
+    least, most = pc.min_max(column).as_py().values()
+    return 0 if least is None else int(max(abs(least), abs(most))) + (not isinstance(most, int))
+
+
+def one_type(tables: Sequence[pa.Table], keyed: int) -> list[pa.Table]:
+    """Tables of groups whose sums, which follow `keyed` columns, have the widest type of each column."""
+    widest = list(tables[0].schema.types)
+    for table in tables[1:]:
+        for place in range(keyed, len(widest)):
+            if _width(table.schema.types[place]) > _width(widest[place]):
+                widest[place] = table.schema.types[place]
+    cast = []
+    for table in tables:
+        for place in range(keyed, len(widest)):
+            column = table.column(place)
+            if _width(column.type) < _width(widest[place]):
+                table = table.set_column(place, table.column_names[place], column.cast(widest[place]))
+        cast.append(table)
+    return cast
+
+
+def _width(kind: pa.DataType) -> int:
+    """In bits, of what a sum may be; 0 for any other type, which is never cast."""
+    return kind.bit_width if pa.types.is_integer(kind) or pa.types.is_decimal(kind) else 0
+
+
+def in_python(column: pa.ChunkedArray, kind: pa.DataType) -> list[Any]:
+    """The values of a column; integers where the result is one, however wide the column was made."""
+    values: list[Any] = column.to_pylist()
+    if pa.types.is_integer(kind) and pa.types.is_decimal(column.type):
+        return [None if value is None else int(value) for value in values]
+    return values
+
+
+def declared(values: Sequence[Any], field: pa.Field) -> pa.Array:
+    """A column of the result. Raises `AggregateOverflowError` for a value that its type does not hold."""
+    try:
+        return pa.array(values, field.type)
+    except (OverflowError, pa.ArrowInvalid) as cause:
+        numbers: list[Any] = [one for one in values if isinstance(one, int | Decimal)]
+        largest = max(numbers, key=abs, default=None)
+        raise AggregateOverflowError(
+            f"the column {field.name!r} of the result is {field.type}, which does not hold {largest}; cast "
+            "what it is the sum of to decimal128(38, 0), or to a floating-point type, before it is summed"
+        ) from cause
