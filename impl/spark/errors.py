@@ -33,6 +33,10 @@ class ConnectionLostError(SparkRuntimeError):
     """The other side of a connection is gone."""
 
 
+class HandshakeTimeoutError(ConnectionLostError):
+    """A handshake was not complete at its deadline, however often single bytes came."""
+
+
 class FrameError(SparkRuntimeError):
     """Bytes that are no frame of ours, or none that belongs here: too long, or of a wrong kind."""
 

@@ -18,7 +18,7 @@ from impl.plan import Role, Subtask
 from impl.rescaling import StageSnapshots
 from impl.spark.building import operator_of
 from impl.spark.data_channels import DataChannels
-from impl.spark.doors import Door, knock
+from impl.spark.doors import Door, HandshakeLimits, knock
 from impl.spark.errors import ConnectionLostError, SparkRuntimeError
 from impl.spark.inbox import Inbox, InboxClosedError
 from impl.spark.inflight import in_flight, rows_in
@@ -94,6 +94,7 @@ class Worker:
             self._channels.welcome,
             lambda refused: None,  # a stranger was told why; this attempt goes on without it
             launch.execution.socket_buffer_bytes,
+            HandshakeLimits.beside(len(self._upstream)),
         )
         try:
             self._control.say({"say": "register", "host": door.host, "port": door.port, "pid": os.getpid()})
