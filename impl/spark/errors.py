@@ -1,5 +1,7 @@
 """What can go wrong around a job, one type for each: what was expected, what came, what to do."""
 
+from typing import Self
+
 
 class SparkRuntimeError(Exception):
     """Anything the Spark runtime reports."""
@@ -39,6 +41,26 @@ class HandshakeTimeoutError(ConnectionLostError):
 
 class FrameError(SparkRuntimeError):
     """Bytes that are no frame of ours, or none that belongs here: too long, or of a wrong kind."""
+
+
+class RecordTooLargeError(SparkRuntimeError):
+    """One record is larger than a frame may be. Every attempt would meet it again, so the job fails."""
+
+
+class GateFailedError(SparkRuntimeError):
+    """The gate or the snapshot steps of a subtask have failed it; carries their reason."""
+
+
+class UnknownEffectError(SparkRuntimeError):
+    """A protocol component asks for something that this runtime does not do: the two do not fit together."""
+
+    @classmethod
+    def of(cls, component: str, effect: object) -> Self:
+        """The error for an effect of `component`."""
+        return cls(
+            f"expected an effect of the {component} that this runtime carries out, came {effect!r}; runtime "
+            "and protocol components must be of one version: install the package anew, or report this"
+        )
 
 
 class InjectedFaultError(SparkRuntimeError):

@@ -19,7 +19,7 @@ from impl.rescaling import StageSnapshots
 from impl.spark.building import operator_of
 from impl.spark.data_channels import DataChannels
 from impl.spark.doors import Door, HandshakeLimits, knock
-from impl.spark.errors import ConnectionLostError, SparkRuntimeError
+from impl.spark.errors import ConnectionLostError, FrameError, SparkRuntimeError
 from impl.spark.inbox import Inbox, InboxClosedError
 from impl.spark.inflight import in_flight, rows_in
 from impl.spark.launch import Launch
@@ -100,6 +100,8 @@ class Worker:
             self._control.say({"say": "register", "host": door.host, "port": door.port, "pid": os.getpid()})
             threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
             deploy = self._control.hear()
+            if deploy.get("do") != "deploy":
+                raise FrameError(f"expected the order to deploy, {deploy.get('do')!r} came; this is a defect")
             threading.Thread(target=self._listen, name="control", daemon=True).start()
             self._serve(deploy)
         except (InboxClosedError, ConnectionLostError) as lost:
