@@ -44,6 +44,8 @@ class Kind(IntEnum):
     END_OF_PARTITION = 7
     CREDIT = 8
     ANNOUNCEMENT = 9
+    CONTROL_PART = 10
+    """The beginning of a control message that goes on in the next frame."""
 
 
 class Deadline:
@@ -78,16 +80,24 @@ class Connection:
     def send(self, kind: Kind, payload: bytes = b"") -> None:
         """Send one frame; blocks while the other side does not read.
 
-        Raises `ConnectionLostError` if the other side is gone.
+        Raises `ConnectionLostError` if the other side is gone, `FrameError` for more than `MAX_PAYLOAD`.
         """
+        if len(payload) > MAX_PAYLOAD:
+            raise FrameError(
+                f"expected a payload of at most {MAX_PAYLOAD} bytes, {len(payload)} bytes of {kind.name} "
+                "came; cut it into several"
+            )
+        with self._sending:
+            self._send(kind, payload)
+
+    def _send(self, kind: Kind, payload: bytes) -> None:
         head = _HEADER.pack(len(payload), kind, self.attempt)
         try:
-            with self._sending:
-                if self._deadline is not None:  # a time-out is that of a whole `sendall`
-                    self._socket.settimeout(self._deadline.left())
-                self._socket.sendall(head + payload if len(payload) < 4_096 else head)
-                if len(payload) >= 4_096:
-                    self._socket.sendall(payload)
+            if self._deadline is not None:  # a time-out is that of a whole `sendall`
+                self._socket.settimeout(self._deadline.left())
+            self._socket.sendall(head + payload if len(payload) < 4_096 else head)
+            if len(payload) >= 4_096:
+                self._socket.sendall(payload)
         except OSError as lost:
             raise ConnectionLostError(f"could not send {kind.name}: {lost}") from lost
 
@@ -132,15 +142,24 @@ class Connection:
         return bytes(got)
 
     def say(self, message: dict[str, Any]) -> None:
-        """Send a control message."""
-        self.send(Kind.CONTROL, orjson.dumps(message))
+        """Send a control message, in several frames if it is longer than one may be."""
+        packed = orjson.dumps(message)
+        with self._sending:
+            while len(packed) > MAX_PAYLOAD:
+                self._send(Kind.CONTROL_PART, packed[:MAX_PAYLOAD])
+                packed = packed[MAX_PAYLOAD:]
+            self._send(Kind.CONTROL, packed)
 
     def hear(self) -> dict[str, Any]:
         """Wait for a control message. Raises `FrameError` for a frame of another kind."""
         kind, payload = self.receive()
+        parts = []
+        while kind is Kind.CONTROL_PART:
+            parts.append(payload)
+            kind, payload = self.receive()
         if kind is not Kind.CONTROL:
             raise FrameError(f"expected a control message, a frame of kind {kind.name} came")
-        message: dict[str, Any] = orjson.loads(payload)
+        message: dict[str, Any] = orjson.loads(b"".join([*parts, payload]))
         return message
 
     def local_host(self) -> str:

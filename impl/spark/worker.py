@@ -19,7 +19,7 @@ from impl.rescaling import StageSnapshots
 from impl.spark.building import operator_of
 from impl.spark.data_channels import DataChannels
 from impl.spark.doors import Door, HandshakeLimits, knock
-from impl.spark.errors import ConnectionLostError, FrameError, SparkRuntimeError
+from impl.spark.errors import ConnectionLostError, FrameError, RecordTooLargeError, SparkRuntimeError
 from impl.spark.inbox import Inbox, InboxClosedError
 from impl.spark.inflight import in_flight, rows_in
 from impl.spark.launch import Launch
@@ -246,7 +246,9 @@ class Worker:
             why += " (the runtime and the core disagree: this is a defect)"
         second_hand = isinstance(failure, ConnectionLostError)
         try:
-            self._control.say({"say": "failed", "why": why, "second_hand": second_hand})
+            final = isinstance(failure, RecordTooLargeError)  # another attempt would meet it again
+            told = {"say": "failed", "why": why, "second_hand": second_hand, "final": final}
+            self._control.say(told)
         except ConnectionLostError:
             return  # nobody is left to be told
 
