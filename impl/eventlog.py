@@ -43,7 +43,7 @@ class EventLog:
         self._seq = path.read_bytes().count(b"\n") if continued else 0
         self._writing = threading.Lock()
         kept = 0 if continued else os.O_TRUNC
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | kept)
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | kept, 0o644)
 
     def line(self, fields: Mapping[str, object]) -> None:
         """Append `fields` under this log's attempt, task and next number."""

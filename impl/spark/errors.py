@@ -23,6 +23,10 @@ class SparkStartError(SparkRuntimeError):
     """The SparkSession did not start; the message carries the end of Spark's own output."""
 
 
+class OutputInUseError(SparkRuntimeError):
+    """A job runs into this output folder already; one at a time may."""
+
+
 class HandshakeRefusedError(SparkRuntimeError):
     """The other side does not hold the job's secret, or belongs to another attempt (ONCE-06)."""
 
