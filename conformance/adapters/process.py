@@ -35,7 +35,7 @@ ANSWER_LIMIT_SECONDS = 10.0
 STDERR_TAIL = 4096
 """How many bytes of stderr are kept for the report."""
 _CHUNK = 65536
-_GUARD = ("/bin/sh", "-c", 'read -r ended || kill -KILL -- "-$1"', "guard")
+_GUARD = ("/bin/sh", "-c", 'read -r ended || kill -s KILL -- "-$1"', "guard")
 """Waits for a line, and kills the group that it is given if the pipe ends without one."""
 Result = TypeVar("Result", Hello, Made, Applied)
 _GRACE_SECONDS = 2.0

@@ -27,19 +27,19 @@ with ProcessAdapter(sys.argv[1:]) as adapter:
 
 @pytest.fixture
 def behind_a_shell(little_adapter):
-    """The command of a little adapter that a shell starts and waits for."""
+    """The command of a little adapter that a shell starts, beside a process that no end of input ends."""
 
     def command(*arguments):
-        return ["sh", "-c", f"{little_adapter('misbehaving', *arguments)}; true"]
+        return ["sh", "-c", f"sleep 1000 >&- 2>&- & {little_adapter('misbehaving', *arguments)}; true"]
 
     return command
 
 
 def family(adapter):
-    """The shell and what it has started."""
+    """The shell and what it has started: the adapter, and the other process."""
     shell = psutil.Process(adapter._process.pid)
     found = [shell, *shell.children(recursive=True)]
-    assert len(found) == 2
+    assert len(found) == 3
     return found
 
 
@@ -93,7 +93,7 @@ def test_when_the_suite_is_killed_its_adapters_end(behind_a_shell, number):
         text=True,
     )
     processes = [psutil.Process(int(pid)) for pid in suite.stdout.readline().split()]
-    assert len(processes) == 3  # with the guard
+    assert len(processes) == 4  # with the guard
     suite.send_signal(number)
     suite.wait()
     assert left_of(processes) == []
