@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 import pytest
 from pyspark import cloudpickle
 
-from impl.config import CheckpointConfig
+from impl.config import CheckpointConfig, ExecutionConfig
 from impl.connectors import read_committed
 from impl.job import Job, ParquetOutput, RateInput
 from impl.spark.errors import JobFailedError
@@ -31,14 +31,15 @@ def measured(batch):
     )
 
 
-def job(folder, size, overtaking):
+def job(folder, rows, size, overtaking):
     return (
         Job("large")
-        .source("numbers", RateInput(6))
+        .source("numbers", RateInput(rows))
         .map_batches("enlarged", lambda batch: enlarged(batch, size), parallelism=1)
         .rebalance()
         .map_batches("measured", measured, parallelism=2)
         .sink("out", ParquetOutput(folder / "committed", LENGTHS))
+        .with_execution(ExecutionConfig(heartbeat_timeout_ms=30_000))  # large copies on a loaded machine
         .with_checkpoints(
             CheckpointConfig(checkpointing_interval_ms=100, unaligned_checkpoints_enabled=overtaking)
         )
@@ -47,7 +48,7 @@ def job(folder, size, overtaking):
 
 @pytest.mark.parametrize("overtaking", [False, True])
 def test_a_batch_above_the_limit_arrives_exactly(spark, tmp_path, overtaking):
-    result = job(tmp_path, 20 * MIB, overtaking).execute("local[8]", tmp_path, spark=spark)
+    result = job(tmp_path, 6, 20 * MIB, overtaking).execute("local[8]", tmp_path, spark=spark)
     committed = read_committed(tmp_path / "committed")
     assert len(result.attempts) == 1
     assert sorted(committed.column("number").to_pylist()) == [*range(6)]
@@ -56,5 +57,5 @@ def test_a_batch_above_the_limit_arrives_exactly(spark, tmp_path, overtaking):
 
 def test_a_record_above_the_limit_fails_the_job_without_a_restart(spark, tmp_path):
     with pytest.raises(JobFailedError, match=r"enlarged-0 failed: .* at most 67,108,864 bytes, one came"):
-        job(tmp_path, 65 * MIB, overtaking=False).execute("local[8]", tmp_path, spark=spark)
+        job(tmp_path, 1, 65 * MIB, overtaking=False).execute("local[8]", tmp_path, spark=spark)
     assert not (tmp_path / "checkpoints" / "attempts" / "2").exists()
