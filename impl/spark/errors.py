@@ -85,3 +85,7 @@ class CheckpointFailedError(SparkRuntimeError):
 
 class SavepointFailedError(SparkRuntimeError):
     """Somebody asked for a savepoint and gets none, or the job did not stop with it; says why."""
+
+
+class SavepointAbortedError(SavepointFailedError):
+    """The job has answered another process that it has not taken the savepoint; says why."""
