@@ -203,8 +203,9 @@ class Worker:
 
     def _obey(self, message: dict[str, Any]) -> None:
         match message:
-            case {"do": "strike", "action": str(action)} if action != ERROR:
-                self._striker.strike(action)
+            case {"do": "strike", "action": str(action)}:
+                if action == ERROR or not self._striker.strike(action):
+                    self._inbox.post(message)  # the subtask raises it
             case {"do": "fault", "granted": bool(granted)}:
                 self._striker.answered(granted=granted)
             case _:

@@ -1,20 +1,25 @@
 """Effects that fail a subtask, and effects that the runtime does not know, are errors; none is dropped."""
 
 import pytest
+from coordination_bench import PLAN
 from test_coordination import Bench as CoordinationBench
 from test_subtask_loop import Bench
 
+from impl.config import ExecutionConfig
 from impl.core import COMPONENTS
 from impl.core.effects import CommitOffsets
 from impl.core.link_words import LoseOutput, RecordRead
 from impl.eventlog import Recorded
+from impl.faults import ERROR
 from impl.spark.credits import _part
 from impl.spark.errors import (
     AttemptFailedError,
     GateFailedError,
     UnknownEffectError,
 )
+from impl.spark.launch import Launch
 from impl.spark.overtaking import OvertakingInbox
+from impl.spark.worker import Worker
 
 LATER = {"kind": "of_a_later_version", "checkpoint": 1}
 
@@ -106,3 +111,27 @@ def test_ends_of_channels_say_nothing_that_is_dropped():
     inbox = OvertakingInbox(1, 4, lambda channel, frames: None)
     with pytest.raises(UnknownEffectError, match="RecordRead"):
         inbox._store(0, [RecordRead(b"")])
+
+
+@pytest.mark.parametrize("action", [ERROR, "of-a-later-version"])
+def test_a_strike_that_a_process_cannot_do_fails_its_subtask(action):
+    launch = Launch(
+        plan=PLAN,
+        lineage="",
+        attempt=1,
+        host="127.0.0.1",
+        port=1,
+        secret=b"",
+        execution=ExecutionConfig(),
+        max_concurrent=1,
+        mode="exactly-once",
+        alignment_timeout_ms=0,
+        epoch=0,
+        checkpoints=None,
+        inline_bytes=0,
+        events=None,
+    )
+    worker = Worker(launch, PLAN.subtasks()[0])
+    strike = {"do": "strike", "action": action, "point": "anywhere"}
+    worker._obey(strike)
+    assert worker._inbox.take((), 0) == strike
