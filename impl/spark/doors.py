@@ -107,8 +107,7 @@ class Door:
                 caller, _ = self._listener.accept()
             except OSError as failed:
                 if failed.errno not in _OF_ONE_CONNECTION and not self._closed.is_set():
-                    self._drop_oldest()
-                    self._closed.wait(_PAUSE_SECONDS)
+                    self._make_room()
                 continue
             self._begin(caller)
 
@@ -153,6 +152,13 @@ class Door:
             self._changed.notify_all()
         return dropped
 
+    def _make_room(self) -> None:
+        """Descriptors or memory are used up: give some back, or wait until somebody else does."""
+        with self._changed:
+            for _ in range(1 + len(self._unauthenticated) // 4):
+                self._drop_oldest()
+            self._changed.wait(_PAUSE_SECONDS)  # until one of them is gone
+
     def _drop_oldest(self) -> None:
         """Close the connection whose handshake has lasted longest."""
         with self._changed:
@@ -176,6 +182,7 @@ class Door:
         with self._changed:
             for caller in self._unauthenticated:
                 self._shut(caller)
+            self._changed.notify_all()
 
 
 def knock(
