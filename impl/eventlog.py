@@ -16,6 +16,9 @@ from typing import Protocol
 
 import orjson
 
+from impl.state.durable import append
+from impl.state.errors import StorageError
+
 Wire = dict[str, object]
 Extras = Callable[[list[Wire]], Mapping[str, object]]
 
@@ -37,20 +40,26 @@ class EventLog:
 
     def __init__(self, folder: Path, name: str, task: str, attempt: int, *, continued: bool = False) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{name}.jsonl"
+        path = self._path = folder / f"{name}.jsonl"
         self.attempt = attempt
         self._task = task
         self._seq = path.read_bytes().count(b"\n") if continued else 0
         self._writing = threading.Lock()
         kept = 0 if continued else os.O_TRUNC
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | kept)
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | kept, 0o644)
 
     def line(self, fields: Mapping[str, object]) -> None:
-        """Append `fields` under this log's attempt, task and next number."""
+        """Append `fields` under this log's attempt, task and next number.
+
+        Raises `StorageError` if the disk is full; then nothing of the line is in the file.
+        """
         with self._writing:
             head = {"attempt": self.attempt, "task": self._task, "seq": self._seq}
+            try:
+                append(self._file, orjson.dumps({**head, **fields}, option=orjson.OPT_APPEND_NEWLINE))
+            except OSError as cause:
+                raise StorageError.of("writing", self._path, cause) from cause
             self._seq += 1
-            os.write(self._file, orjson.dumps({**head, **fields}, option=orjson.OPT_APPEND_NEWLINE))
 
     @contextmanager
     def held(self) -> Iterator[None]:

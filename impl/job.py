@@ -25,6 +25,7 @@ from impl.connectors.parquet_sink import ParquetOutput
 from impl.connectors.postgres_sink import PostgresOutput
 from impl.connectors.sqlite_sink import SqliteOutput
 from impl.faults import KILL_EXECUTOR, KILL_SERVER, FaultPlan
+from impl.output_lock import locked
 from impl.plan import Edge, Plan, Role, Stage
 from impl.running import RunningJob
 from impl.savepoints import REQUESTS, Savepoint, SavepointDesk
@@ -151,8 +152,9 @@ class Job:
         planned; `resume` goes on from the checkpoints that an earlier run has left there, `from_savepoint`
         from a savepoint, wherever it lies: both also with other parallelisms, and with
         `allow_non_restored_state` without the state of stages that are no more; a session given as `spark`
-        is used and left open. Raises `ConfigError` if both are asked for, `SparkRuntimeError`s: see
-        `impl.spark.errors`, and `StateError`s for a savepoint that is none.
+        is used and left open. Raises `ConfigError` if both are asked for, `OutputInUseError` if a job runs
+        into `output`, other `SparkRuntimeError`s: see `impl.spark.errors`, and `StateError`s for a savepoint
+        that is none.
         """
         return self.drive(
             master,
@@ -254,10 +256,11 @@ class Job:
                 desk or SavepointDesk(output / REQUESTS),
             )
 
-        if spark is not None:
-            return run(spark)
-        with spark_session(master, paths.spark_log, self.name) as session:
-            return run(session)
+        with locked(output):
+            if spark is not None:
+                return run(spark)
+            with spark_session(master, paths.spark_log, self.name) as session:
+                return run(session)
 
 
 def start_of(*, resume: bool, from_savepoint: Path | None) -> Start:

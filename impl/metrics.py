@@ -13,6 +13,8 @@ from typing import Any
 
 import orjson
 
+from impl.state.durable import append_line
+
 FILE = "metrics.jsonl"
 _REMEMBERED = 16
 
@@ -130,8 +132,7 @@ class JobMetrics:
         """A checkpoint is complete: its line is written."""
         tasks = self._open.pop(checkpoint, {})
         line = asdict(CheckpointMeasures(checkpoint, attempt, duration_ms, tasks))
-        with self._path.open("ab") as file:
-            file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+        append_line(self._path, orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
 
 
 def read_metrics(path: Path) -> list[CheckpointMeasures]:

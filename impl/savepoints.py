@@ -20,7 +20,7 @@ from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from impl.spark.errors import SavepointFailedError
+from impl.spark.errors import SavepointAbortedError, SavepointFailedError
 from impl.spark.wanted import WantedCheckpoints
 from impl.state import StateError
 from impl.state.durable import make_directory, read_file, remove_file, write_file
@@ -139,7 +139,8 @@ class SavepointDesk:
 def request_savepoint(output: Path, request: SavepointRequest, seconds: float) -> Savepoint:
     """Ask the job that runs in another process with `output`, and wait for its answer.
 
-    Raises `SavepointFailedError` if the job answers so, or nobody does within `seconds`.
+    Raises `SavepointAbortedError` if the job answers so, `SavepointFailedError` if nobody does within
+    `seconds`.
     """
     if not (output / "checkpoints" / "attempts").is_dir():
         raise SavepointFailedError(
@@ -164,7 +165,7 @@ def request_savepoint(output: Path, request: SavepointRequest, seconds: float) -
     answer = json.loads(read_file(answered))
     remove_file(answered)
     if "failed" in answer:
-        raise SavepointFailedError(str(answer["failed"]))
+        raise SavepointAbortedError(str(answer["failed"]))
     return Savepoint(answer["checkpoint"], Path(answer["folder"]), answer["stopped"])
 
 

@@ -1,13 +1,16 @@
 """The adapter of an implementation that runs as a process of its own: JSON lines over its pipes.
 
 Every answer has a time limit. A process that exits, hangs, or answers something that is no valid frame is
-ended, its outcome is told with the tail of its stderr, and the next `new` starts a fresh one.
+ended, its outcome is told with the tail of its stderr, and the next `new` starts a fresh one. It has a
+session of its own, and ends with its whole process group: a command may be a shell that starts the
+implementation. A guard beside it ends the group if this process dies, however it dies.
 """
 
 import contextlib
 import os
 import selectors
 import shlex
+import signal
 import subprocess
 import time
 from collections.abc import Sequence
@@ -33,6 +36,8 @@ ANSWER_LIMIT_SECONDS = 10.0
 STDERR_TAIL = 4096
 """How many bytes of stderr are kept for the report."""
 _CHUNK = 65536
+_GUARD = ("/bin/sh", "-c", 'read -r ended || kill -s KILL -- "-$1"', "guard")
+"""Waits for a line, and kills the group that it is given if the pipe ends without one."""
 Result = TypeVar("Result", Hello, Made, Applied)
 _GRACE_SECONDS = 2.0
 
@@ -53,6 +58,7 @@ class ProcessAdapter:
         self.seconds = seconds
         self._frame_limit = frame_limit
         self._process: subprocess.Popen[bytes] | None = None
+        self._guard: subprocess.Popen[bytes] | None = None
         self._seq = 0
         self._input = b""
         self._unsent = b""
@@ -66,8 +72,11 @@ class ProcessAdapter:
     def __enter__(self) -> "ProcessAdapter":
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.bye()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None or issubclass(kind, Exception):
+            self.bye()
+        else:  # interrupted: nobody waits for an answer
+            self._end()
 
     @property
     def runs(self) -> bool:
@@ -201,10 +210,21 @@ class ProcessAdapter:
         self.starts += 1
         try:
             self._process = subprocess.Popen(
-                self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+                self.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
             )
         except OSError as error:
             return Crashed(f"cannot start {escape.shell(self.command)}: {error}", "")
+        self._guard = subprocess.Popen(
+            [*_GUARD, str(self._process.pid)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         for pipe in _pipes(self._process):
             os.set_blocking(pipe.fileno(), False)
         return None
@@ -224,11 +244,13 @@ class ProcessAdapter:
         return Malformed(what, self._end())
 
     def _end(self) -> str:
-        """End the process, close its pipes, and give the tail of its stderr."""
+        """End the process with its group, close its pipes, and give the tail of its stderr."""
         process, self._process = self._process, None
         if process is not None:
-            process.kill()
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody of the group is left
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+            self._dismiss()
             stdin, stdout, stderr = _pipes(process)
             self._stderr = (self._stderr + _rest(stderr))[-STDERR_TAIL:]
             for pipe in (stdin, stdout, stderr):
@@ -237,6 +259,13 @@ class ProcessAdapter:
                 except BrokenPipeError:
                     continue  # what the dead process did not read is of no use to anybody
         return self._stderr.decode(errors="replace")
+
+    def _dismiss(self) -> None:
+        """The group has ended: its number may soon be somebody else's, so the guard ends too."""
+        guard, self._guard = self._guard, None
+        if guard is not None:
+            with contextlib.suppress(BrokenPipeError):
+                guard.communicate(b"ended\n")
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
-from conformance.verdict import Exit
+from conformance.verdict import Exit, Verdict
 
 if TYPE_CHECKING:
     from impl.config import CheckpointConfig
@@ -55,7 +55,8 @@ def command(
     """Count every flight exactly once, on Spark, while workers are being killed.
 
     In mode at-least-once a flight may be counted twice after a failure; that is found, and the command
-    ends with 1.
+    ends with 1. It ends with 2 if the job fails, since its output is not checked then, and with 64 if the job
+    cannot be started as it was asked for, or another one runs into the same folder.
     """
     from conformance.parts.pipeline import RUNS, Run, described
     from conformance.report.run_display import RunDisplay, summary
@@ -65,21 +66,18 @@ def command(
     from impl.faults import COMPLETION_STORED, KILL_DRIVER, FaultPlan
     from impl.flights_check import check_flights
     from impl.metrics import read_metrics
-    from impl.spark.errors import SparkRuntimeError
-    from impl.state.errors import StateError
+    from impl.output_lock import reserved
+    from impl.process_tree import exit_on_sigterm
+    from impl.spark.errors import JobFailedError, SparkRuntimeError, UnknownEffectError
+    from impl.state.errors import StateError, StorageError
 
     struck = FaultPlan(COMPLETION_STORED, occurrence=5, action=KILL_DRIVER)
     planned = next(one for one in (*RUNS, Run(KILLED_DRIVER, (struck,))) if one.name == scenario)
-    if from_savepoint is None:
-        emptied(out)
-    elif not (out / MARK).exists():
-        raise click.UsageError(
-            f"{out} is of no earlier run, and what the savepoint has not committed yet lies in that one's "
-            "output; name its folder with --out"
-        )
-    console = Console(stderr=True)
-    with RunDisplay(console) as display:
-        try:
+    _require_usable(out, goes_on=from_savepoint is not None)
+    try:
+        with RunDisplay(Console(stderr=True)) as display, exit_on_sigterm(), reserved(out):
+            if from_savepoint is None:
+                emptied(out)
             csv = flights.first_flights(rows, out / "flights.csv") if rows else flights.flights_csv()
             result = flights.run(
                 out,
@@ -93,8 +91,11 @@ def command(
                 supervised=supervise or scenario == KILLED_DRIVER,
                 from_savepoint=from_savepoint,
             )
-        except (SparkRuntimeError, ConfigError, StateError, ConnectorError) as refused:
-            raise click.ClickException(str(refused)) from refused
+    except (JobFailedError, UnknownEffectError, StorageError) as failed:
+        click.echo(f"{Verdict.UNDETERMINED.value}  the job failed, and its output was not checked: {failed}")
+        return Exit.UNDETERMINED
+    except (SparkRuntimeError, ConfigError, StateError, ConnectorError) as refused:
+        raise click.ClickException(str(refused)) from refused
     stopped = result.stopped_with
     if stopped is not None:
         click.echo(f"stopped with savepoint {stopped.checkpoint} in {stopped.folder}")
@@ -129,10 +130,28 @@ def checkpoints_of(mode: str) -> "CheckpointConfig":
     )
 
 
-def emptied(out: Path) -> None:
-    """A fresh folder; one that no run made is left alone. Raises click's UsageError."""
+def _require_usable(out: Path, *, goes_on: bool) -> None:
+    """Raise click's UsageError for a folder that no run has made, before anything is written into it."""
+    if goes_on and not (out / MARK).exists():
+        raise click.UsageError(
+            f"{out} is of no earlier run, and what the savepoint has not committed yet lies in that one's "
+            "output; name its folder with --out"
+        )
     if out.exists() and any(out.iterdir()) and not (out / MARK).exists():
         raise click.UsageError(f"{out} holds something that no run has made; give a new folder with --out")
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
+
+
+def emptied(out: Path) -> None:
+    """A fresh folder, whose lock stays; one that no run made is left alone. Raises click's UsageError."""
+    from impl.output_lock import LOCK
+
+    others = [path for path in out.iterdir() if path.name != LOCK] if out.exists() else []
+    if others and not (out / MARK).exists():
+        raise click.UsageError(f"{out} holds something that no run has made; give a new folder with --out")
+    for path in others:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    out.mkdir(parents=True, exist_ok=True)
     (out / MARK).touch()

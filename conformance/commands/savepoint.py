@@ -22,15 +22,19 @@ def command(output: Path, stop: bool, drain: bool, to: Path | None, seconds: flo
 
     The job may run on another host that sees the same folder. It takes the savepoint when all its tasks run,
     also after a restart, and goes on, or ends with --stop. Start from it by `barrierspec run
-    --from-savepoint`, or by `from_savepoint` of a job of your own.
+    --from-savepoint`, or by `from_savepoint` of a job of your own. Ends with 2 if the job answers that it
+    took none, and with 64 if no job answers.
     """
-    from conformance.verdict import Exit
+    from conformance.verdict import Exit, Verdict
     from impl.savepoints import SavepointRequest, request_savepoint
-    from impl.spark.errors import SavepointFailedError
+    from impl.spark.errors import SavepointAbortedError, SavepointFailedError
     from impl.state import StateError
 
     try:
         taken = request_savepoint(output, SavepointRequest(to, stop, drain), seconds)
+    except SavepointAbortedError as failed:
+        click.echo(f"{Verdict.UNDETERMINED.value}  the job took no savepoint: {failed}", err=True)
+        return Exit.UNDETERMINED
     except (SavepointFailedError, StateError) as refused:
         raise click.ClickException(str(refused)) from refused
     click.echo(f"savepoint {taken.checkpoint} in {taken.folder}" + (", the job has ended" if stop else ""))

@@ -11,7 +11,7 @@ import orjson
 
 from conformance.observe.causes import Key, Need
 from conformance.observe.eventlog import EventLogError, Line, LogFile
-from conformance.observe.replay import Effects, Rejected, Replayed
+from conformance.observe.replay import Effects, Rejected, Replayed, unknown_effect
 from conformance.observe.run import Attempt, Run, Settings, task_of
 from model.components.coordinator import CoordinatorSession
 from model.store import CHECKPOINT, Entry
@@ -76,6 +76,10 @@ class CoordinatorReader:
             case "publication_failed":
                 self._unpublished.add(int(fields["checkpoint"]))
                 self._published.discard(int(fields["checkpoint"]))
+            case "configured" | "attempt_failed" | "checkpoint_refused" | "fault":
+                pass  # the bounds are read before; the others explain a run to its reader
+            case unknown:
+                raise EventLogError(self.file.name, line.number, f"the coordinator's file has no {unknown!r}")
 
     def _start(self, number: int, fields: dict[str, Any]) -> None:
         if number in self._run.attempts or number < self._attempt:
@@ -216,6 +220,12 @@ class CoordinatorReader:
                     self._answered = (checkpoint,)
                 case {"kind": "abort", "reason": str(reason)}:
                     self._aborted(reason, failing)
+                case {
+                    "kind": "rejected" | "acknowledged" | "discard" | "notify_subsumed" | "fail_job" | "fail"
+                }:
+                    pass  # no cause of anything in another file
+                case _:
+                    raise unknown_effect("coordinator", effect)
 
     def _aborted(self, reason: str, failing: bool) -> None:
         see = self._run.witnessed.see

@@ -45,6 +45,14 @@ def _worst(accounts: Iterator[Account]) -> Classification:
     )
 
 
+_GATE_ONLY = frozenset(
+    {"trigger", "block", "resume", "abort", "start_persisting", "stop_persisting", "prioritise", "persist"}
+)
+"""Effects that move no record here: the events come in an order in which no channel has to wait."""
+_SINK_ONLY = frozenset({"commit", "begin", "abort_transaction"})
+"""Effects that show no new row."""
+
+
 class _Driven:
     """One instance after the other; an attempt begins with a new one."""
 
@@ -129,6 +137,8 @@ class _Gate(_Driven):
                 self.rows.append(Row(lane, f"{lane}:{at}", after.records, after.total))
             elif effect["kind"] == "trigger" and self.cut is None:
                 self.cut = (dict(self.state), len(self.rows))
+            elif effect["kind"] not in _GATE_ONLY:
+                raise UndrivenError(f"{self.component}, {dict(event)}: came {effect}, which ends this run")
 
 
 # ---------------------------------------------------------------- a sink
@@ -194,6 +204,8 @@ class _Sink(_Driven):
                 self.filed[effect["transaction"]] = self.checkpoint
             elif effect["kind"] == "commit" and effect["transaction"] not in self.shown:
                 self._show(effect["transaction"])
+            elif effect["kind"] not in _SINK_ONLY:
+                raise UndrivenError(f"{self.component}, {dict(event)}: came {effect}, which ends this run")
 
     def _show(self, transaction: int) -> None:
         filed = self.filed.get(transaction, self.checkpoint + 1)

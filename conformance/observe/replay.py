@@ -70,6 +70,15 @@ class Rejected(Exception):  # noqa: N818 - a finding about the trace, not a faul
         """What was asked of the model, where the model itself refused it."""
 
 
+def unknown_effect(component: str, effect: dict[str, Any]) -> Rejected:
+    """The rejection of an effect of which nobody has said what it means for a run."""
+    why = (
+        f"{component}: expected an effect that a run's trace can have, came {effect!r}; a newer log takes a "
+        "newer barrierspec"
+    )
+    return Rejected((_RULE_OF_REFUSAL[component],), why)
+
+
 class Replayed:
     """The model of one component instance, beside the run's."""
 

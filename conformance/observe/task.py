@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.observe.causes import Key, Need
-from conformance.observe.eventlog import Line, LogFile
+from conformance.observe.eventlog import EventLogError, Line, LogFile
 from conformance.observe.exchanges import rows_along
 from conformance.observe.inflight import InFlight
-from conformance.observe.replay import Rejected, Replayed
+from conformance.observe.replay import Rejected, Replayed, unknown_effect
 from conformance.observe.run import Attempt, Run, Settings
 from conformance.observe.sink import SinkReader
 
@@ -27,6 +27,8 @@ OVERTAKING = (UNALIGNED, "alternating")
 _MESSAGES = {"complete_notification": "complete", "abort_notification": "abort"}
 _RULE_OF_MESSAGE = {"trigger": "COORD-04", "complete": "COORD-08", "abort": "COORD-09"}
 _MARKERS = {"barrier": "broadcast_barrier", "cancel": "broadcast_cancel"}
+
+_ENGINE_WORDS = ("deployed", "source_restored", "adopted", "gathered", "start_declined", "fault", "finished")
 
 
 class TaskReader:
@@ -112,6 +114,9 @@ class TaskReader:
             self._decline_start(fields)
         if fields["kind"] == "finished":
             self._all_obeyed("it finished")
+        if fields["kind"] not in _ENGINE_WORDS:
+            why = f"a task's file has no {fields['kind']!r}; expected one of {', '.join(_ENGINE_WORDS)}"
+            raise EventLogError(self.file.name, line.number, why)
         if fields["kind"] != "deployed":
             return None
         causes = self._run.causes
@@ -305,7 +310,7 @@ class TaskReader:
         run, attempt, task = self._run, line.attempt, self.file.task
         see, happened = run.witnessed.see, run.causes.happened
         for effect in line.effects:
-            kind, checkpoint = effect["kind"], effect["checkpoint"]
+            kind, checkpoint = effect["kind"], effect.get("checkpoint", -1)
             match kind:
                 case "broadcast_barrier" | "broadcast_cancel":
                     if kind == "broadcast_barrier":
@@ -329,6 +334,10 @@ class TaskReader:
                         self._sink.order(kind, checkpoint)
                     if kind == "notify_complete":
                         run.heard.add((attempt, task, checkpoint))
+                case "notify_subsumed" | "fail":
+                    pass  # a sink keeps nothing that it drops then; what has failed is followed by no event
+                case _:
+                    raise unknown_effect("subtask", effect)
 
     def _sent_along_every_edge(self, line: Line, checkpoint: int) -> int | None:
         """Each row goes along every edge: to one channel of it, or to all where it is a broadcast."""

@@ -60,7 +60,7 @@ class StreamingFault:
     def due(self, folder: str) -> bool:
         """Whether it may strike now: once, whoever asks. A file tells that it has."""
         try:
-            os.close(os.open(self.mark(folder), os.O_CREAT | os.O_EXCL))
+            os.close(os.open(self.mark(folder), os.O_CREAT | os.O_EXCL, 0o644))
         except FileExistsError:
             return False
         return True

@@ -89,8 +89,22 @@ def connect(conninfo: str) -> "Connection[Any]":
         raise ConnectorError(
             f"a PostgreSQL sink takes psycopg, which does not load ({missing}): pip install 'psycopg[binary]'"
         ) from missing
-    with speaking("connecting"):
-        return psycopg.connect(conninfo, autocommit=True, application_name=_PREFIX)
+    try:
+        told = psycopg.conninfo.conninfo_to_dict(conninfo)
+    except psycopg.Error:
+        # libpq repeats what it was given, which may hold a password
+        raise ConnectorError(
+            "conninfo: expected what libpq reads, 'host=... dbname=...' or 'postgresql://user@host/name', "
+            "something else came; correct it (it is not shown, since it may hold a password)"
+        ) from None
+    try:
+        with speaking("connecting"):
+            return psycopg.connect(conninfo, autocommit=True, application_name=_PREFIX)
+    except ConnectorError as failed:
+        password = str(told.get("password") or "")
+        if not password or password not in str(failed):
+            raise
+        raise type(failed)(str(failed).replace(password, "***")) from None
 
 
 def patiently(act: Callable[[], Answer], seconds: float) -> Answer:

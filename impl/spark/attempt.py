@@ -108,6 +108,11 @@ class Attempt:
         except AttemptFailedError:
             self._report.failed = self._clock()
             raise
+        except JobFailedError as final:
+            self._report.failed = self._clock()
+            self._report.reason = str(final)
+            self._coordination.fail_attempt(str(final))
+            raise
         except SupersededError as superseded:
             raise JobFailedError(str(superseded)) from superseded
         except StateError as failed:
@@ -187,7 +192,7 @@ class Attempt:
                 workers.say(task, {"do": "fault", "granted": granted})
             case {"say": "failed", "why": str(why), "second_hand": bool(second_hand)}:
                 first = _first_hand(workers, task) if second_hand else None
-                raise AttemptFailedError(first or f"{task} failed: {why}")
+                raise first or _failure_of(task, message)
             case {"say": "register"}:
                 self._register(workers, states, task, message)
             case {"say": "lost", "why": str(why)}:
@@ -245,18 +250,29 @@ class Attempt:
                 )
 
 
-def _first_hand(workers: Workers, witness: str) -> str | None:
-    """Who failed first, when a `witness` has only noticed that a channel broke; None if nobody tells."""
+def _failure_of(task: str, message: Message) -> AttemptFailedError | JobFailedError:
+    """The error for a task that has failed: of the attempt, or of the job if no restart helps."""
+    why = f"{task} failed: {message['why']}"
+    return JobFailedError(f"{why}; no restart helps") if message.get("final") else AttemptFailedError(why)
+
+
+def _first_hand(workers: Workers, witness: str) -> AttemptFailedError | JobFailedError | None:
+    """Who failed first, when a `witness` has only noticed that a channel broke; None if nobody tells.
+
+    Whatever else comes meanwhile is of no interest any more: the attempt has failed.
+    """
     witnesses = {witness}
     until = time.monotonic() + _FIRST_HAND_SECONDS
     while (said := workers.hear(until - time.monotonic())) is not None:
         match said:
-            case (task, {"say": "failed", "why": str(why), "second_hand": False}):
-                return f"{task} failed: {why}"
+            case (task, {"say": "failed", "why": str(), "second_hand": False}):
+                return _failure_of(task, said[1])
             case (task, {"say": "failed"}):
                 witnesses.add(task)
             case (task, {"say": "lost", "why": str(why)}) if task not in witnesses:
-                return f"{task} is gone: {why}"
+                return AttemptFailedError(f"{task} is gone: {why}")
+            case _:
+                continue
     return None
 
 

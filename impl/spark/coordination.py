@@ -19,7 +19,7 @@ from impl.plan import Plan, Role
 from impl.savepoints import Savepoint, SavepointDesk
 from impl.spark.course import CheckpointReport, Course
 from impl.spark.driver_faults import DriverFaults
-from impl.spark.errors import AttemptFailedError
+from impl.spark.errors import AttemptFailedError, UnknownEffectError
 from impl.spark.last_checkpoint import LastCheckpoint
 from impl.spark.restoring import Restoring, bounds_of, options_of
 from impl.spark.savepoints import Savepoints
@@ -101,8 +101,7 @@ class Coordination:
         states, published = self._restoring.newest(self._coordinator.completed)
         if published is not None:
             self._take_over(published)
-        restored = self._apply({"kind": "restore"})[0]["checkpoint"]
-        assert restored is None or isinstance(restored, int)
+        restored = self._restored(self._apply({"kind": "restore"}))
         self._storage.record_restored(attempt, restored)
         self._line({"kind": "configured", **bounds_of(self._config)})
         self._line(
@@ -147,9 +146,9 @@ class Coordination:
     def running(self, task: str) -> None:
         """`task` has restored its state and runs; with the last one the schedule starts."""
         self._running.add(task)
-        self._apply({"kind": "task_status", "task": task, "status": "RUNNING"})
+        self._act({"kind": "task_status", "task": task, "status": "RUNNING"})
         if self.all_running:
-            self._apply({"kind": "job_status", "status": "RUNNING"})
+            self._act({"kind": "job_status", "status": "RUNNING"})
             self._periodic.start(self._now())
 
     @property
@@ -245,6 +244,15 @@ class Coordination:
     def _apply(self, event: Wire) -> list[Wire]:
         return self._recorded.apply(event)
 
+    def _restored(self, effects: list[Wire]) -> int | None:
+        """What the coordinator restores; whatever else it answers is carried out."""
+        for effect in effects:
+            if effect["kind"] != "restored":
+                self._carry_out(effect)
+        (restored,) = (effect["checkpoint"] for effect in effects if effect["kind"] == "restored")
+        assert restored is None or isinstance(restored, int)
+        return restored
+
     def _carry_out(self, effect: Wire) -> None:
         match effect:
             case {"kind": "trigger_task", "task": str(task), "checkpoint": int(checkpoint), "type": kind}:
@@ -270,6 +278,14 @@ class Coordination:
                 completed = self._coordinator.completed
                 newest = completed[-1] if completed else -1
                 self._send(task, {"do": "abort", "checkpoint": checkpoint, "completed": newest})
+            case {"kind": "acknowledged"}:
+                pass  # its last one has another effect, `complete`
+            case {"kind": "notify_subsumed"}:
+                pass  # tasks keep nothing of completed checkpoints; `discard` deletes the files
+            case {"kind": "fail", "error": str(error)}:
+                raise AttemptFailedError(f"the checkpoint coordinator refused an event: {error}")
+            case _:
+                raise UnknownEffectError.of("checkpoint coordinator", effect)
 
     def _trigger(self, task: str, checkpoint: int, kind: str) -> None:
         if checkpoint not in self._triggered:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 
 from impl.core import Effects
 from impl.core.barriers import Alignment
-from impl.core.link_words import StoreOutput
+from impl.core.link_words import LoseOutput, StoreOutput
 from impl.core.sending import Barrier, Payload, SendingEnd
-from impl.spark.errors import ConnectionLostError, FrameError, SparkRuntimeError
+from impl.spark.errors import ConnectionLostError, FrameError, SparkRuntimeError, UnknownEffectError
 from impl.spark.frames import Connection, Kind, OvertakingBarrier, pack_barrier
 
 _CREDITS = struct.Struct(">I")
@@ -194,7 +194,10 @@ class CreditedChannel:
 def _part(said: Effects, checkpoint: int) -> list[bytes] | None:
     """The frames of records that the barrier has passed; None if that is not told."""
     for effect in said:
-        if isinstance(effect, StoreOutput) and effect.checkpoint == checkpoint:
-            assert isinstance(effect.records, list)
+        if isinstance(effect, LoseOutput):
+            continue  # of an older checkpoint, which has been given up
+        if not isinstance(effect, StoreOutput) or not isinstance(effect.records, list):
+            raise UnknownEffectError.of("sending end of a channel", effect)
+        if effect.checkpoint == checkpoint:
             return [payload for kind, payload in effect.records if kind is Kind.RECORDS]
     return None

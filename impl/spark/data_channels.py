@@ -15,6 +15,7 @@ from impl.spark.inflight import Frames
 from impl.spark.launch import Launch
 from impl.spark.outputs import Outputs
 from impl.spark.overtaking import OvertakingOutputs
+from impl.spark.payloads import within_limit
 
 
 class DataChannels:
@@ -61,7 +62,7 @@ class DataChannels:
             peer: CreditedChannel(
                 connection,
                 execution.channel_batches,
-                restored.get(peer, ()),
+                [*within_limit(restored.get(peer, ()))],
                 self._inbox.wake,
                 partial(self._lost, peer),
                 partial(self._left, peer),

@@ -1,5 +1,7 @@
 """What can go wrong around a job, one type for each: what was expected, what came, what to do."""
 
+from typing import Self
+
 
 class SparkRuntimeError(Exception):
     """Anything the Spark runtime reports."""
@@ -21,6 +23,10 @@ class SparkStartError(SparkRuntimeError):
     """The SparkSession did not start; the message carries the end of Spark's own output."""
 
 
+class OutputInUseError(SparkRuntimeError):
+    """A job runs into this output folder already; one at a time may."""
+
+
 class HandshakeRefusedError(SparkRuntimeError):
     """The other side does not hold the job's secret, or belongs to another attempt (ONCE-06)."""
 
@@ -33,8 +39,32 @@ class ConnectionLostError(SparkRuntimeError):
     """The other side of a connection is gone."""
 
 
+class HandshakeTimeoutError(ConnectionLostError):
+    """A handshake was not complete at its deadline, however often single bytes came."""
+
+
 class FrameError(SparkRuntimeError):
     """Bytes that are no frame of ours, or none that belongs here: too long, or of a wrong kind."""
+
+
+class RecordTooLargeError(SparkRuntimeError):
+    """One record is larger than a frame may be. Every attempt would meet it again, so the job fails."""
+
+
+class GateFailedError(SparkRuntimeError):
+    """The gate or the snapshot steps of a subtask have failed it; carries their reason."""
+
+
+class UnknownEffectError(SparkRuntimeError):
+    """A protocol component asks for something that this runtime does not do: the two do not fit together."""
+
+    @classmethod
+    def of(cls, component: str, effect: object) -> Self:
+        """The error for an effect of `component`."""
+        return cls(
+            f"expected an effect of the {component} that this runtime carries out, came {effect!r}; runtime "
+            "and protocol components must be of one version: install the package anew, or report this"
+        )
 
 
 class InjectedFaultError(SparkRuntimeError):
@@ -55,3 +85,7 @@ class CheckpointFailedError(SparkRuntimeError):
 
 class SavepointFailedError(SparkRuntimeError):
     """Somebody asked for a savepoint and gets none, or the job did not stop with it; says why."""
+
+
+class SavepointAbortedError(SavepointFailedError):
+    """The job has answered another process that it has not taken the savepoint; says why."""

@@ -10,6 +10,8 @@ import pickle
 import socket
 import struct
 import threading
+import time
+from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -17,7 +19,12 @@ import orjson
 import pyarrow as pa
 
 from impl.columns import Rows
-from impl.spark.errors import ConnectionLostError, FrameError, StaleAttemptError
+from impl.spark.errors import (
+    ConnectionLostError,
+    FrameError,
+    HandshakeTimeoutError,
+    StaleAttemptError,
+)
 
 _HEADER = struct.Struct(">IBQ")
 _ID = struct.Struct(">Q")
@@ -37,6 +44,27 @@ class Kind(IntEnum):
     END_OF_PARTITION = 7
     CREDIT = 8
     ANNOUNCEMENT = 9
+    CONTROL_PART = 10
+    """The beginning of a control message that goes on in the next frame."""
+
+
+class Deadline:
+    """The end of a period of `seconds` that begins now. `clock` gives seconds."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.seconds = seconds
+        self._clock = clock
+        self._end = clock() + seconds
+
+    def left(self) -> float:
+        """Seconds until the deadline. Raises `HandshakeTimeoutError` if none are left."""
+        left = self._end - self._clock()
+        if left <= 0:
+            raise HandshakeTimeoutError(
+                f"expected a complete handshake within {self.seconds:g} s, it is not complete; see whether "
+                "the other process hangs, or is none of this job"
+            )
+        return left
 
 
 class Connection:
@@ -47,18 +75,29 @@ class Connection:
         self._socket = sock
         self._reader = sock.makefile("rb", buffering=65_536)
         self._sending = threading.Lock()
+        self._deadline: Deadline | None = None
 
     def send(self, kind: Kind, payload: bytes = b"") -> None:
         """Send one frame; blocks while the other side does not read.
 
-        Raises `ConnectionLostError` if the other side is gone.
+        Raises `ConnectionLostError` if the other side is gone, `FrameError` for more than `MAX_PAYLOAD`.
         """
+        if len(payload) > MAX_PAYLOAD:
+            raise FrameError(
+                f"expected a payload of at most {MAX_PAYLOAD} bytes, {len(payload)} bytes of {kind.name} "
+                "came; cut it into several"
+            )
+        with self._sending:
+            self._send(kind, payload)
+
+    def _send(self, kind: Kind, payload: bytes) -> None:
         head = _HEADER.pack(len(payload), kind, self.attempt)
         try:
-            with self._sending:
-                self._socket.sendall(head + payload if len(payload) < 4_096 else head)
-                if len(payload) >= 4_096:
-                    self._socket.sendall(payload)
+            if self._deadline is not None:  # a time-out is that of a whole `sendall`
+                self._socket.settimeout(self._deadline.left())
+            self._socket.sendall(head + payload if len(payload) < 4_096 else head)
+            if len(payload) >= 4_096:
+                self._socket.sendall(payload)
         except OSError as lost:
             raise ConnectionLostError(f"could not send {kind.name}: {lost}") from lost
 
@@ -81,23 +120,46 @@ class Connection:
 
     def _exactly(self, count: int) -> bytes:
         try:
-            got: bytes = self._reader.read(count)
+            got = self._reader.read(count) if self._deadline is None else self._in_time(count, self._deadline)
         except (OSError, ValueError) as lost:
             raise ConnectionLostError(f"could not receive: {lost}") from lost
         if len(got) < count:
             raise ConnectionLostError("the other side closed the connection")
         return got
 
+    def _in_time(self, count: int, deadline: Deadline) -> bytes:
+        """Read past the buffer: a time-out of the socket holds for one read only, the deadline for all."""
+        got = bytearray()
+        while len(got) < count:
+            self._socket.settimeout(deadline.left())
+            try:
+                part = self._socket.recv(count - len(got))
+            except TimeoutError:
+                continue  # `left` raises what there is to say
+            if not part:
+                break
+            got += part
+        return bytes(got)
+
     def say(self, message: dict[str, Any]) -> None:
-        """Send a control message."""
-        self.send(Kind.CONTROL, orjson.dumps(message))
+        """Send a control message, in several frames if it is longer than one may be."""
+        packed = orjson.dumps(message)
+        with self._sending:
+            while len(packed) > MAX_PAYLOAD:
+                self._send(Kind.CONTROL_PART, packed[:MAX_PAYLOAD])
+                packed = packed[MAX_PAYLOAD:]
+            self._send(Kind.CONTROL, packed)
 
     def hear(self) -> dict[str, Any]:
         """Wait for a control message. Raises `FrameError` for a frame of another kind."""
         kind, payload = self.receive()
+        parts = []
+        while kind is Kind.CONTROL_PART:
+            parts.append(payload)
+            kind, payload = self.receive()
         if kind is not Kind.CONTROL:
             raise FrameError(f"expected a control message, a frame of kind {kind.name} came")
-        message: dict[str, Any] = orjson.loads(payload)
+        message: dict[str, Any] = orjson.loads(b"".join([*parts, payload]))
         return message
 
     def local_host(self) -> str:
@@ -108,6 +170,15 @@ class Connection:
     def time_out(self, seconds: float | None) -> None:
         """Let sends and receives fail after `seconds`; None: never."""
         self._socket.settimeout(seconds)
+
+    def complete_by(self, deadline: Deadline | None) -> None:
+        """All sends and receives from now on share `deadline`; None: they take as long as they need.
+
+        For a handshake: no byte that follows one is read into the buffer before its deadline is lifted.
+        """
+        self._deadline = deadline
+        if deadline is None:
+            self._socket.settimeout(None)
 
     def give_up_after(self, ms: int) -> None:
         """What was sent and is not received within `ms` breaks the connection: the other host is gone."""
@@ -121,6 +192,8 @@ class Connection:
     def close(self) -> None:
         """Close both directions; a thread that waits in `send` or `receive` gets `ConnectionLostError`."""
         self.cut()
+        with contextlib.suppress(OSError, ValueError):  # closed already
+            self._reader.close()  # or it would keep the descriptor
         self._socket.close()
 
 

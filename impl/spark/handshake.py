@@ -2,21 +2,23 @@
 
 Both sides prove that they hold the job's secret by an HMAC over the other's fresh nonce and over all that
 the opening side said about itself; the secret never travels. Before both proofs are checked only small
-JSON frames are read, so that no byte of a stranger is ever unpickled.
+JSON frames are read, so that no byte of a stranger is ever unpickled. A whole handshake has one deadline.
 """
 
 import contextlib
 import hmac
 import secrets
 import socket
+from collections.abc import Callable
 from typing import Any
 
 import orjson
 
 from impl.spark.errors import ConnectionLostError, FrameError, HandshakeRefusedError, StaleAttemptError
-from impl.spark.frames import MAX_HANDSHAKE, Connection, Kind
+from impl.spark.frames import MAX_HANDSHAKE, Connection, Deadline, Kind
 
 SECONDS = 10.0
+"""The time limit of a whole handshake."""
 
 
 def new_secret() -> bytes:
@@ -24,13 +26,16 @@ def new_secret() -> bytes:
     return secrets.token_bytes(32)
 
 
-def open_as(sock: socket.socket, secret: bytes, attempt: int, claim: dict[str, Any]) -> Connection:
+def open_as(
+    sock: socket.socket, secret: bytes, attempt: int, claim: dict[str, Any], deadline: Deadline | None = None
+) -> Connection:
     """Open a connection: `claim` says who we are and for whom this is.
 
-    Raises `HandshakeRefusedError` if the other side refuses us or cannot prove itself.
+    Raises `HandshakeRefusedError` if the other side refuses us or cannot prove itself,
+    `HandshakeTimeoutError` at the deadline (None: `SECONDS` from now).
     """
     connection = Connection(sock, attempt)
-    connection.time_out(SECONDS)
+    connection.complete_by(deadline or Deadline(SECONDS))
     try:
         nonce = secrets.token_hex(16)
         hello = {**claim, "attempt": attempt, "nonce": nonce}
@@ -38,7 +43,7 @@ def open_as(sock: socket.socket, secret: bytes, attempt: int, claim: dict[str, A
         answer = _receive(connection)
         if "refused" in answer:
             raise HandshakeRefusedError(str(answer["refused"]))
-        if not hmac.compare_digest(str(answer.get("proof")), _proof(secret, "accepting", nonce, hello)):
+        if not _proves(answer, _proof(secret, "accepting", nonce, hello)):
             raise HandshakeRefusedError("the accepting side does not hold the secret of this job")
         _send(connection, {"proof": _proof(secret, "opening", str(answer.get("nonce")), hello)})
         verdict = _receive(connection)
@@ -50,18 +55,30 @@ def open_as(sock: socket.socket, secret: bytes, attempt: int, claim: dict[str, A
     except BaseException:
         connection.close()
         raise
-    connection.time_out(None)
+    connection.complete_by(None)
     return connection
 
 
-def accept_as(sock: socket.socket, secret: bytes, attempt: int) -> tuple[Connection, dict[str, Any]]:
+def _nothing() -> None:
+    """Nobody waits for the proof."""
+
+
+def accept_as(
+    sock: socket.socket,
+    secret: bytes,
+    attempt: int,
+    deadline: Deadline | None = None,
+    proved: Callable[[], None] = _nothing,
+) -> tuple[Connection, dict[str, Any]]:
     """Accept a connection of our attempt; answers it and the claim of the opening side.
 
+    `proved` is called when the other side has proved itself, before it learns that it is accepted.
+
     Raises `HandshakeRefusedError` for a side without the secret or of another attempt (ONCE-06), after
-    telling it why.
+    telling it why; `HandshakeTimeoutError` at the deadline (None: `SECONDS` from now).
     """
     connection = Connection(sock, attempt)
-    connection.time_out(SECONDS)
+    connection.complete_by(deadline or Deadline(SECONDS))
     try:
         try:
             hello = _receive(connection)
@@ -71,15 +88,16 @@ def accept_as(sock: socket.socket, secret: bytes, attempt: int) -> tuple[Connect
         proof = _proof(secret, "accepting", str(hello.get("nonce")), hello)
         _send(connection, {"nonce": nonce, "proof": proof})
         answer = _receive(connection)
-        if not hmac.compare_digest(str(answer.get("proof")), _proof(secret, "opening", nonce, hello)):
+        if not _proves(answer, _proof(secret, "opening", nonce, hello)):
             raise _refuse(connection, "the opening side does not hold the secret of this job")
         if hello.get("attempt") != attempt:
             raise _refuse(connection, f"expected attempt {attempt}, {hello.get('attempt')} was claimed")
+        proved()
         _send(connection, {"welcome": True})
     except BaseException:
         connection.close()
         raise
-    connection.time_out(None)
+    connection.complete_by(None)
     return connection, hello
 
 
@@ -92,6 +110,11 @@ def _refuse(connection: Connection, why: str) -> HandshakeRefusedError:
 def _proof(secret: bytes, role: str, nonce: str, hello: dict[str, Any]) -> str:
     said = orjson.dumps([role, nonce, hello], option=orjson.OPT_SORT_KEYS)
     return hmac.new(secret, said, "sha256").hexdigest()
+
+
+def _proves(answer: dict[str, Any], expected: str) -> bool:
+    """Whether the proof is the expected one; compared as bytes, since text beyond ASCII is not comparable."""
+    return hmac.compare_digest(str(answer.get("proof")).encode(errors="replace"), expected.encode())
 
 
 def _send(connection: Connection, message: dict[str, Any]) -> None:
@@ -108,4 +131,6 @@ def _receive(connection: Connection) -> dict[str, Any]:
         raise FrameError("expected a handshake in JSON, other bytes came") from broken
     if not isinstance(message, dict):
         raise FrameError("expected a handshake object in JSON, another value came")
+    if not all(isinstance(value, str | int) for value in message.values()):
+        raise FrameError("expected texts and numbers in a handshake, other values came")
     return message

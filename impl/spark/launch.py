@@ -1,6 +1,6 @@
 """All that a worker is given to begin with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from impl.config import ALTERNATING, UNALIGNED, ExecutionConfig
@@ -17,7 +17,7 @@ class Launch:
     attempt: int
     host: str
     port: int
-    secret: bytes
+    secret: bytes = field(repr=False)
     execution: ExecutionConfig
     max_concurrent: int
     mode: str

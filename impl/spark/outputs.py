@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from impl.columns import Rows, batch_of
 from impl.plan import Route, Row
-from impl.spark.frames import MAX_PAYLOAD, Kind, pack_id, pack_rows
+from impl.spark.frames import MAX_PAYLOAD, Kind, pack_id
+from impl.spark.payloads import payloads_of
 from impl.spark.spreading import spread_of
 from impl.state.key_groups import DEFAULT_MAX_PARALLELISM
 
@@ -81,7 +82,8 @@ class Outputs:
 
     def _send(self, channel: int, rows: Rows) -> None:
         travelling = _as_columns(rows, self._schemas[self._names[channel]])
-        self._connections[channel].send(Kind.RECORDS, pack_rows(travelling))
+        for payload in payloads_of(travelling):
+            self._connections[channel].send(Kind.RECORDS, payload)
         self._sent[channel] += len(rows)
 
     def flush(self) -> None:

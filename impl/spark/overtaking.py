@@ -13,6 +13,7 @@ from impl.core.receiving import ReceivingEnd
 from impl.core.sending import Barrier, Payload
 from impl.plan import Route
 from impl.spark.credits import CreditedChannel
+from impl.spark.errors import UnknownEffectError
 from impl.spark.frames import Kind, OvertakingBarrier, pack_barrier, unpack_barrier
 from impl.spark.inbox import Frame, Inbox, InboxClosedError
 from impl.spark.outputs import Outputs
@@ -78,9 +79,10 @@ class OvertakingInbox(Inbox):
         for effect in effects:
             if isinstance(effect, DeclineStart):
                 return effect.reason
-            if isinstance(effect, StoreInput) and isinstance(effect.records, list):
-                parts = self._stored.setdefault(effect.checkpoint, [[] for _ in self._ends])
-                parts[channel] += [payload for kind, payload in effect.records if kind is Kind.RECORDS]
+            if not isinstance(effect, StoreInput) or not isinstance(effect.records, list):
+                raise UnknownEffectError.of("receiving end of a channel", effect)
+            parts = self._stored.setdefault(effect.checkpoint, [[] for _ in self._ends])
+            parts[channel] += [payload for kind, payload in effect.records if kind is Kind.RECORDS]
         return None
 
     def start(self, checkpoint: int) -> str | None:
@@ -121,7 +123,8 @@ class OvertakingInbox(Inbox):
         if isinstance(said, BarrierRead):
             came = self._came.pop((channel, said.checkpoint))
             return Kind.BARRIER, pack_barrier(came._replace(alignment=said.alignment))
-        assert isinstance(said, RecordRead)
+        if not isinstance(said, RecordRead):
+            raise UnknownEffectError.of("receiving end of a channel", said)
         frame: Frame = said.value  # type: ignore[assignment]
         if frame[0] is Kind.RECORDS and not restored:
             self._unread -= len(frame[1])

@@ -25,7 +25,7 @@ from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, Start
 from impl.spark.savepoints import Savepoints
 from impl.spark.session import refuse_unsupported, require_slots
 from impl.spark.workers import Workers
-from impl.state import CompletedCheckpoint, FileSystemStorage, SavepointFolder, origin_of
+from impl.state import CompletedCheckpoint, FileSystemStorage, SavepointFolder, StorageError, origin_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -160,7 +160,7 @@ class _Job:
         self._measured = 0
 
     def run(self) -> JobResult:
-        while not self._attempt():
+        while not self._attempted():
             if len(self._attempts) > self._restarts.attempts:
                 reasons = "; ".join(f"attempt {one.attempt}: {one.reason}" for one in self._attempts)
                 raise JobFailedError(
@@ -180,6 +180,26 @@ class _Job:
             paths=self._paths,
             savepoints=savepoints,
         )
+
+    def _attempted(self) -> bool:
+        """As `_attempt`; a full disk, before or after the tasks run, fails the attempt and not the job."""
+        before = len(self._attempts)
+        try:
+            return self._attempt()
+        except StorageError as failed:
+            if len(self._attempts) == before:  # it has not come to choosing its checkpoint
+                number = self._attempts[-1].attempt + 1 if self._attempts else 1
+                self._attempts.append(AttemptReport(number, None, self._clock()))
+            report = self._attempts[-1]
+            report.reason = f"the checkpoint folder failed: {failed}"
+            report.failed = report.ended = self._clock()
+        try:
+            self._coordination.fail_attempt(report.reason)
+        except StorageError as again:
+            raise JobFailedError(
+                f"job {self._plan.name!r} cannot go on: {again}; what it has committed stands, resume it then"
+            ) from again
+        return False
 
     def _attempt(self) -> bool:
         """Run one attempt; whether it finished the job."""

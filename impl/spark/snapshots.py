@@ -17,6 +17,7 @@ from impl.faults import (
     SNAPSHOT_WRITTEN,
 )
 from impl.metrics import Stopwatch
+from impl.spark.errors import GateFailedError, UnknownEffectError
 from impl.spark.frames import Kind
 from impl.spark.operators import Operator
 from impl.spark.outputs import Outputs
@@ -97,6 +98,12 @@ class Snapshots:
                     if self._overtaking is not None:
                         self._overtaking.ended(checkpoint)
                     # what is being written is deleted once it is there: see `written`
+                case {"kind": "notify_subsumed"}:
+                    pass  # an operator keeps nothing of a completed checkpoint that it would have to drop
+                case {"kind": "fail", "error": str(error)}:
+                    raise GateFailedError(f"the snapshot steps refused {event['kind']}: {error}")
+                case _:
+                    raise UnknownEffectError.of("snapshot steps", effect)
 
     def _send_barrier(self, checkpoint: int) -> None:
         if self._overtaking is None:

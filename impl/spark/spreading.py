@@ -7,6 +7,7 @@ to the subtask that owns their key group.
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 from itertools import cycle
+from typing import assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -38,9 +39,13 @@ def spread_of(route: Route, channels: Sequence[int], max_parallelism: int, fill:
             return ByKey(channels, route.key_selector, max_parallelism, fill)
         case Partitioning.BROADCAST:
             return lambda rows: _to_all(channels, rows, fill)
-        case _:
+        case Partitioning.REBALANCE:
             turns = cycle(channels)
             return lambda rows: fill(next(turns), rows)
+        case Partitioning.FORWARD:
+            raise ValueError(f"expected one channel of an edge that forwards, came {len(channels)}")
+        case _:
+            assert_never(route.partitioning)
 
 
 def _to_all(channels: Sequence[int], rows: Rows, fill: Fill) -> None:

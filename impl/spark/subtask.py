@@ -19,7 +19,13 @@ from impl.faults import (
     NOTIFICATION_RECEIVED,
 )
 from impl.metrics import Stopwatch
-from impl.spark.errors import ConnectionLostError, FrameError, InjectedFaultError
+from impl.spark.errors import (
+    ConnectionLostError,
+    FrameError,
+    GateFailedError,
+    InjectedFaultError,
+    UnknownEffectError,
+)
 from impl.spark.frames import Kind, order_in, unpack_id, unpack_rows
 from impl.spark.inbox import Frame, Inbox, Mail
 from impl.spark.operators import Operator
@@ -279,6 +285,10 @@ class RunningSubtask:
                     self._of_flight(effect)
                 case {"kind": "abort", "checkpoint": checkpoint, "reason": reason}:
                     self._step({"kind": "abort_on_barrier", "checkpoint": checkpoint, "reason": reason})
+                case {"kind": "fail", "error": str(error)}:
+                    raise GateFailedError(f"the gate of {self._task} refused {event['kind']}: {error}")
+                case _:
+                    raise UnknownEffectError.of("gate", effect)
         return effects
 
     def _barrier_extras(self, event: Wire) -> Callable[[list[Wire]], dict[str, object]] | None:
@@ -299,7 +309,8 @@ class RunningSubtask:
 
     def _of_flight(self, effect: Wire) -> None:
         """What the gate says of records in flight."""
-        assert self._overtaking is not None
+        if self._overtaking is None:
+            raise UnknownEffectError.of("gate of a job whose barriers do not overtake", effect)
         match effect:
             case {"kind": "start_persisting", "checkpoint": int(checkpoint)}:
                 self._overtaking.start(checkpoint)
@@ -307,6 +318,8 @@ class RunningSubtask:
                 self._overtaking.stop(checkpoint)
             case {"kind": "prioritise", "channel": int(channel)}:
                 self._overtaking.prioritise(channel, self._component.observe()["current"])
+            case _:
+                raise UnknownEffectError.of("gate", effect)
 
 
 def gate_of(mode: str) -> str:

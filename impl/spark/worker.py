@@ -18,8 +18,8 @@ from impl.plan import Role, Subtask
 from impl.rescaling import StageSnapshots
 from impl.spark.building import operator_of
 from impl.spark.data_channels import DataChannels
-from impl.spark.doors import Door, knock
-from impl.spark.errors import ConnectionLostError, SparkRuntimeError
+from impl.spark.doors import Door, HandshakeLimits, knock
+from impl.spark.errors import ConnectionLostError, FrameError, RecordTooLargeError, SparkRuntimeError
 from impl.spark.inbox import Inbox, InboxClosedError
 from impl.spark.inflight import in_flight, rows_in
 from impl.spark.launch import Launch
@@ -94,11 +94,14 @@ class Worker:
             self._channels.welcome,
             lambda refused: None,  # a stranger was told why; this attempt goes on without it
             launch.execution.socket_buffer_bytes,
+            HandshakeLimits.beside(len(self._upstream)),
         )
         try:
             self._control.say({"say": "register", "host": door.host, "port": door.port, "pid": os.getpid()})
             threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
             deploy = self._control.hear()
+            if deploy.get("do") != "deploy":
+                raise FrameError(f"expected the order to deploy, {deploy.get('do')!r} came; this is a defect")
             threading.Thread(target=self._listen, name="control", daemon=True).start()
             self._serve(deploy)
         except (InboxClosedError, ConnectionLostError) as lost:
@@ -200,8 +203,9 @@ class Worker:
 
     def _obey(self, message: dict[str, Any]) -> None:
         match message:
-            case {"do": "strike", "action": str(action)} if action != ERROR:
-                self._striker.strike(action)
+            case {"do": "strike", "action": str(action)}:
+                if action == ERROR or not self._striker.strike(action):
+                    self._inbox.post(message)  # the subtask raises it
             case {"do": "fault", "granted": bool(granted)}:
                 self._striker.answered(granted=granted)
             case _:
@@ -243,7 +247,9 @@ class Worker:
             why += " (the runtime and the core disagree: this is a defect)"
         second_hand = isinstance(failure, ConnectionLostError)
         try:
-            self._control.say({"say": "failed", "why": why, "second_hand": second_hand})
+            final = isinstance(failure, RecordTooLargeError)  # another attempt would meet it again
+            told = {"say": "failed", "why": why, "second_hand": second_hand, "final": final}
+            self._control.say(told)
         except ConnectionLostError:
             return  # nobody is left to be told
 

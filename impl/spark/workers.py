@@ -6,15 +6,18 @@ lost says so there too. What is said to a worker that is gone is dropped: the lo
 
 import queue
 import threading
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-from impl.spark.doors import Door
+from impl.spark.doors import Door, HandshakeLimits
 from impl.spark.errors import ConnectionLostError, SparkRuntimeError
 from impl.spark.frames import Connection
 
 Message = dict[str, Any]
 _BUFFER_BYTES = 262_144
+_REFUSED_KEPT = 32
+"""Of the connections that were refused, the reasons of the last ones."""
 
 
 class Workers:
@@ -26,8 +29,17 @@ class Workers:
         self._changing = threading.Lock()
         self._closed = False
         self._said: queue.SimpleQueue[tuple[str, Message]] = queue.SimpleQueue()
-        self.refused: list[SparkRuntimeError] = []
-        self._door = Door(host, secret, attempt, self._welcome, self.refused.append, _BUFFER_BYTES)
+        self.refused: deque[str] = deque(maxlen=_REFUSED_KEPT)
+        limits = HandshakeLimits.beside(len(self._tasks))
+        self._door = Door(
+            host,
+            secret,
+            attempt,
+            self._welcome,
+            lambda refusal: self.refused.append(str(refusal)),
+            _BUFFER_BYTES,
+            limits,
+        )
         self.host, self.port = self._door.host, self._door.port
 
     def _welcome(self, connection: Connection, claim: Message) -> None:

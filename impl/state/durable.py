@@ -84,6 +84,31 @@ def publish_file(path: Path, data: bytes, owner: str = "") -> bool:
     return True
 
 
+def append_line(path: Path, line: bytes) -> None:
+    """Append a line to a file of one writer: all of it, or nothing if the disk is full."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            append(descriptor, line)
+        finally:
+            os.close(descriptor)
+    except OSError as cause:
+        raise StorageError.of("writing", path, cause) from cause
+
+
+def append(descriptor: int, content: bytes) -> None:
+    """Append to an open file of one writer: all of it, or nothing. Raises OSError."""
+    before = os.fstat(descriptor).st_size
+    written = 0
+    try:
+        while written < len(content):  # a disk that fills up takes a part first
+            written += os.write(descriptor, content[written:])
+    except OSError:
+        if written:
+            os.ftruncate(descriptor, before)
+        raise
+
+
 def read_file(path: Path) -> bytes:
     """The content of a file."""
     try:

@@ -6,7 +6,10 @@ import pytest
 from conformance import cli
 from conformance.commands.run import MARK, emptied
 from conformance.verdict import Exit
-from impl.state import FileSystemStorage
+from impl import flights
+from impl.config import ConfigError
+from impl.spark.errors import JobFailedError, TooFewSlotsError
+from impl.state import FileSystemStorage, StorageError
 
 
 def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
@@ -41,3 +44,22 @@ def test_a_folder_of_an_earlier_run_is_emptied(tmp_path):
     emptied(out)
 
     assert [path.name for path in out.iterdir()] == [MARK]
+
+
+@pytest.mark.parametrize(
+    ("failure", "code", "words"),
+    [
+        (JobFailedError("no restart is left"), Exit.UNDETERMINED, "the job failed, and its output was not"),
+        (StorageError("no space left"), Exit.UNDETERMINED, "no space left"),
+        (TooFewSlotsError("take local[8]"), Exit.USAGE, "take local[8]"),
+        (ConfigError("no such task"), Exit.USAGE, "no such task"),
+    ],
+)
+def test_a_job_that_failed_is_no_usage_error(tmp_path, monkeypatch, capsys, failure, code, words):
+    def fails(*arguments, **named):
+        raise failure
+
+    monkeypatch.setattr(flights, "run", fails)  # what a job says at its end; no job is run
+    assert cli.run(["run", "--out", str(tmp_path / "run")]) == code
+    told = capsys.readouterr()
+    assert words in told.out + told.err

@@ -395,3 +395,13 @@ def test_where_nothing_can_go_on_every_guard_is_told(recorded: Path, tmp_path: P
     assert told[0] == "  What waits for a cause at that point, and the guard that holds it back:"
     assert told[1].startswith(f"    {rejection.file}:{rejection.line}: ")
     assert len(told) <= 48
+
+
+@pytest.mark.parametrize("file", ["coordinator", "1-"])
+def test_a_word_of_the_engine_that_nobody_reads_is_an_error_with_its_place(recorded, tmp_path, file):
+    log = read(recorded)
+    name = next(one for one in sorted(log) if one.startswith(file))
+    last = log[name][-1]
+    log[name].append({"attempt": last["attempt"], "task": last["task"], "kind": "later"})
+    with pytest.raises(EventLogError, match=rf"{name}\.jsonl:{len(log[name])}: .* has no 'later'"):
+        validate(write(log, tmp_path))

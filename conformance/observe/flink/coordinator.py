@@ -11,7 +11,7 @@ from conformance.observe.flink import grammar
 from conformance.observe.flink.grammar import Said
 from conformance.observe.flink.order import Wait
 from conformance.observe.flink.run import Effects, Part, Run
-from conformance.observe.replay import Rejected
+from conformance.observe.replay import Rejected, unknown_effect
 
 _TIMEOUT = 1 << 40
 """Virtual ms until a checkpoint would expire; the log tells when it does."""
@@ -238,6 +238,14 @@ class CoordinatorReplay:
                     self._notices.add((kind, effect["task"], checkpoint))
                 case "notify_subsumed":
                     subsumed[effect["task"]] = checkpoint
+                case "acknowledged" | "rejected" | "trigger_task" | "discard" | "restored":
+                    pass  # read where their own lines are
+                case "fail_job" | "fail":
+                    pass  # the job's own lines tell it
+                case "checkpoint_coordinator" | "trigger_hook" | "notify_coordinator":
+                    pass  # without a line in Flink's log
+                case _:
+                    raise unknown_effect("coordinator", effect)
         for task, checkpoint in subsumed.items():
             self._subsumed[task, checkpoint] += 1
         run.happened("free")

@@ -340,6 +340,12 @@ class SubtaskReplay:
             case "SUBSUME":
                 self._free()
                 return self._job.take_subsumed(self._task, line.checkpoint)
+            case "ABORT":
+                return self._told_aborted(line)
+            case unknown:
+                raise ValueError(f"expected a notification that the grammar knows, came {unknown!r}")
+
+    def _told_aborted(self, line: Said) -> Wait | None:
         self._free()
         wait = self._job.wait_for_abort(line.checkpoint, self._task)
         if wait is None:

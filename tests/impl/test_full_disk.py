@@ -1,0 +1,49 @@
+"""A disk that fills up in the middle of a line: the line is not there, and the next one is whole."""
+
+import resource
+
+import orjson
+import pytest
+
+from impl.eventlog import EventLog
+from impl.metrics import JobMetrics, read_metrics
+from impl.state import StorageError
+
+
+class FullAfter:
+    """No file of this process grows beyond so many bytes, as on a disk that is nearly full."""
+
+    def __init__(self, most):
+        self._most = most
+
+    def __enter__(self):
+        self._before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (self._most, self._before[1]))
+
+    def __exit__(self, *_):
+        resource.setrlimit(resource.RLIMIT_FSIZE, self._before)
+
+
+def test_a_line_of_the_event_log_is_written_whole_or_not_at_all(tmp_path):
+    file = tmp_path / "coordinator.jsonl"
+    log = EventLog(tmp_path, "coordinator", "coordinator", 1)
+    log.line({"kind": "first"})
+    size = file.stat().st_size
+    for room in (0, 10):
+        with FullAfter(size + room), pytest.raises(StorageError, match=r"coordinator\.jsonl"):
+            log.line({"kind": "lost"})
+        assert file.stat().st_size == size
+    log.line({"kind": "second"})
+    log.close()
+    lines = [orjson.loads(line) for line in file.read_bytes().splitlines()]
+    assert [(line["seq"], line["kind"]) for line in lines] == [(0, "first"), (1, "second")]
+
+
+def test_a_line_of_the_metrics_is_written_whole_or_not_at_all(tmp_path):
+    metrics = JobMetrics(tmp_path / "metrics.jsonl")
+    metrics.completed(1, 1, 5.0)
+    size = (tmp_path / "metrics.jsonl").stat().st_size
+    with FullAfter(size + 10), pytest.raises(StorageError, match=r"metrics\.jsonl"):
+        metrics.completed(2, 1, 5.0)
+    metrics.completed(3, 1, 5.0)
+    assert [one.checkpoint for one in read_metrics(tmp_path / "metrics.jsonl")] == [1, 3]
