@@ -7,19 +7,18 @@ codes: 0 conforms, 1 diverges, 2 undetermined, 64 usage, 70 our own fault.
 import gc
 import pkgutil
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 
 import click
 
 from conformance import commands
+from conformance.failures import ended_by
 from conformance.verdict import Exit
 
 COLLECTIONS = (50_000, 20, 50)
 """How rarely Python looks for garbage in cycles: states are records that are kept by the ten thousand and
 hold no cycles, so that looking through them again and again finds nothing."""
-OWN_FAULT_HINT = "This is a fault of barrierspec itself, not of what it was checking."
 
 
 class Rooms(click.Group):
@@ -59,10 +58,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as refused:
         refused.show()
         return Exit.USAGE
-    except Exception:  # noqa: BLE001 - whatever was not foreseen must not look like a verdict
-        traceback.print_exc()
-        click.echo(OWN_FAULT_HINT, err=True)
-        return Exit.OWN_FAULT
+    except Exception as failure:  # noqa: BLE001 - whatever was not foreseen must not look like a verdict
+        return ended_by(failure)
     return int(code or 0)
 
 

@@ -147,6 +147,7 @@ class ProcessAdapter:
 
     def _answer(self, op: str, expected: type[Result], events: int = 0) -> Result | Failure:
         seq, self._seq = self._seq, self._seq + 1
+        deadline = time.monotonic() + self.seconds
         line = self._exchange()
         if not isinstance(line, bytes):
             return line
@@ -154,6 +155,8 @@ class ProcessAdapter:
             answer = frames.parse_answer(line, seq, op, events, self._frame_limit)
         except FrameError as error:
             return self._malformed(str(error))
+        if time.monotonic() > deadline:  # reading it is within the limit, too
+            return Hung(self.seconds, self._end())
         assert isinstance(answer, expected | Unsupported | Errored)  # parse_answer reads by the op
         return answer
 

@@ -8,6 +8,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from conformance.options import FILE
 from conformance.verdict import Exit
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--tasks", is_flag=True, help="The state of every task too.")
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw an SVG of the run.")
+@click.option("--plot", type=FILE, help="Draw an SVG of the run.")
 def command(folder: Path, tasks: bool, plot: Path | None) -> int:
     """List checkpoints and savepoints: ids, sizes, offsets, and whether they are as written.
 

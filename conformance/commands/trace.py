@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.commands import page, reports
+from conformance.options import INTEGER
 from conformance.verdict import Verdict, together
 
 if TYPE_CHECKING:
@@ -108,7 +109,9 @@ def _judged_on(master: str, logs: Sequence[Path]) -> "Watched":
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
 )
 @click.option("--corruptions", is_flag=True, help="Spoil each log in every known way; all must be rejected.")
-@click.option("--seed", default=20261121, show_default=True, help="Draws the places that are spoilt.")
+@click.option(
+    "--seed", default=20261121, show_default=True, type=INTEGER, help="Draws the places that are spoilt."
+)
 @click.option(
     "--max-concurrent",
     default=1,
