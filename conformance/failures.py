@@ -1,7 +1,7 @@
 """How a command ends that could not do its work: one message, one documented exit code, no traceback.
 
 The operating system refusing a path that the caller gave is the caller's to mend (64). Whatever nobody
-foresaw is our own fault (70): one line says what and where, and BARRIERSPEC_TRACEBACK=1 prints the whole traceback.
+foresaw is our own fault (70): one line says what and where; BARRIERSPEC_TRACEBACK=1 prints the traceback too.
 """
 
 import errno

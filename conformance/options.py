@@ -6,7 +6,6 @@ An output is checked before the work begins, so that an hour's work is not lost 
 import math
 import os
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -18,7 +17,7 @@ LONGEST_SECONDS = 86_400.0
 class Number(click.FloatRange):
     """A finite number; `nan` and `inf` are none."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(self, value: float, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The number; fails if it is out of the range, or no finite one."""
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):

@@ -201,11 +201,13 @@ class ProcessAdapter:
     def _start(self) -> Crashed | None:
         self._input = self._unsent = self._stderr = b""
         self.starts += 1
+        if not self.command:
+            return Crashed("expected a command to start, got nothing", "")
         try:
             self._process = subprocess.Popen(
                 self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:  # a name that is none, as one with a zero byte
             return Crashed(f"cannot start {shlex.join(self.command)}: {error}", "")
         for pipe in _pipes(self._process):
             os.set_blocking(pipe.fileno(), False)

@@ -75,6 +75,11 @@ def _index(folder: Path) -> dict[str, Any]:
         raise VectorError(f"{file}: {missing.strerror}; give a folder that `vectors write` made") from missing
     except orjson.JSONDecodeError as wrong:
         raise VectorError(f"{file}: expected JSON, got {wrong}; write the vectors again") from wrong
-    if index.get("format") != FORMAT:
-        raise VectorError(f"{file}: expected format {FORMAT}, got {index.get('format')!r}")
+    if not isinstance(index, dict) or index.get("format") != FORMAT:
+        came = index.get("format") if isinstance(index, dict) else index
+        raise VectorError(f"{file}: expected format {FORMAT}, got {came!r:.60}; write the vectors again")
+    named = index.get("components")
+    entries = named.values() if isinstance(named, dict) else [None]
+    if not all(isinstance(entry, dict) and isinstance(entry.get("sha256"), str) for entry in entries):
+        raise VectorError(f"{file}: expected components with their sha256; write the vectors again")
     return index

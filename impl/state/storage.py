@@ -220,7 +220,7 @@ def _is_number(value: object) -> bool:
 
 
 def _handle(task: str, json: object, file: str) -> StateHandle:
-    """The handle of a task in a manifest; `SnapshotCorruptError` if it is none, or leads out of the folder."""
+    """The handle of a task; `SnapshotCorruptError` if it is none, or leads out of the folder."""
     try:
         handle = StateHandle.from_json(json)  # type: ignore[arg-type]
     except (KeyError, TypeError, ValueError, AttributeError) as cause:

@@ -77,7 +77,7 @@ def _child(case: Case, folder: Path, writer: int, call: Callable[[list[str]], in
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
         code = call(list(case.arguments))
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - a finding, whatever it is
         os.write(2, traceback.format_exc().encode(errors="backslashreplace"))
     finally:
         os._exit(code)
