@@ -26,7 +26,7 @@ def account_in(file: Path) -> Account:
         read: Object = orjson.loads(file.read_bytes())
         sent: dict[Hashable, Sent] = {
             one["record"]: Sent(
-                one["key"], one["lane"], _number(one["position"]), _number(one.get("weight", 1))
+                _name(one["key"]), _name(one["lane"]), _number(one["position"]), _number(one.get("weight", 1))
             )
             for one in read["sent"]
         }
@@ -49,6 +49,12 @@ def _seen(one: Object) -> Seen:
     return Seen(_row(one), _number(one["checkpoint"]), bool(one["complete"]))
 
 
+def _name(value: object) -> str | int:
+    if not isinstance(value, str | int):
+        raise TypeError(f"expected a string or an int, got {value!r:.60}")
+    return value
+
+
 def _number(value: object) -> int:
     if type(value) is not int:
         raise TypeError(f"expected an int, got {value!r:.60}")
@@ -60,9 +66,8 @@ def _offsets(told: Mapping[str, object]) -> dict[Hashable, int]:
 
 
 def _row(one: Object) -> Row:
-    hash(one["record"])
-    return Row(one["key"], one["record"], _number(one["place"]), _number(one["total"]))
+    return Row(_name(one["key"]), _name(one["record"]), _number(one["place"]), _number(one["total"]))
 
 
 def _state(rows: Sequence[Object]) -> dict[Hashable, Totals]:
-    return {one["key"]: Totals(_number(one["records"]), _number(one["total"])) for one in rows}
+    return {_name(one["key"]): Totals(_number(one["records"]), _number(one["total"])) for one in rows}
