@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format test clusters wheel docs-run site verify proofs models bench torture mutants million flink flink-matrix flink-logs generations pictures doctor clean
+.PHONY: help setup lint format test clusters wheel docs-run site verify proofs models bench torture mutants million fuzz flink flink-matrix flink-logs generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -77,6 +77,9 @@ flink-logs: $(READY)  ## Logs of real Flink jobs: each accepted, each of its cor
 
 doctor: $(READY)  ## Check Python, Java, TLC, Spark, slots and memory
 	$(BIN)/barrierspec doctor
+
+fuzz: $(READY)  ## Hostile command lines, answers and files; SEED=7 for others, CASES=1000 for more
+	$(BIN)/python -m tests.fuzz --seed $(or $(SEED),0) --cases $(or $(CASES),300)
 
 docs-run: $(READY)  ## Play the blocks of the documentation that take long; some run jobs on Spark
 	$(BIN)/pytest -n 0 -m docs

@@ -8,19 +8,18 @@ change them: the command goes on, and what it prints is dropped.
 import gc
 import pkgutil
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 
 import click
 
 from conformance import commands, standard_streams
+from conformance.failures import ended_by
 from conformance.verdict import Exit
 
 COLLECTIONS = (50_000, 20, 50)
 """How rarely Python looks for garbage in cycles: states are records that are kept by the ten thousand and
 hold no cycles, so that looking through them again and again finds nothing."""
-OWN_FAULT_HINT = "This is a fault of barrierspec itself, not of what it was checking."
 
 
 class BrokenPipeInCommandError(RuntimeError):
@@ -76,10 +75,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     except click.ClickException as refused:
         refused.show()
         return Exit.USAGE
-    except Exception:  # noqa: BLE001 - whatever was not foreseen must not look like a verdict
-        traceback.print_exc()
-        click.echo(OWN_FAULT_HINT, err=True)
-        return Exit.OWN_FAULT
+    except Exception as failure:  # noqa: BLE001 - whatever was not foreseen must not look like a verdict
+        return ended_by(failure)
     return int(code or 0)
 
 

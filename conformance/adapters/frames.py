@@ -5,6 +5,7 @@ effects and states to the component. Whatever is wrong raises `FrameError`, whic
 what came and what to do.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -24,6 +25,15 @@ from conformance.adapters.protocol import (
 
 FRAME_LIMIT = 4 * 1024 * 1024
 """The greatest frame in bytes, its newline left out."""
+
+DEEPEST = 32
+"""How deep lists and objects of a frame may be nested; the protocol's own are 6 deep."""
+EFFECTS_OF_ONE_EVENT = 200_000
+"""So many effects at most may answer one event; a gate has at most 32,768 channels to resume."""
+
+_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]')
+"""A string, or a bracket outside of strings."""
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 OPS = ("hello", "new", "apply", "bye")
 
@@ -76,14 +86,16 @@ def parse_request(line: bytes, limit: int = FRAME_LIMIT) -> Request:
     op = frame.get("op")
     if op == "hello":
         if frame.get("protocol") != PROTOCOL:
-            raise FrameError(f"protocol: expected {PROTOCOL}, got {frame.get('protocol')!r}; use that", seq)
+            raise FrameError(
+                f"protocol: expected {PROTOCOL}, got {_value(frame.get('protocol'))}; use that", seq
+            )
         return Request(seq, op)
     if op == "new":
         component, config = frame.get("component"), frame.get("config")
         if not isinstance(component, str):
-            raise FrameError(f"component: expected a name, got {component!r}", seq)
+            raise FrameError(f"component: expected a name, got {_value(component)}", seq)
         if not isinstance(config, dict):
-            raise FrameError(f"config: expected an object, got {config!r}", seq)
+            raise FrameError(f"config: expected an object, got {_value(config)}", seq)
         return Request(seq, op, component=component, config=config)
     if op == "apply":
         events = frame.get("events")
@@ -92,7 +104,7 @@ def parse_request(line: bytes, limit: int = FRAME_LIMIT) -> Request:
         return Request(seq, op, events=events)
     if op == "bye":
         return Request(seq, op)
-    raise FrameError(f"op: expected one of {', '.join(OPS)}, got {op!r}", seq)
+    raise FrameError(f"op: expected one of {', '.join(OPS)}, got {_value(op)}", seq)
 
 
 # ---------------------------------------------------------------- answers
@@ -129,7 +141,7 @@ def parse_answer(
     if "error" in frame:
         at = frame.get("at")
         if at is not None and (type(at) is not int or not 0 <= at < max(events, 1)):
-            raise FrameError(f"at: expected a position in the batch of {events}, got {at!r}", seq)
+            raise FrameError(f"at: expected a position in the batch of {events}, got {_value(at)}", seq)
         return Errored(_text(frame, "error", seq), at)
     if op == "hello":
         return _hello(frame, seq)
@@ -142,14 +154,14 @@ def parse_answer(
 
 def _hello(frame: Mapping[str, Any], seq: int) -> Hello:
     if frame.get("protocol") != PROTOCOL:
-        raise FrameError(f"protocol: expected {PROTOCOL}, got {frame.get('protocol')!r}", seq)
+        raise FrameError(f"protocol: expected {PROTOCOL}, got {_value(frame.get('protocol'))}", seq)
     offered = frame.get("components")
     if not isinstance(offered, dict):
-        raise FrameError(f"components: expected an object of names, got {offered!r}", seq)
+        raise FrameError(f"components: expected an object of names, got {_value(offered)}", seq)
     components = {}
     for name, offer in offered.items():
         if not isinstance(offer, dict):
-            raise FrameError(f"components.{name}: expected an object, got {offer!r}", seq)
+            raise FrameError(f"components.{name}: expected an object, got {_value(offer)}", seq)
         components[name] = Offer(
             *(_texts(offer, key, f"components.{name}", seq) for key in ("modes", "profiles", "capabilities"))
         )
@@ -162,13 +174,18 @@ def _hello(frame: Mapping[str, Any], seq: int) -> Hello:
 def _applied(frame: Mapping[str, Any], seq: int, events: int) -> Applied:
     effects, state = frame.get("effects"), frame.get("state")
     if type(effects) is not list or len(effects) != events:
-        came = len(effects) if isinstance(effects, list) else repr(effects)
+        came = len(effects) if isinstance(effects, list) else _value(effects)
         raise FrameError(f"effects: expected a list of {events} lists, one for each event, got {came}", seq)
     for at, of_event in enumerate(effects):
-        if type(of_event) is not list or not all(type(effect) is dict for effect in of_event):
-            raise FrameError(f"effects[{at}]: expected a list of objects, got {of_event!r}", seq)
+        if type(of_event) is not list or len(of_event) > EFFECTS_OF_ONE_EVENT:
+            what = f"expected a list of at most {EFFECTS_OF_ONE_EVENT:,} objects"
+            raise FrameError(f"effects[{at}]: {what}, got {_value(of_event)}", seq)
+        for effect in of_event:
+            if type(effect) is not dict or type(effect.get("kind")) is not str:
+                what = "expected a list of objects with a string 'kind'"
+                raise FrameError(f"effects[{at}]: {what}, got {_value(effect)}", seq)
     if type(state) is not dict:
-        raise FrameError(f"state: expected an object, got {state!r}", seq)
+        raise FrameError(f"state: expected an object, got {_value(state)}", seq)
     return Applied(effects, state)
 
 
@@ -186,6 +203,8 @@ def _object(line: bytes, limit: int) -> dict[str, Any]:
         frame = orjson.loads(line)
     except orjson.JSONDecodeError as error:
         raise FrameError(f"expected one JSON object a line, got {_shown(line)}: {error}") from error
+    if _is_deep(line):
+        raise FrameError(f"expected lists and objects at most {DEEPEST} deep, got {_shown(line)}")
     if type(frame) is not dict:
         raise FrameError(f"expected a JSON object, got {_shown(line)}")
     return frame
@@ -194,22 +213,45 @@ def _object(line: bytes, limit: int) -> dict[str, Any]:
 def _seq(frame: Mapping[str, Any]) -> int:
     seq = frame.get("seq")
     if type(seq) is not int:
-        raise FrameError(f"seq: expected an int, got {seq!r}; every frame carries its number")
+        raise FrameError(f"seq: expected an int, got {_value(seq)}; every frame carries its number")
     return seq
 
 
 def _text(frame: Mapping[str, Any], name: str, seq: int) -> str:
     value = frame.get(name)
     if not isinstance(value, str):
-        raise FrameError(f"{name}: expected a string, got {value!r}", seq)
+        raise FrameError(f"{name}: expected a string, got {_value(value)}", seq)
     return value
 
 
 def _texts(offer: Mapping[str, Any], name: str, where: str, seq: int) -> tuple[str, ...]:
     values = offer.get(name)
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise FrameError(f"{where}.{name}: expected a list of strings, got {values!r}", seq)
+        raise FrameError(f"{where}.{name}: expected a list of strings, got {_value(values)}", seq)
     return tuple(values)
+
+
+def _is_deep(line: bytes) -> bool:
+    """Whether lists and objects are nested deeper than DEEPEST."""
+    left = line.translate(None, _NO_BRACKETS)
+    for _ in range(DEEPEST // 2):  # each round takes away at least the innermost level, and at most two
+        if not left:
+            return False
+        left = left.replace(b"[]", b"").replace(b"{}", b"")
+    deepest = depth = 0
+    for found in _BRACKETS.finditer(line):
+        if found[0] in (b"[", b"{"):
+            depth += 1
+            deepest = max(deepest, depth)
+        elif len(found[0]) == 1:
+            depth -= 1
+    return deepest > DEEPEST
+
+
+def _value(value: object) -> str:
+    """The beginning of a value, fit for a message."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _shown(line: bytes) -> str:

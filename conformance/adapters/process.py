@@ -157,6 +157,7 @@ class ProcessAdapter:
 
     def _answer(self, op: str, expected: type[Result], events: int = 0) -> Result | Failure:
         seq, self._seq = self._seq, self._seq + 1
+        deadline = time.monotonic() + self.seconds
         line = self._exchange()
         if not isinstance(line, bytes):
             return line
@@ -164,6 +165,8 @@ class ProcessAdapter:
             answer = frames.parse_answer(line, seq, op, events, self._frame_limit)
         except FrameError as error:
             return self._malformed(str(error))
+        if time.monotonic() > deadline:  # reading it is within the limit, too
+            return Hung(self.seconds, self._end())
         assert isinstance(answer, expected | Unsupported | Errored)  # parse_answer reads by the op
         return answer
 
@@ -208,6 +211,8 @@ class ProcessAdapter:
     def _start(self) -> Crashed | None:
         self._input = self._unsent = self._stderr = b""
         self.starts += 1
+        if not self.command:
+            return Crashed("expected a command to start, got nothing", "")
         try:
             self._process = subprocess.Popen(
                 self.command,
@@ -216,7 +221,7 @@ class ProcessAdapter:
                 stderr=subprocess.PIPE,
                 start_new_session=True,
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:  # a name that is none, as one with a zero byte
             return Crashed(f"cannot start {escape.shell(self.command)}: {error}", "")
         self._guard = subprocess.Popen(
             [*_GUARD, str(self._process.pid)],

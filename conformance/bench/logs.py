@@ -44,14 +44,14 @@ def _parsed(logs: list[Path]) -> Run:
 
 def _replayed(logs: list[Path]) -> Run:
     from conformance.observe.flink import Settings, read_lines
+    from conformance.observe.flink.reading import read_log
     from conformance.observe.flink.survey import survey
-    from conformance.observe.flink.validate import parse, replayed, with_reasons
+    from conformance.observe.flink.validate import replayed
 
-    read = [read_lines(str(log)) for log in logs * TIMES]
-    said = [with_reasons(parse(lines), lines) for lines in read]
+    read = [read_log(read_lines(str(log))) for log in logs * TIMES]
     begun, own, amount = time.perf_counter(), time.process_time(), 0
-    for lines, of_log in zip(read, said, strict=True):
-        result = replayed(lines, of_log, survey(of_log), Settings(), ())
+    for log in read:
+        result = replayed(log, survey(log.said), Settings(), ())
         if result.rejection is not None:
             raise MeasurementError(result.rejection.describe())
         amount += result.said

@@ -5,15 +5,14 @@ Rooms import engines (Spark, z3) inside the function, so that the help stays qui
 """
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
 
+from conformance.options import FILE
+
 COMPONENTS = ("gate", "channel", "subtask", "coordinator", "store", "sink", "offsets", "source")
 """What `--component` may name: those of `drive.generate`, which takes long to import."""
-
-_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 def reports(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -25,7 +24,7 @@ def reports(command: Callable[..., Any]) -> Callable[..., Any]:
         ("json", "JSON"),
     )
     for name, what in kinds:
-        added = click.option(f"--{name}", f"{name}_file", type=_FILE, help=f"Write findings as {what}.")
+        added = click.option(f"--{name}", f"{name}_file", type=FILE, help=f"Write findings as {what}.")
         command = added(command)
     return command
 
@@ -33,4 +32,4 @@ def reports(command: Callable[..., Any]) -> Callable[..., Any]:
 def page(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--html`, which comes as `html_file`."""
     told = "Write one self-contained page: diagrams, steps, rules."
-    return click.option("--html", "html_file", type=_FILE, help=told)(command)
+    return click.option("--html", "html_file", type=FILE, help=told)(command)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from conformance.bench import MEASURED
+from conformance.options import FOLDER
 
 if TYPE_CHECKING:
     from conformance.bench.figures import Report
@@ -24,7 +25,7 @@ T = TypeVar("T")
 @click.option("--quick", is_flag=True, help="The runtime in small: to see that it works, not how fast.")
 @click.option("--publish", is_flag=True, help="Make the pages of the documentation of what was measured.")
 @click.option("--build", default=Path("build"), show_default=True,
-              type=click.Path(file_okay=False, path_type=Path), help="Folder of the reports.")  # fmt: skip
+              type=FOLDER, help="Folder of the reports.")  # fmt: skip
 def command(repeat: int, only: str, quick: bool, publish: bool, build: Path) -> int:
     """Measure the suite's rates (lock-step, the explorer, TLC) and the runtime on Spark.
 

@@ -8,6 +8,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from conformance.options import FILE
 from conformance.verdict import Exit
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--tasks", is_flag=True, help="The state of every task too.")
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw an SVG of the run.")
+@click.option("--plot", type=FILE, help="Draw an SVG of the run.")
 def command(folder: Path, tasks: bool, plot: Path | None) -> int:
     """List checkpoints and savepoints: ids, sizes, offsets, and whether they are as written.
 
@@ -83,8 +84,7 @@ def _list_checkpoints(console: Console, folder: Path, tasks: bool) -> int:
     console.print(listed)
     if tasks and whole:
         _list_tasks(console, whole[-1])
-    _tell_restore(storage)
-    return altered
+    return altered + _tell_restore(storage)
 
 
 def _list_savepoints(console: Console, folder: Path, tasks: bool, only: Path | None = None) -> int:
@@ -135,7 +135,11 @@ def _draw(folder: Path, target: Path) -> None:
     measured = folder.parent / FILE
     if not measured.is_file():
         raise click.UsageError(f"{measured} is missing: a run writes it beside its checkpoint folder")
-    checkpoints = read_metrics(measured)
+    try:
+        checkpoints = read_metrics(measured)
+    except (ValueError, KeyError, TypeError, AttributeError) as odd:
+        why = f"expected the measures of a run, a line of JSON a checkpoint, got {odd!r:.200}"
+        raise click.UsageError(f"{measured}: {why}; leave --plot out") from odd
     if not checkpoints:
         raise click.UsageError(f"{measured} tells of no completed checkpoint")
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -156,9 +160,17 @@ def _list_tasks(console: Console, completed: "CompletedCheckpoint") -> None:
     console.print(listed)
 
 
-def _tell_restore(storage: "FileSystemStorage") -> None:
-    latest = storage.latest_completed()
+def _tell_restore(storage: "FileSystemStorage") -> int:
+    """From where a run goes on; answers how many files keep it from going on."""
+    from impl.state import StateError
+
+    try:
+        latest = storage.latest_completed()
+    except StateError as refused:
+        click.echo(f"a run that resumes is refused: {refused}")
+        return 1
     if latest.completed is None:
         click.echo("no checkpoint can be restored; a run begins anew in a fresh folder")
     else:
         click.echo(f"a run that resumes goes on from checkpoint {latest.completed.checkpoint}")
+    return 0

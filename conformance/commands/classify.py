@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.options import INTEGER, SECONDS
+
 if TYPE_CHECKING:
     from conformance.observe.anomalies import Guarantee
     from conformance.verdict import Verdict
@@ -20,8 +22,8 @@ KEPT = ("exactly-once", "at-least-once", "at-most-once")
 @click.option("--adapter", metavar="CMD", help="Drive its gate and its sink: a command, `model` or `impl`.")
 @click.option("--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Of the gate.")
 @click.option("--keeps", type=click.Choice(KEPT), help="What is to be kept; left out: what the mode says.")
-@click.option("--seed", default=0, show_default=True, type=int, help="Decides when the driven job fails.")
-@click.option("--limit", default=10.0, show_default=True, type=click.FloatRange(0, min_open=True),
+@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides when the driven job fails.")
+@click.option("--limit", default=10.0, show_default=True, type=SECONDS,
               help="Seconds that one answer may take.")  # fmt: skip
 def command(
     recorded: Path | None, adapter: str | None, mode: str, keeps: str | None, seed: int, limit: float

@@ -8,6 +8,7 @@ import click
 import orjson
 
 from conformance.commands import page, reports
+from conformance.options import FOLDER, INTEGER, SECONDS
 from conformance.verdict import Verdict, together
 
 if TYPE_CHECKING:
@@ -29,17 +30,17 @@ BATCH = 100
 @click.option("--examples", default=100, show_default=True, type=click.IntRange(1), help="How much is tried.")
 @click.option("--steps", default=0, metavar="N", type=click.IntRange(0),
               help="Go on until there are so many random steps, shared among the components.")  # fmt: skip
-@click.option("--seed", default=0, show_default=True, type=int, help="Decides every case.")
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Budget; left out: none.")
+@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides every case.")
+@click.option("--seconds", type=SECONDS, help="Budget; left out: none.")
 @click.option(
     "--config", "options", multiple=True, metavar="KEY=VALUE", help="Only configurations with this."
 )
-@click.option("--limit", default=10.0, show_default=True, type=click.FloatRange(0, min_open=True),
+@click.option("--limit", default=10.0, show_default=True, type=SECONDS,
               help="Seconds that one answer may take.")  # fmt: skip
 @click.option("--replay", "replay_file", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="Play a saved divergence again; TLC replays its .tla.")  # fmt: skip
 @click.option("--out", default=Path("build/divergences"), show_default=True,
-              type=click.Path(file_okay=False, path_type=Path), help="Where divergences go.")  # fmt: skip
+              type=FOLDER, help="Where divergences go.")  # fmt: skip
 @click.option("--known-divergences", "known_file", type=click.Path(dir_okay=False, path_type=Path),
               help="A list of divergences that may come, and have to.")  # fmt: skip
 @click.option("--fail-fast", is_flag=True, help="End at the first component that diverges.")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.options import FILE, FOLDER
+
 if TYPE_CHECKING:
     from conformance.explore.local import Explored, Reading
     from conformance.explore.models import Chosen
@@ -57,9 +59,9 @@ SMALL = click.IntRange(1, 64)
 @click.option("--partitions", type=click.IntRange(1, 100_000), default=8, show_default=True,
               help="On Spark: more of them need less memory each.")  # fmt: skip
 @click.option("--folder", default=Path("build/explore"), show_default=True,
-              type=click.Path(file_okay=False, path_type=Path),
+              type=FOLDER,
               help="On Spark: where searches are kept; one that was ended goes on.")  # fmt: skip
-@click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write a report.")
+@click.option("--json", "json_file", type=FILE, help="Write a report.")
 def command(
     model: str,
     engine: str,

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.options import FILE, FOLDER, INTEGER
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -71,7 +73,7 @@ def serve(version: str) -> int:
               show_default=True, help="What of the release; may be repeated.")  # fmt: skip
 @click.option("--sequences", default=SEQUENCES, show_default=True, type=click.IntRange(1),
               help="Random sequences of each mode at each level, and of each other component.")  # fmt: skip
-@click.option("--seed", default=0, show_default=True, type=int, help="Decides every sequence.")
+@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides every sequence.")
 @click.option("--quick", is_flag=True, help="Fewer sequences, smaller tours, no directed cases.")
 def conform(
     versions: tuple[str, ...],
@@ -99,9 +101,9 @@ def conform(
               help="Random sequences of each release, mode and level.")  # fmt: skip
 @click.option("--histories", default=HISTORIES, show_default=True, type=click.IntRange(1),
               help="Random histories of each coordinator and store.")  # fmt: skip
-@click.option("--seed", default=0, show_default=True, type=int, help="Decides every sequence.")
+@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides every sequence.")
 @click.option("--build", default=Path("build"), show_default=True,
-              type=click.Path(file_okay=False, path_type=Path), help="Folder of the report.")  # fmt: skip
+              type=FOLDER, help="Folder of the report.")  # fmt: skip
 def matrix(sequences: int, histories: int, seed: int, build: Path) -> int:
     """Every release: its gate in every mode at every level, its coordinator, store, sink, channels.
 
@@ -123,7 +125,7 @@ def matrix(sequences: int, histories: int, seed: int, build: Path) -> int:
 
 @command.command(name="side-by-side")
 @click.option("--out", default=Path("docs/generations.md"), show_default=True,
-              type=click.Path(dir_okay=False, path_type=Path), help="The page.")  # fmt: skip
+              type=FILE, help="The page.")  # fmt: skip
 def side_by_side(out: Path) -> int:
     """Write the page that shows one sequence in every generation, as the model and the releases ran it."""
     from conformance.adapters.flink.adapter import flink_adapter

@@ -4,15 +4,17 @@ from pathlib import Path
 
 import click
 
+from conformance.options import FILE, INTEGER, SECONDS
+
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--examples", default=30, show_default=True, type=click.IntRange(1), help="How much is tried.")
-@click.option("--seed", default=0, show_default=True, type=int, help="Decides every case.")
-@click.option("--limit", default=10.0, show_default=True, type=click.FloatRange(0, min_open=True),
+@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides every case.")
+@click.option("--limit", default=10.0, show_default=True, type=SECONDS,
               help="Seconds that one answer may take.")  # fmt: skip
 @click.option("--out", default=Path("build/report/matrix.md"), show_default=True,
-              type=click.Path(dir_okay=False, path_type=Path), help="The page.")  # fmt: skip
+              type=FILE, help="The page.")  # fmt: skip
 def command(file: Path, examples: int, seed: int, limit: float, out: Path) -> int:
     """Examine the implementations that FILE lists in every component that they offer, and strike its jobs.
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from conformance.options import FILE
+
 LAYERS = ("spec", "model", "impl")
 
 
@@ -13,11 +15,11 @@ LAYERS = ("spec", "model", "impl")
 @click.option("--rule", "rules", multiple=True, metavar="ID", help="Only of this rule; may be repeated.")
 @click.option("--component", "components", multiple=True, metavar="NAME", help="Only of this component.")
 @click.option("--out", default=Path("build/report/mutants.json"), show_default=True,
-              type=click.Path(dir_okay=False, path_type=Path), help="The same as JSON.")  # fmt: skip
+              type=FILE, help="The same as JSON.")  # fmt: skip
 @click.option("--resume", is_flag=True, help="Go on with what --out holds, if the sources are the same.")
 @click.option("--at-once", default=2, show_default=True, type=click.IntRange(1),
               help="So many are tried side by side.")  # fmt: skip
-@click.option("--page", type=click.Path(dir_okay=False, path_type=Path), help="The same as a page.")
+@click.option("--page", type=FILE, help="The same as a page.")
 def command(
     layers: tuple[str, ...],
     rules: tuple[str, ...],

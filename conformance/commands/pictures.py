@@ -4,10 +4,12 @@ from pathlib import Path
 
 import click
 
+from conformance.options import FOLDER
+
 
 @click.command()
 @click.option("--out", default=Path("docs/pictures"), show_default=True,
-              type=click.Path(file_okay=False, path_type=Path), help="Folder of the pictures.")  # fmt: skip
+              type=FOLDER, help="Folder of the pictures.")  # fmt: skip
 def command(out: Path) -> int:
     """Draw the small state graphs of each part, of a channel and of the composed dataflow as SVG."""
     from conformance.pictures.pages import files

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from conformance.options import FOLDER, INTEGER, Number
 from conformance.verdict import Exit, Verdict
 
 if TYPE_CHECKING:
@@ -26,12 +27,14 @@ MARK = ".barrierspec-run"
     "--out",
     default=Path("build/run"),
     show_default=True,
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     help="A new folder, or one of an earlier run: output, checkpoints, event log.",
 )
 @click.option("--scenario", default=SCENARIOS[0], show_default=True, type=click.Choice(SCENARIOS))
-@click.option("--seed", default=20261121, show_default=True, type=int, help="Draws the task that is struck.")
-@click.option("--rate", type=click.FloatRange(0, min_open=True), help="Flights a second; default: 20 s.")
+@click.option(
+    "--seed", default=20261121, show_default=True, type=INTEGER, help="Draws the task that is struck."
+)
+@click.option("--rate", type=Number(0, min_open=True), help="Flights a second; default: 20 s.")
 @click.option("--rows", type=click.IntRange(1), help="Only so many of the flights.")
 @click.option("--master", default="local[8]", show_default=True, help="The Spark master.")
 @click.option("--supervise", is_flag=True, help="In a process of its own, replaced when it is killed.")

@@ -4,17 +4,19 @@ from pathlib import Path
 
 import click
 
+from conformance.options import FOLDER, SECONDS
+
 
 @click.command()
 @click.argument("output", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--stop", is_flag=True, help="The job ends with it; all before it is committed.")
 @click.option("--drain", is_flag=True, help="With --stop: every function sees the end of its data first.")
-@click.option("--to", type=click.Path(file_okay=False, path_type=Path), help="Make its folder there.")
+@click.option("--to", type=FOLDER, help="Make its folder there.")
 @click.option(
     "--seconds",
     default=60.0,
     show_default=True,
-    type=click.FloatRange(0, min_open=True),
+    type=SECONDS,
     help="Wait so long.",
 )
 def command(output: Path, stop: bool, drain: bool, to: Path | None, seconds: float) -> int:

@@ -5,13 +5,15 @@ import time
 
 import click
 
+from conformance.options import INTEGER, SECONDS
+
 
 @click.command()
 @click.option(
     "--adapter", required=True, metavar="CMD", help="The implementation: a command, or `model` or `impl`."
 )
-@click.option("--seed", default=0, show_default=True, type=int, help="Decides the runs.")
-@click.option("--limit", default=10.0, show_default=True, type=click.FloatRange(0, min_open=True),
+@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides the runs.")
+@click.option("--limit", default=10.0, show_default=True, type=SECONDS,
               help="Seconds that one answer may take.")  # fmt: skip
 def command(adapter: str, seed: int, limit: float) -> int:
     """Check an adapter itself: what it offers, how it answers, what it refuses, how it ends.

@@ -6,24 +6,28 @@ import click
 import orjson
 from rich.console import Console
 
+from conformance.options import FOLDER, INTEGER, SECONDS
+
 MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
 
 
 @click.command()
 @click.option("--faults", type=click.IntRange(1), help="To strike; default: 300, of spark 16.")
-@click.option("--seed", default=20261121, show_default=True, type=int, help="Draws rounds, faults and tasks.")
+@click.option(
+    "--seed", default=20261121, show_default=True, type=INTEGER, help="Draws rounds, faults and tasks."
+)
 @click.option("--mode", type=click.Choice(MODES), help="Of all rounds; default: the first three in turn.")
 @click.option("--implementation", default="bundled", type=click.Choice(("bundled", "spark")),
               help="Ours, or Structured Streaming.")  # fmt: skip
 @click.option("--sink", default="idempotent", type=click.Choice(("idempotent", "appending")),
               help="Of spark: a micro-batch is written again under its old name, or a new one.")  # fmt: skip
-@click.option("--seconds", default=1_200.0, show_default=True, type=click.FloatRange(1), help="Budget.")
+@click.option("--seconds", default=1_200.0, show_default=True, type=SECONDS, help="Budget.")
 @click.option("--only", metavar="ROUND", multiple=True, help="Only round-12, driver-0, executor-1, server-2.")
 @click.option(
     "--build",
     default=Path("build/torture"),
     show_default=True,
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     help="Where rounds run, and torture.json is left.",
 )
 def command(

@@ -9,6 +9,7 @@ import click
 
 from conformance import escape
 from conformance.commands import page, reports
+from conformance.options import INTEGER
 from conformance.verdict import Verdict, together
 
 if TYPE_CHECKING:
@@ -108,7 +109,9 @@ def _judged_on(master: str, logs: Sequence[Path]) -> "Watched":
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
 )
 @click.option("--corruptions", is_flag=True, help="Spoil each log in every known way; all must be rejected.")
-@click.option("--seed", default=20261121, show_default=True, help="Draws the places that are spoilt.")
+@click.option(
+    "--seed", default=20261121, show_default=True, type=INTEGER, help="Draws the places that are spoilt."
+)
 @click.option(
     "--max-concurrent",
     default=1,
@@ -123,6 +126,8 @@ def _judged_on(master: str, logs: Sequence[Path]) -> "Watched":
     type=click.IntRange(1),
     help="Completed checkpoints that the job retains.",
 )
+@click.option("--max-lines", default=2_000_000, show_default=True, type=click.IntRange(1),
+              help="Lines of the protocol that are kept, about 1 kB of memory each.")  # fmt: skip
 @click.option("--require", "required", metavar="SITUATION", multiple=True,
               help="A situation that must have been witnessed, beside the usual ones.")  # fmt: skip
 @reports
@@ -133,6 +138,7 @@ def flink(
     seed: int,
     max_concurrent: int,
     retain: int,
+    max_lines: int,
     required: tuple[str, ...],
     json_file: Path | None,
     junit_file: Path | None,
@@ -143,13 +149,15 @@ def flink(
     """Validate logs of real Flink jobs, 1.13 or newer, at DEBUG: files, gzipped or not, or `-` for stdin.
 
     Exit codes: 0 every log is accepted (and every corruption rejected), 1 one is not, 2 a log does not
-    witness enough or cannot be judged, 64 a log cannot be read.
+    witness enough, cannot be judged, or has lines of the protocol that cannot be read, 64 a log cannot be
+    read at all.
     """
     from conformance.observe.flink import (
         REQUIRED,
         FlinkLogError,
         Settings,
         UnjudgedError,
+        lines_of,
         read_lines,
         validate_flink,
     )
@@ -157,13 +165,13 @@ def flink(
     from conformance.parts.result import Finding, PartResult
     from conformance.report import findings, flink_log
 
-    settings = Settings(max_concurrent, retain)
+    settings = Settings(max_concurrent, retain, max_lines)
     verdicts = []
     parts = []
     judged = []
     for log in logs:
         try:
-            lines = read_lines(log)
+            lines = read_lines(log) if corruptions else lines_of(log)
             result = validate_flink(lines, settings, (*REQUIRED, *required))
         except UnjudgedError as unjudged:
             click.echo(f"{log}: {Verdict.UNDETERMINED.value}  {unjudged}")
@@ -177,7 +185,8 @@ def flink(
         verdicts.append(result.verdict)
         parts.append(flink_log.part(log, result))
         judged.append(result)
-        if corruptions and result.rejection is None:
+        if corruptions and result.rejection is None and not result.unreadable:
+            assert isinstance(lines, list)
             outcomes = list(spoil_all(lines, settings, seed))
             click.echo(flink_log.table(outcomes, seed), nl=False)
             verdicts.append(flink_log.verdict_of(outcomes))

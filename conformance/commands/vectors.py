@@ -7,11 +7,10 @@ import click
 
 from conformance import escape
 from conformance.commands import COMPONENTS
+from conformance.options import FOLDER, INTEGER, SECONDS
 
 SHOWN = 5
 """Differences that are shown."""
-
-FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @click.group()
@@ -25,7 +24,7 @@ def command() -> None:
     "--component", "components", multiple=True, type=click.Choice(COMPONENTS), help="Only this one."
 )
 @click.option("--walks", default=50, show_default=True, type=click.IntRange(0), help="Random runs of each.")
-@click.option("--seed", default=0, show_default=True, type=int, help="Decides the random runs.")
+@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides the random runs.")
 @click.option("--whole", is_flag=True, help="Tours of all closed models, also of the large ones.")
 @click.option("--no-paths", is_flag=True, help="Without directed cases, for which z3 is asked.")
 @click.option("--transcripts", "folder_of_transcripts",
@@ -71,7 +70,7 @@ def write(
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--adapter", default="model", show_default=True, metavar="CMD",
               help="A command, `impl`, or `model`, to see what has changed in it.")  # fmt: skip
-@click.option("--limit", default=10.0, show_default=True, type=click.FloatRange(0, min_open=True),
+@click.option("--limit", default=10.0, show_default=True, type=SECONDS,
               help="Seconds that one answer may take.")  # fmt: skip
 def verify(folder: Path, adapter: str, limit: float) -> int:
     """Play the vectors in FOLDER; every step that comes out otherwise is shown as a difference."""

@@ -6,18 +6,19 @@ from pathlib import Path
 
 import click
 
+from conformance.options import FOLDER, INTEGER
 from conformance.verify import PARTS, SEED
 
 
 @click.command()
 @click.option("--only", "chosen", multiple=True, metavar="PART", type=click.Choice(tuple(PARTS)),
               help=f"Only this part; may be repeated. One of: {', '.join(PARTS)}.")  # fmt: skip
-@click.option("--seed", default=SEED, show_default=True, type=int, help="Decides every random choice.")
+@click.option("--seed", default=SEED, show_default=True, type=INTEGER, help="Decides every random choice.")
 @click.option("--quick", is_flag=True, help="Smaller bounds, for tries at the desk.")
 @click.option("--thorough", is_flag=True,
               help="Models and proofs that take minutes, too.")  # fmt: skip
 @click.option("--build", default=Path("build"), show_default=True,
-              type=click.Path(file_okay=False, path_type=Path), help="Folder of the reports.")  # fmt: skip
+              type=FOLDER, help="Folder of the reports.")  # fmt: skip
 def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, build: Path) -> int:
     """Check specification, model and implementation against each other, and print one report.
 

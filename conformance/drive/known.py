@@ -60,9 +60,12 @@ def read(text: str, name: str) -> Iterator[Known]:
     """The entries of one file."""
     try:
         parsed = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise KnownError(f"{name}: {error}") from error
-    for row in parsed.get("divergence", ()):
+    rows = parsed.get("divergence", [])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise KnownError(f"{name}: expected tables [[divergence]], got {rows!r:.100}")
+    for row in rows:
         yield _entry(row, name)
 
 
@@ -74,7 +77,7 @@ def _entry(row: dict[str, Any], name: str) -> Known:
     wrong += [field for field in row if field not in {**dict(expected), "component": str}]
     component = row.get("component", "gate")
     needed = ("channels", "mode", "profile") if component == "gate" else ("profile",)
-    missing = [field for field in needed if field not in row.get("config", {})]
+    missing = [field for field in needed if not wrong and field not in row["config"]]
     if wrong or missing or not row["events"] or not row["releases"]:
         what = ", ".join([*wrong, *(f"config.{field}" for field in missing)]) or "events or releases (empty)"
         raise KnownError(

@@ -86,10 +86,19 @@ def read(file: Path) -> list[Listed]:
         whole: dict[str, Any] = orjson.loads(file.read_bytes())
         if whole["format"] != FORMAT:
             raise ListError(f"{file}: expected format {FORMAT}, got {whole['format']!r}")
-        rows = whole["divergences"]
-        return [Listed(**{**row, "events": tuple(row["events"])}) for row in rows]
-    except (orjson.JSONDecodeError, KeyError, TypeError) as wrong:
+        return [_listed(row) for row in whole["divergences"]]
+    except (AttributeError, orjson.JSONDecodeError, KeyError, TypeError) as wrong:
         raise ListError(f"{file}: expected a list as `conform --fix` writes it, got {wrong!r}") from wrong
+
+
+def _listed(row: dict[str, Any]) -> Listed:
+    """One entry; raises TypeError or KeyError for what is none."""
+    entry = Listed(**{**row, "events": tuple(row["events"])})
+    if not isinstance(entry.component, str) or not isinstance(entry.config, dict):
+        raise TypeError("expected a component and a config")
+    if not isinstance(entry.rule, str | None) or not all(isinstance(event, dict) for event in entry.events):
+        raise TypeError("expected a rule, and events that are objects")
+    return entry
 
 
 def write(file: Path, entries: Iterable[Listed]) -> None:

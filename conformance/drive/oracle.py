@@ -5,6 +5,7 @@ state graph that was walked already and asks the model only at edges that are ne
 the same situations so often that this is several times faster than asking each time.
 """
 
+import json
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -20,8 +21,14 @@ NODES_KEPT = 100_000
 
 
 def canonical(wire: object) -> bytes:
-    """One spelling for each JSON value: 1, 1.0 and true differ, the order of keys does not."""
-    return orjson.dumps(wire, option=orjson.OPT_SORT_KEYS)
+    """One spelling for each JSON value: 1, 1.0 and true differ, the order of keys does not.
+
+    What orjson does not write (an int beyond 64 bits, half a pair of surrogates) the standard library spells.
+    """
+    try:
+        return orjson.dumps(wire, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError:
+        return json.dumps(wire, sort_keys=True, separators=(",", ":")).encode()
 
 
 class Node:

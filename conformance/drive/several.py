@@ -1,5 +1,6 @@
 """Several implementations, each in every component that it offers: what came of it, for one table."""
 
+import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -52,7 +53,7 @@ def implementations(file: Path) -> list[Implementation]:
         read = tomllib.loads(file.read_text(encoding="utf-8"))
         rows: Sequence[Mapping[str, Any]] = read.get("implementation", [])
         found = [_implementation(row) for row in rows]
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, OSError) as wrong:
+    except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError) as wrong:
         expected = "expected tables [[implementation]] with name, and adapter or release"
         raise SeveralError(f"{file}: {expected}, got {wrong!r}") from wrong
     if len({one.name for one in found}) < len(found):
@@ -65,6 +66,8 @@ def _implementation(row: Mapping[str, Any]) -> Implementation:
         return Implementation(str(row["name"]), release=str(row["release"]))
     if "release" in row:
         raise KeyError("adapter and release in one table")
+    if not shlex.split(str(row["adapter"])):
+        raise KeyError("adapter is empty")
     return Implementation(str(row["name"]), str(row["adapter"]))
 
 

@@ -28,13 +28,17 @@ from conformance.adapters.protocol import (
 )
 from conformance.adapters.validation import complaints
 from conformance.drive import generate
-from conformance.drive.oracle import Oracle
+from conformance.drive.oracle import Oracle, canonical
 from conformance.drive.walks import walks
 
 LENGTH = 40
 """Events of the run that is repeated."""
 FIRST_LOOK = 100
 """Random cases beside the model, for each component."""
+LARGEST_ANSWER = 65_536
+"""Bytes of the effects of one event and of the state after it, in a check of one component."""
+SHOWN = 500
+"""Letters of what came that a check shows."""
 STRAY: Wire = {"kind": "no_such_event"}
 Answers = list[tuple[Sequence[Wire], Wire]]
 """For each event the effects, and the state after it."""
@@ -138,10 +142,16 @@ def _one_by_one(adapter: Adapter, events: Sequence[Wire]) -> Answers | Failure:
 
 def _misspelled(name: str, answers: Answers) -> str | None:
     for number, (effects, state) in enumerate(answers):
+        size = len(canonical([effects, state]))
+        if size > LARGEST_ANSWER:
+            return (
+                f"event {number + 1}: expected effects and a state of at most {LARGEST_ANSWER:,} bytes, "
+                f"many times what any case of this check needs, got {size:,}"
+            )
         said = [("effect", effect) for effect in effects]
         for definition, wire in (*said, ("state", state)):
             for complaint in islice(complaints(name, definition, wire), 1):
-                shown = f"event {number + 1}: {definition} {wire}: {complaint}"
+                shown = f"event {number + 1}: {definition} {_shown(wire)}: {_shown(complaint)}"
                 return f"{shown}; see `barrierspec schema {name}`"
     return None
 
@@ -157,8 +167,8 @@ def _again(adapter: Adapter, name: str, config: Wire, events: Sequence[Wire], an
     if first is None:
         return None
     return (
-        f"event {first + 1}, {events[first]}: first {answers[first]}, then {again[first]}; `new` has to "
-        "begin from nothing, and no answer may hang on time or chance"
+        f"event {first + 1}, {events[first]}: first {_shown(answers[first])}, then "
+        f"{_shown(again[first])}; `new` has to begin from nothing, and no answer may hang on time or chance"
     )
 
 
@@ -171,9 +181,12 @@ def _batched(
         return _said(batch)
     for at, (came, (expected, _)) in enumerate(zip(batch.effects, answers, strict=True)):
         if list(came) != list(expected):
-            return f"event {at + 1}: {expected} alone, {came} in the batch; send one list for each event"
+            differ = f"{_shown(expected)} alone, {_shown(came)} in the batch"
+            return f"event {at + 1}: {differ}; send one list for each event"
     if batch.state != answers[-1][1]:
-        return f"the state after the batch is {batch.state}, after its events {answers[-1][1]}"
+        return (
+            f"the state after the batch is {_shown(batch.state)}, after its events {_shown(answers[-1][1])}"
+        )
     return None
 
 
@@ -223,12 +236,18 @@ def _first_look(adapter: Adapter, name: str, pinned: dict[str, object], seed: in
 # ---------------------------------------------------------------- words
 
 
+def _shown(value: object) -> str:
+    """A value, or its beginning."""
+    text = str(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}... ({len(text):,} letters)"
+
+
 def _said(answer: object) -> str:
     if isinstance(answer, Crashed | Hung | Malformed) and answer.stderr.strip():
         return f"{answer.describe()}; stderr ends with: {answer.stderr.strip().splitlines()[-1]}"
     if isinstance(answer, FAILURES):
         return answer.describe()
-    return f"it took what it has to refuse: {answer}"
+    return f"it took what it has to refuse: {_shown(answer)}"
 
 
 def _plain(config: Wire) -> str:

@@ -270,6 +270,10 @@ def _told_first(file: LogFile) -> tuple[tuple[list[str], dict[str, frozenset[str
         if line.fields["kind"] == "configured":
             told = {name: line.fields[name] for name in Settings._fields if name in line.fields}
         if line.fields["kind"] == "attempt_started":
-            upstream = _upstream(line.fields)
+            try:
+                upstream = _upstream(line.fields)
+            except (KeyError, TypeError, ValueError) as odd:
+                why = f"expected 'edges', pairs of tasks, and 'tasks', {type(odd).__name__}: {odd}"
+                raise EventLogError(file.name, line.number, why) from odd
             return (list(upstream), upstream), told
     raise EventLogError(file.name, 0, "expected a line 'attempt_started'; the run has no attempt")

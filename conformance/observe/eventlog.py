@@ -15,7 +15,18 @@ import orjson
 
 COORDINATOR = "coordinator"
 COMPONENTS = ("gate", "subtask", "sink", "coordinator", "store")
-_TASK_FILE = re.compile(r"(\d+)-(.+)\.jsonl")
+KINDS = frozenset(
+    {
+        "deployed", "source_restored", "adopted", "gathered", "start_declined", "fault", "finished",
+        "configured", "coordinator_started", "attempt_started", "attempt_failed", "checkpoint_refused",
+        "publishing", "publication_failed",
+    }
+)  # fmt: skip
+"""The engine's words: docs/event-log.md."""
+_KNOWN = ", ".join(sorted(KINDS))
+_TASK_FILE = re.compile(r"([0-9]{1,9})-(.+)\.jsonl")
+LONGEST_LINE = 16 << 20
+"""Bytes of a line at most; a handle may hold a snapshot of 1 MiB."""
 PIECE = 1 << 20
 """Bytes of a file in memory at once: all files of a log are read side by side, and none is held open."""
 
@@ -63,13 +74,17 @@ class LogFile(NamedTuple):
         """The lines in their order. Raises EventLogError at the first that is no whole line."""
         size = self.path.stat().st_size
         if size and self._piece(size - 1) != b"\n":
-            last = self.path.read_bytes().count(b"\n") + 1
+            with self.path.open("rb") as file:
+                last = sum(1 for _ in file)
             raise EventLogError(self.name, last, "the last line is cut off; the file ends within it")
         place, number, begun = 0, 0, b""
         while place < size:
             piece = self._piece(place)
             place += len(piece)
             *whole, begun = (begun + piece).split(b"\n")
+            if len(begun) > LONGEST_LINE:
+                why = f"expected lines of at most {LONGEST_LINE:,} bytes"
+                raise EventLogError(self.name, number + 1, why)
             for text in whole:
                 number += 1
                 yield self._parsed(number, text)
@@ -106,16 +121,20 @@ class LogFile(NamedTuple):
             )
         component = fields.get("component")
         if component is None:
-            if type(fields.get("kind")) is not str:
+            kind = fields.get("kind")
+            if type(kind) is not str:
                 raise EventLogError(self.name, number, "expected a 'component' or an engine's 'kind'")
+            if kind not in KINDS:
+                why = f"unknown kind {kind[:60]!r}; expected one of {_KNOWN}"
+                raise EventLogError(self.name, number, why)
             return Line(number, attempt, None, {}, [], fields)
         event, effects = fields.get("event"), fields.get("effects")
         if component not in COMPONENTS:
-            raise EventLogError(self.name, number, f"unknown component {component!r}")
+            raise EventLogError(self.name, number, f"unknown component {component!r:.60}")
         if not isinstance(event, dict) or type(event.get("kind")) is not str:
-            raise EventLogError(self.name, number, f"expected an 'event' with a kind, got {event!r}")
+            raise EventLogError(self.name, number, f"expected an 'event' with a kind, got {event!r:.100}")
         if not _are_effects(effects):
-            raise EventLogError(self.name, number, f"expected a list of 'effects', got {effects!r}")
+            raise EventLogError(self.name, number, f"expected a list of 'effects', got {effects!r:.100}")
         return Line(number, attempt, component, event, effects, fields)
 
 
@@ -123,7 +142,7 @@ def _are_effects(effects: object) -> TypeGuard[list[dict[str, Any]]]:
     if not isinstance(effects, list):
         return False
     for effect in effects:  # noqa: SIM110 - a loop: `all` over a generator is felt in a long log
-        if type(effect) is not dict or "kind" not in effect:
+        if type(effect) is not dict or type(effect.get("kind")) is not str:
             return False
     return True
 

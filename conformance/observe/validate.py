@@ -12,7 +12,7 @@ from pathlib import Path
 from conformance.observe.blame import FileReader, number, root
 from conformance.observe.causes import Need, Reader
 from conformance.observe.coordinator import CoordinatorReader
-from conformance.observe.eventlog import EventLog, find
+from conformance.observe.eventlog import EventLog, EventLogError, find
 from conformance.observe.record import Record
 from conformance.observe.replay import Rejected
 from conformance.observe.run import Run, Settings
@@ -21,6 +21,7 @@ from conformance.observe.situations import REQUIRED, possible
 from conformance.observe.task import TaskReader
 from conformance.refusals.asked import Asked
 from conformance.verdict import Verdict
+from model.components import WireError
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,10 @@ def _readers(run: Run, log: EventLog, settings: Settings) -> list[FileReader]:
     for file in log.tasks:
         run.logged.setdefault(file.task, []).append(file.attempt)
     sinks = {file.task for file in log.tasks if file.mentions("sink")}
-    coordinator = CoordinatorReader(run, log.coordinator, settings)
+    try:
+        coordinator = CoordinatorReader(run, log.coordinator, settings)
+    except WireError as odd:
+        raise EventLogError(log.coordinator.name, 0, f"'configured': {odd}") from odd
     tasks = [TaskReader(run, file, coordinator.settings, file.task in sinks) for file in log.tasks]
     return [coordinator, *tasks]
 
@@ -142,6 +146,17 @@ def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
     return None
 
 
+_ODD_FIELDS = (KeyError, TypeError, AttributeError, IndexError, OverflowError, ValueError, WireError)
+
+
+def odd_fields(reader: FileReader, odd: Exception) -> EventLogError:
+    """The line that is being replayed lacks a field, or has one of another type."""
+    line = reader.line
+    named = line.fields.get("kind") or line.event.get("kind") if line is not None else "a line"
+    why = f"expected the fields of {named!r:.60} as docs/event-log.md has them, {type(odd).__name__}: {odd}"
+    return EventLogError(reader.file.name, number(reader), why[:300])
+
+
 class _Watched:
     """A reader that says when it is reading."""
 
@@ -151,7 +166,12 @@ class _Watched:
 
     def advance(self) -> Need | None:
         self._current.reader = self.reader
-        return self.reader.advance()
+        try:
+            return self.reader.advance()
+        except (EventLogError, Rejected):
+            raise
+        except _ODD_FIELDS as odd:
+            raise odd_fields(self.reader, odd) from odd
 
 
 class _Current:

@@ -14,6 +14,12 @@ from conformance.verdict import Verdict
 
 _CUT = 110
 """Letters of a guard at most."""
+_SHOWN = 20
+"""Unreadable lines that are told, each as a finding of its own."""
+_MEND = (
+    "What an unreadable line tells cannot be judged, nor what follows from it: fetch the log again, or mend "
+    "the line by hand"
+)
 
 
 def story(log: str, result: FlinkResult) -> str:
@@ -26,6 +32,11 @@ def story(log: str, result: FlinkResult) -> str:
             f"  line    {shorten(rejection.text, 300)}",
             *refusal.of_rejection(rejection.asked, rejection.waiting),
         ]
+    told += [wrapped(f"  {one.describe()}", 4) for one in result.unreadable[:_SHOWN]]
+    if len(result.unreadable) > _SHOWN:
+        told.append(f"  {len(result.unreadable) - _SHOWN:,} more lines cannot be read")
+    if result.unreadable:
+        told.append(wrapped(f"  {_MEND}", 4))
     told.append("  situations witnessed")
     meanings = {**SITUATIONS, **RARE}
     told += [_counted(count, name, meanings[name]) for name, count in result.situations.items()]
@@ -45,14 +56,17 @@ def _counted(count: int, name: str, meaning: str) -> str:
 
 def part(log: str, result: FlinkResult) -> PartResult:
     """The same for machines."""
-    findings: tuple[Finding, ...] = ()
+    findings = tuple(
+        Finding(None, one.describe(), one.text, log, one.number) for one in result.unreadable[:_SHOWN]
+    )
     rejection = result.rejection
     if rejection is not None:
         why = "\n".join(refusal.of_rejection(rejection.asked, rejection.waiting))
         told = f"{shorten(rejection.text, 300)}\n{why}".rstrip()
-        findings = (Finding(rejection.rules[0], rejection.describe(), told, log, rejection.line),)
+        rule = rejection.rules[0] if result.verdict is Verdict.DIVERGES else None
+        findings = (*findings, Finding(rule, rejection.describe(), told, log, rejection.line))
     elif result.missing:
-        findings = (Finding(None, f"under-covered: no {', no '.join(result.missing)}", file=log),)
+        findings = (*findings, Finding(None, f"under-covered: no {', no '.join(result.missing)}", file=log))
     return PartResult(log, result.verdict, result.describe(), rules=result.rules, findings=findings)
 
 
@@ -61,7 +75,9 @@ def corruptions_part(log: str, outcomes: Sequence[Outcome]) -> PartResult:
     missed = [outcome for outcome in outcomes if outcome.observable and not outcome.seen]
     findings = tuple(
         Finding(
-            outcome.corruption.rules[0], f"corruption {outcome.corruption.name}: {outcome.what}", file=log
+            next(iter(outcome.corruption.rules), None),
+            f"corruption {outcome.corruption.name}: {outcome.what}",
+            file=log,
         )
         for outcome in missed
     )
@@ -79,15 +95,18 @@ def table(outcomes: Sequence[Outcome], seed: int) -> str:
         if not outcome.observable:
             told.append(f"  -         {name}  not observable: {outcome.corruption.unobservable}")
             continue
-        rejection = outcome.rejection
+        rejection, lost = outcome.rejection, outcome.unreadable
+        expected = " or ".join(outcome.corruption.rules) or "an unreadable line"
+        if lost is not None and not outcome.corruption.rules:
+            told.append(f"  unreadable {name} line {lost.number:>6,}: {outcome.what}")
+            told.append(f"            {'':{widest}}  {shorten(lost.why, _CUT)}")
+            continue
         if rejection is None:
-            told.append(
-                f"  ACCEPTED  {name}  {outcome.what}; expected {' or '.join(outcome.corruption.rules)}"
-            )
+            told.append(f"  ACCEPTED  {name}  {outcome.what}; expected {expected}")
             continue
         charged = rejection.rules[0]
         if not outcome.seen:
-            charged = f"{charged}, expected {' or '.join(outcome.corruption.rules)}"
+            charged = f"{charged}, expected {expected}"
         mark = "rejected" if outcome.seen else "OTHERWISE"
         told.append(f"  {mark:9} {name}  {charged:8} line {rejection.line:>6,}: {outcome.what}")
         told.append(f"            {'':{widest}}  {shorten(rejection.guard, _CUT)}")

@@ -82,6 +82,8 @@ def load(path: Path) -> Saved:
         for name, kind in (("component", str), ("config", dict), ("events", list), ("adapter", str))
         if not isinstance(read.get(name), kind)
     ]
+    if not wrong and not all(isinstance(event, dict) for event in read["events"]):
+        wrong = ["events, of which each is an object"]
     if wrong:
         raise ReplayError(f"{path}: missing or of a wrong type: {', '.join(wrong)}")
     if not read["events"] or not all(isinstance(event, dict) for event in read["events"]):
@@ -99,7 +101,7 @@ def _of_trace(read: dict[str, Any], path: Path) -> dict[str, Any]:
             "events": list(events_of(read)),
             "adapter": meta.get("adapter", ""),
         }
-    except (KeyError, TypeError) as wrong:
+    except (KeyError, TypeError, AttributeError) as wrong:
         raise ReplayError(
             f"{path}: expected a trace as `conform` or `vectors` writes it, got {wrong!r}"
         ) from wrong

@@ -82,7 +82,7 @@ def pipelines(file: Path) -> list[Pipeline]:
     try:
         rows = tomllib.loads(file.read_text(encoding="utf-8")).get("pipeline", [])
         return [_pipeline(row) for row in rows]
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, OSError, ValueError) as wrong:
+    except (KeyError, TypeError, AttributeError, OSError, ValueError, RecursionError) as wrong:
         expected = f"expected tables [[pipeline]] with name, runs ({', '.join(RUNS)}) and keeps"
         raise PipelineError(f"{file}: {expected} ({', '.join(_KEPT)}), got {wrong!r}") from wrong
 

@@ -79,11 +79,12 @@ def _index(folder: Path) -> dict[str, Any]:
     except orjson.JSONDecodeError as wrong:
         raise VectorError(f"{file}: expected JSON, got {wrong}; write the vectors again") from wrong
     if not isinstance(index, dict) or index.get("format") != FORMAT:
-        raise VectorError(f"{file}: expected format {FORMAT}, got another; write the vectors again")
+        came = index.get("format") if isinstance(index, dict) else index
+        raise VectorError(f"{file}: expected format {FORMAT}, got {came!r:.60}; write the vectors again")
     entries = index.get("components")
     if not isinstance(entries, dict) or not all(
-        _COMPONENT.fullmatch(name) and isinstance(entry, dict) and "sha256" in entry
+        _COMPONENT.fullmatch(name) and isinstance(entry, dict) and isinstance(entry.get("sha256"), str)
         for name, entry in entries.items()
     ):
-        raise VectorError(f"{file}: expected components with checksums; write the vectors again")
+        raise VectorError(f"{file}: expected components with their sha256; write the vectors again")
     return index

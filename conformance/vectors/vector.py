@@ -84,7 +84,7 @@ def decode(line: bytes, where: str) -> Vector:
         read: Mapping[str, Any] = orjson.loads(line)
         steps = tuple(_step(step) for step in read["steps"])
         vector = Vector(read["id"], read["origin"], read["component"], read["config"], steps)
-    except (ValueError, KeyError, TypeError) as wrong:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as wrong:
         raise VectorError(f"{where}: expected a line of `vectors write`, got {wrong!r}") from wrong
     if vector.id != identify(vector.component, vector.config, vector.events):
         raise VectorError(f"{where}: vector {vector.id} was changed by hand; write the vectors again")
@@ -94,4 +94,9 @@ def decode(line: bytes, where: str) -> Vector:
 def _step(read: Mapping[str, Any]) -> Expected:
     refused = read.get("refused", False)
     effects = [] if refused else read["effects"]
+    objects = [read["event"], read["state"], *effects]
+    if not all(isinstance(one, dict) for one in objects):
+        raise TypeError("an event, effects and a state are objects")
+    if not all(isinstance(one.get("kind"), str) for one in (read["event"], *effects)):
+        raise TypeError("an event and an effect have a kind")
     return Expected(read["event"], effects, read["state"], tuple(read["rules"]), refused)

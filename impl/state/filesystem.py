@@ -47,8 +47,9 @@ from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, St
 
 METADATA: Final = "_metadata"
 WORKING: Final = "working"
-_CHECKPOINT: Final = re.compile(r"chk-(\d+)")
-_STATE: Final = re.compile(r"\.?[A-Za-z0-9][A-Za-z0-9_-]*\.(\d+)\.state(\.tmp)?")
+_CHECKPOINT: Final = re.compile(r"chk-(0|[1-9][0-9]{0,17})")
+_ATTEMPT: Final = re.compile(r"[0-9]{1,18}")
+_STATE: Final = re.compile(r"\.?[A-Za-z0-9][A-Za-z0-9_-]*\.([0-9]{1,18})\.state(\.tmp)?")
 
 
 class FileSystemStorage(SnapshotFiles):
@@ -95,15 +96,18 @@ class FileSystemStorage(SnapshotFiles):
 
     def _newest_attempt(self) -> int:
         names = [path.name for path in (self._directory / "attempts").iterdir()]
-        return max((int(name) for name in names if name.isdigit()), default=0)
+        return max((int(name) for name in names if _ATTEMPT.fullmatch(name)), default=0)
 
     def _starts(self) -> dict[int, int | None]:
         """From which checkpoint each attempt started, as far as it got that far."""
         starts: dict[int, int | None] = {}
         for path in sorted((self._directory / "attempts").glob("*.restored")):
             try:
-                starts[int(path.stem)] = json.loads(read_file(path))["restored"]
-            except (ValueError, KeyError, TypeError) as cause:
+                restored = json.loads(read_file(path))["restored"]
+                if restored is not None and (type(restored) is not int or restored < 0):
+                    raise ValueError(restored)
+                starts[int(path.stem)] = restored
+            except (ValueError, KeyError, TypeError, RecursionError) as cause:
                 raise StateError(
                     f'{path}: expected {{"restored": id}}, came {read_file(path)[:40]!r}; '
                     "write there from which checkpoint that attempt started, or delete the file"
@@ -220,7 +224,7 @@ class FileSystemStorage(SnapshotFiles):
         referenced = self._referenced()
         swept = [] if referenced is None else list(self.shared.sweep(referenced, attempt))
         for folder in sorted((self._directory / WORKING).glob("*")):
-            if folder.suffix[1:].isdigit() and int(folder.suffix[1:]) < attempt:
+            if _ATTEMPT.fullmatch(folder.suffix[1:]) and int(folder.suffix[1:]) < attempt:
                 shutil.rmtree(folder, ignore_errors=True)  # a dead attempt's worker may still write there
         newest = max(self.completed_ids(), default=0)
         for checkpoint in self._checkpoints():

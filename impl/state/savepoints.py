@@ -34,6 +34,8 @@ from impl.state.snapshot_files import SnapshotFiles
 from impl.state.storage import CompletedCheckpoint, StateHandle
 
 _NAME: Final = "savepoint-"
+_DIGITS: Final = 19
+"""An id has fewer."""
 
 
 class Origin(NamedTuple):
@@ -133,7 +135,7 @@ def savepoints_in(folder: Path) -> tuple[SavepointFolder, ...]:
     found: list[tuple[int, SavepointFolder]] = []
     for path in folder.glob(f"{_NAME}*"):
         number = path.name.removeprefix(_NAME).partition("-")[0]
-        if number.isdigit() and path.is_dir():
+        if number.isascii() and number.isdigit() and len(number) < _DIGITS and path.is_dir():
             found.append((int(number), SavepointFolder(path)))
     return tuple(one for _, one in sorted(found, key=lambda pair: (pair[0], str(pair[1].directory))))
 
@@ -172,8 +174,11 @@ def origin_of(storage: FileSystemStorage) -> Origin | None:
     if not path.is_file():
         return None
     try:
-        return Origin(**json.loads(read_file(path)))
-    except (ValueError, TypeError) as cause:
+        origin = Origin(**json.loads(read_file(path)))
+        if type(origin.lineage) is not str or type(origin.checkpoint) is not int:
+            raise TypeError(origin)
+        return origin
+    except (ValueError, TypeError, RecursionError) as cause:
         raise StateError(
             f"{path}: expected the lineage and the id of a savepoint, came {read_file(path)[:40]!r}; begin "
             "from the savepoint again, in another folder"

@@ -21,7 +21,7 @@ from impl.state.errors import SnapshotCorruptError, StorageError
 
 FOLDER: Final = "shared"
 _CHUNK: Final = 1 << 20
-_NAME: Final = re.compile(r"\.?[A-Za-z0-9_-]+\.(\d+)\.[0-9a-f]+(\.tmp)?")
+_NAME: Final = re.compile(r"\.?[A-Za-z0-9_-]+\.([0-9]{1,18})\.[0-9a-f]+(\.tmp)?")
 
 
 class SharedFile(NamedTuple):

@@ -88,16 +88,25 @@ class CompletedCheckpoint:
         try:
             body = json.loads(data)
             written = body.pop("checksum")
-        except (ValueError, KeyError, AttributeError, TypeError) as cause:
+            found = checksum(_canonical(body)).hex()
+        except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as cause:
             raise SnapshotCorruptError(file, "a JSON manifest with a checksum", repr(data[:40])) from cause
-        found = checksum(_canonical(body)).hex()
         if written != found:
             raise SnapshotCorruptError(file, f"checksum {written}", found)
         if body.get("version") != 1:
             raise SnapshotCorruptError(file, "a manifest of version 1", repr(body.get("version")))
-        handles = {task: StateHandle.from_json(one) for task, one in body["tasks"].items()}
-        more = body.get("max_parallelism"), body.get("savepoint")
-        return cls(body["checkpoint"], body["attempt"], handles, *more)
+        checkpoint, attempt, tasks = (body.get(name) for name in ("checkpoint", "attempt", "tasks"))
+        parallelism, savepoint = body.get("max_parallelism"), body.get("savepoint")
+        odd = [name for name in ("checkpoint", "attempt") if not _is_number(body.get(name))]
+        if parallelism is not None and not _is_number(parallelism):
+            odd.append("max_parallelism")
+        if not isinstance(savepoint, dict | None):
+            odd.append("savepoint")
+        if odd or not isinstance(tasks, dict):
+            expected = "ids that are numbers, and objects for tasks and savepoint"
+            raise SnapshotCorruptError(file, expected, f"others: {', '.join(odd) or 'tasks'}")
+        handles = {task: _handle(task, one, file) for task, one in tasks.items()}
+        return cls(checkpoint, attempt, handles, parallelism, savepoint)
 
     def _body(self) -> dict[str, Any]:
         tasks = {task: handle.to_json() for task, handle in self.handles.items()}
@@ -203,6 +212,37 @@ def overtaken(completed: CompletedCheckpoint, starts: Mapping[int, int | None]) 
                 f"{attempt} had started from {origin}; it belongs to a dead attempt, discard it"
             )
     return None
+
+
+def _is_number(value: object) -> bool:
+    """Whether it is an int from 0 on, of 63 bits."""
+    return type(value) is int and 0 <= value < 1 << 63
+
+
+def _handle(task: str, json: object, file: str) -> StateHandle:
+    """The handle of a task; `SnapshotCorruptError` if it is none, or leads out of the folder."""
+    try:
+        handle = StateHandle.from_json(json)  # type: ignore[arg-type]
+    except (KeyError, TypeError, ValueError, AttributeError) as cause:
+        came = f"{type(cause).__name__} {cause}"[:100]
+        raise SnapshotCorruptError(file, f"the handle of {task!r:.80}", came) from cause
+    numbers = (handle.checkpoint, handle.attempt, handle.size, *(one.size for one in handle.shared))
+    files: list[StateHandle | SharedFile] = [handle, *handle.shared]
+    if (
+        handle.task != task
+        or not all(map(_is_number, numbers))
+        or not (handle.offset is None or _is_number(handle.offset))
+        or not all(type(one.file) is str and type(one.checksum) is str for one in files)
+        or not all(_is_within(one.file) for one in files)
+    ):
+        expected = f"a handle of {task!r:.80} with numbers, and with files of this folder"
+        raise SnapshotCorruptError(file, expected, repr(handle)[:200])
+    return handle
+
+
+def _is_within(file: str) -> bool:
+    """Whether a relative name leads to nothing outside of its folder."""
+    return bool(file) and "\0" not in file and not file.startswith("/") and ".." not in file.split("/")
 
 
 def _canonical(body: Mapping[str, Any]) -> bytes:

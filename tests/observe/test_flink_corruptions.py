@@ -52,6 +52,9 @@ def test_a_corruption_is_rejected_for_its_own_reason(name: str, corruption: Corr
         assert not outcome.observable
         assert corruption.unobservable
         return
+    if not corruption.rules:
+        assert outcome.unreadable is not None, f"not found unreadable: {outcome.what}"
+        return
     rejection = outcome.rejection
     assert rejection is not None, f"accepted: {outcome.what}"
     assert outcome.seen, rejection.describe()

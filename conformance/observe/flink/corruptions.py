@@ -5,7 +5,7 @@ corruption is *not observable* in it, and says why. What no log of these loggers
 `NEVER_OBSERVABLE`.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from types import MappingProxyType
 from typing import NamedTuple
@@ -13,26 +13,14 @@ from typing import NamedTuple
 from conformance.observe.flink import grammar
 from conformance.observe.flink.grammar import Said
 from conformance.observe.flink.run import Settings
-from conformance.observe.flink.survey import Survey, survey
+from conformance.observe.flink.spoiling import GARBLINGS, Log, Spoil, Spoilt
+from conformance.observe.flink.spoiling import changed as _changed
+from conformance.observe.flink.spoiling import drawn as _drawn
+from conformance.observe.flink.spoiling import places as _places
+from conformance.observe.flink.spoiling import text_of as _text
+from conformance.observe.flink.survey import survey
+from conformance.observe.flink.unreadable import Unreadable
 from conformance.observe.flink.validate import FlinkRejection, parse, validate_flink
-
-
-class Log(NamedTuple):
-    """A log that is accepted, and what it says."""
-
-    lines: Sequence[str]
-    said: Sequence[Said]
-    survey: Survey
-
-
-class Spoilt(NamedTuple):
-    """What was done, and the log with it."""
-
-    what: str
-    lines: list[str]
-
-
-Spoil = Callable[[Log, Random], Spoilt | None]
 
 
 class Corruption(NamedTuple):
@@ -40,7 +28,7 @@ class Corruption(NamedTuple):
 
     name: str
     rules: tuple[str, ...]
-    """The rejection must charge one of these first."""
+    """The rejection must charge one of these first; none: the line must be found unreadable."""
     spoil: Spoil
     unobservable: str = ""
     """Why a log may have no place for it."""
@@ -53,6 +41,8 @@ class Outcome(NamedTuple):
     what: str
     """What was done; empty if there was no place for it."""
     rejection: FlinkRejection | None
+    unreadable: Unreadable | None = None
+    """The first line of the protocol that could not be read."""
 
     @property
     def observable(self) -> bool:
@@ -62,6 +52,8 @@ class Outcome(NamedTuple):
     @property
     def seen(self) -> bool:
         """It was rejected, and for its own reason."""
+        if not self.corruption.rules:
+            return self.unreadable is not None
         return self.rejection is not None and self.rejection.rules[0] in self.corruption.rules
 
 
@@ -82,22 +74,8 @@ NEVER_OBSERVABLE: Mapping[str, str] = MappingProxyType(
 # ---------------------------------------------------------------- places and edits
 
 
-def _places(log: Log, kind: str, detail: str = "") -> Iterator[Said]:
-    for line in log.said:
-        if line.kind == kind and (not detail or line.detail == detail):
-            yield line
-
-
-def _drawn(places: Collection[Said], random: Random) -> Said | None:
-    return random.choice(list(places)) if places else None
-
-
 def _without(log: Log, *numbers: int) -> list[str]:
     return [line for number, line in enumerate(log.lines, 1) if number not in numbers]
-
-
-def _changed(log: Log, number: int, text: str) -> list[str]:
-    return [text if place == number else line for place, line in enumerate(log.lines, 1)]
 
 
 def _inserted(log: Log, after: int, *texts: str) -> list[str]:
@@ -114,10 +92,6 @@ def _moved(log: Log, numbers: Sequence[int], before: int) -> list[str]:
         if place not in numbers:
             lines.append(line)
     return lines
-
-
-def _text(log: Log, line: Said) -> str:
-    return log.lines[line.number - 1]
 
 
 def _completed(log: Log) -> set[int]:
@@ -402,6 +376,7 @@ CORRUPTIONS: tuple[Corruption, ...] = (
     Corruption("a restore from an older checkpoint", ("ONCE-04",),
                _renumbering(grammar.RESTORED, -1, "Checkpoint "), _NO_FAILURE),
     Corruption("a restore removed", ("ONCE-04",), _removal(grammar.RESTORED, "Checkpoint"), _NO_FAILURE),
+    *(Corruption(name, (), spoil) for name, spoil in GARBLINGS.items()),
 )  # fmt: skip
 """Every way in which a log is spoilt."""
 
@@ -420,4 +395,4 @@ def spoil_one(log: Log, corruption: Corruption, settings: Settings, seed: int) -
     if spoilt is None:
         return Outcome(corruption, "", None)
     result = validate_flink(spoilt.lines, settings, required=())
-    return Outcome(corruption, spoilt.what, result.rejection)
+    return Outcome(corruption, spoilt.what, result.rejection, next(iter(result.unreadable), None))

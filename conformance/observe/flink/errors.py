@@ -13,6 +13,10 @@ class TruncatedLogError(FlinkLogError):
     """The log breaks off, or its beginning is missing."""
 
 
+class TooLargeError(FlinkLogError):
+    """A line, an archive or the lines of the protocol are beyond a documented limit."""
+
+
 class MissingLevelsError(FlinkLogError):
     """The loggers whose lines are needed were not at their levels."""
 

@@ -5,7 +5,7 @@ both are known. A line that says nothing about the protocol is no `Said`.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -46,17 +46,23 @@ class Said(NamedTuple):
     """By kind: a channel `gate.index`, two states `from>to`, a type, a word."""
 
 
-_TASK = r"(?P<task>(?:[^#]+#)+?\d+)"
+_TASK = r"(?P<task>(?:[^#]+#)+?\d{1,9}(?!\w))"
 _EXECUTION = r"(?P<execution>[0-9a-f_]{32,})"
-_N = r"(?P<checkpoint>-?\d+)"
-_SWITCH = r"switched from (?P<from>[A-Z]+) to (?P<to>[A-Z]+)"
+_N = r"(?P<checkpoint>-?\d{1,18}(?!\w))"
+_STATES = (
+    "CREATED|SCHEDULED|DEPLOYING|INITIALIZING|RUNNING|FINISHED|CANCELING|CANCELLING|CANCELED|FAILED|FAILING"
+    "|RESTARTING|RECONCILING|SUSPENDED"
+)
+"""Of a job and of an execution."""
+_BETWEEN = rf"(?P<from>{_STATES}) to (?P<to>{_STATES})(?!\w)"
+_SWITCH = rf"switched from {_BETWEEN}"
 
 _WORDINGS: dict[str, tuple[tuple[str, str], ...]] = {
     "CheckpointCoordinator": (
         (ACK, rf"Received acknowledge message for checkpoint {_N} from task {_EXECUTION} of job"),
         (TRIGGER, rf"Triggering checkpoint {_N} \(type=(?P<detail>.*)\) @ \d+ for job (?P<job>\w+)"),
         (COMPLETED, rf"Completed checkpoint {_N} for job"),
-        (RESTORED, rf"Restoring job \w+ from (?P<detail>[A-Z][\w ]*?) {_N} @ "),
+        (RESTORED, rf"Restoring job \w+ from (?P<detail>(?:[A-Z]\w* )*(?:Check|Save)point) {_N} @ "),
         (RESTORED, r"No checkpoint found during restore"),
         (DECLINED, rf"Decline checkpoint {_N} by task {_EXECUTION} of job"),
         (EXPIRED, rf"Checkpoint {_N} of job \w+ expired before completing"),
@@ -85,15 +91,18 @@ _WORDINGS: dict[str, tuple[tuple[str, str], ...]] = {
     "CheckpointsCleaner": ((DISCARDED, rf"Try to discard checkpoint {_N}"),),
     "ExecutionGraph": (
         (EXECUTION, rf"(?P<task>.+ \(\d+/\d+\)) \({_EXECUTION}\) {_SWITCH}"),
-        (DEPLOYED, rf"Deploying (?P<task>.+) \(attempt #(?P<detail>\d+)\) with attempt id {_EXECUTION} "),
-        (JOB, r"Job .* \(\w+\) switched from state (?P<from>[A-Z]+) to (?P<to>[A-Z]+)"),
+        (
+            DEPLOYED,
+            rf"Deploying (?P<task>.+) \(attempt #(?P<detail>\d{{1,9}})\) with attempt id {_EXECUTION} ",
+        ),
+        (JOB, rf"Job .* \(\w+\) switched from state {_BETWEEN}"),
     ),
     "Task": ((TASK, rf"{_TASK} \({_EXECUTION}\) {_SWITCH}"),),
     "SingleCheckpointBarrierHandler": (
         (
             BARRIER,
             rf"{_TASK} \({_EXECUTION}\): Received barrier from channel "
-            rf"InputChannelInfo\{{gateIdx=(?P<from>\d+), inputChannelIdx=(?P<to>\d+)\}} @ {_N}",
+            rf"InputChannelInfo\{{gateIdx=(?P<from>\d{{1,9}}), inputChannelIdx=(?P<to>\d{{1,9}})\}} @ {_N}",
         ),
         (GATE_TRIGGER, rf"{_TASK} \({_EXECUTION}\): Triggering checkpoint {_N} on the barrier announcement"),
         (
@@ -104,8 +113,8 @@ _WORDINGS: dict[str, tuple[tuple[str, str], ...]] = {
         (CANCELLATION, rf"{_TASK} \({_EXECUTION}\): Received cancellation {_N}"),
         (
             OVERTAKEN,
-            rf"{_TASK} \({_EXECUTION}\): Received checkpoint barrier for checkpoint (?P<detail>\d+) before "
-            rf"completing current checkpoint {_N}",
+            rf"{_TASK} \({_EXECUTION}\): Received checkpoint barrier for checkpoint (?P<detail>\d{{1,18}}) "
+            rf"before completing current checkpoint {_N}",
         ),
         (
             ENDED_EARLY,
@@ -125,7 +134,10 @@ _WORDINGS: dict[str, tuple[tuple[str, str], ...]] = {
         (NO_SNAPSHOT, rf"{_TASK} - did NOT finish synchronous part of checkpoint {_N}"),
         (CANCELS, rf"Aborting checkpoint via cancel-barrier {_N} for task {_TASK}"),
         (ABORTED_BEFORE, rf"Checkpoint {_N} has been notified as aborted, would not trigger"),
-        (OUT_OF_ORDER, rf"Out of order checkpoint barrier \(aborted previously\?\): (?P<detail>\d+) >= {_N}"),
+        (
+            OUT_OF_ORDER,
+            rf"Out of order checkpoint barrier \(aborted previously\?\): (?P<detail>\d{{1,18}}) >= {_N}",
+        ),
         (OLD, r"Notification of (?:complete|aborted) checkpoint for task"),
     ),
     "StreamTask": (
@@ -204,11 +216,3 @@ def said(record: Record) -> Said | None:
         fields = (number, kind, thread, task, execution, int(checkpoint) if checkpoint else -1, detail)
         return tuple.__new__(Said, fields)
     return None
-
-
-def parsed(read: Iterable[Record]) -> Iterator[Said]:
-    """What the records say about the protocol, in their order."""
-    for record in read:
-        line = said(record)
-        if line is not None:
-            yield line

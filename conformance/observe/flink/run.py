@@ -4,6 +4,7 @@ from collections import deque
 from typing import Any, NamedTuple
 
 from conformance.observe.flink.order import Order
+from conformance.observe.flink.reading import MOST_LINES
 from conformance.observe.flink.situations import Witnessed
 from conformance.observe.flink.survey import Survey
 from conformance.observe.replay import RULE_OF_EFFECT, Rejected
@@ -34,6 +35,8 @@ class Settings(NamedTuple):
     """`execution.checkpointing.max-concurrent-checkpoints`"""
     retain: int = 1
     """`state.checkpoints.num-retained`"""
+    most_lines: int = MOST_LINES
+    """Lines of the protocol at most: each takes about 1 kB of memory."""
 
 
 class Run:

@@ -1,23 +1,21 @@
 """Is a log of a Flink job a run of the protocol, and what has it witnessed?"""
 
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from conformance.observe.flink import grammar
-from conformance.observe.flink.grammar import Said, parsed
+from conformance.observe.flink.grammar import Said
 from conformance.observe.flink.jobmanager import JobManager
-from conformance.observe.flink.lines import records
 from conformance.observe.flink.order import Order, Stuck, Wait
+from conformance.observe.flink.reading import Log, read_log
 from conformance.observe.flink.run import Part, Run, Settings
 from conformance.observe.flink.situations import REQUIRED
 from conformance.observe.flink.subtask import SubtaskReplay
 from conformance.observe.flink.survey import Survey, survey
+from conformance.observe.flink.unreadable import Unreadable
 from conformance.observe.replay import Rejected
 from conformance.refusals.asked import Asked
 from conformance.verdict import Verdict
-
-_REASON = re.compile(r"[\w.$]+(?:Exception|Error): *(.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +60,9 @@ class FlinkResult:
     rules: tuple[str, ...]
     """Rules that fired, sorted."""
     rejection: FlinkRejection | None
+    unreadable: tuple[Unreadable, ...] = ()
+    """Lines of the protocol that cannot be read. With one the verdict is never CONFORMS; a rejection behind
+    one may be its consequence, and is no divergence."""
     parts: tuple[Part, ...] = field(default=(), compare=False, repr=False)
     """What has taken steps: the coordinator, each subtask and its gate."""
     asked: Part | None = field(default=None, compare=False, repr=False)
@@ -69,6 +70,12 @@ class FlinkResult:
 
     def describe(self) -> str:
         """The result in one line."""
+        if self.unreadable and self.verdict is Verdict.UNDETERMINED:
+            number = len(self.unreadable)
+            told = f"{self.unreadable[0].describe()}; {number:,} such line{'s' if number > 1 else ''}"
+            if self.rejection is not None:
+                told += f"; perhaps because of it, {self.rejection.describe()}"
+            return told
         if self.rejection is not None:
             return self.rejection.describe()
         seen = sum(1 for count in self.situations.values() if count)
@@ -80,13 +87,13 @@ class FlinkResult:
         return f"{bound}; under-covered: no {', no '.join(self.missing)}" if self.missing else bound
 
 
-def parse(lines: Sequence[str]) -> list[Said]:
+def parse(lines: Iterable[str]) -> list[Said]:
     """What the lines of a log say about the protocol. Raises FlinkLogError."""
-    return list(parsed(records(lines)))
+    return read_log(lines).said
 
 
 def validate_flink(
-    lines: Sequence[str], settings: Settings | None = None, required: Collection[str] = REQUIRED
+    lines: Iterable[str], settings: Settings | None = None, required: Collection[str] = REQUIRED
 ) -> FlinkResult:
     """Replay a log through the model.
 
@@ -94,45 +101,45 @@ def validate_flink(
     which the verdict is UNDETERMINED. Raises FlinkLogError for a log that cannot be read, UnjudgedError
     for one that holds what the model has no rule for, ValueError for a situation that is none.
     """
-    said = with_reasons(parse(lines), lines)
-    return replayed(lines, said, survey(said), settings or Settings(), required)
+    settings = settings or Settings()
+    log = read_log(lines, settings.most_lines)
+    return replayed(log, survey(log.said), settings, required)
 
 
-def with_reasons(said: list[Said], lines: Sequence[str]) -> list[Said]:
-    """The failures with their reason, which stands in the line after theirs."""
-    for place, line in enumerate(said):
-        if line.kind == grammar.FAILED and line.number < len(lines):
-            reason = _REASON.match(lines[line.number])
-            if reason is not None:
-                said[place] = line._replace(detail=reason[1])
-    return said
-
-
-def replayed(
-    lines: Sequence[str], said: Sequence[Said], found: Survey, settings: Settings, required: Collection[str]
-) -> FlinkResult:
+def replayed(log: Log, found: Survey, settings: Settings, required: Collection[str]) -> FlinkResult:
     """Replay what was said."""
     replay = _Replay(found, settings)
     run = replay.run
     run.witnessed.missing(required)  # a name that is none is an error now, not after the replay
-    rejection = replay.rejection(said, lines)
+    rejection = replay.rejection(log)
     missing = run.witnessed.missing(required)
-    accepted = Verdict.UNDETERMINED if missing else Verdict.CONFORMS
     return FlinkResult(
-        verdict=Verdict.DIVERGES if rejection else accepted,
+        verdict=_verdict(log.unreadable, rejection, missing),
         job=found.job,
         release=found.release.name,
-        lines=len(lines),
-        said=len(said),
+        lines=log.lines,
+        said=len(log.said),
         events=run.events,
         situations=run.witnessed.told(),
         missing=missing,
         tolerated=dict(sorted(run.tolerated.items())),
         rules=tuple(sorted(run.rules)),
         rejection=rejection,
+        unreadable=tuple(log.unreadable),
         parts=tuple(run.parts),
         asked=run.asked,
     )
+
+
+def _verdict(
+    unreadable: Sequence[Unreadable], rejection: FlinkRejection | None, missing: Sequence[str]
+) -> Verdict:
+    """Only what stands before the first unreadable line can be judged."""
+    if unreadable and (rejection is None or rejection.line > unreadable[0].number):
+        return Verdict.UNDETERMINED
+    if rejection is not None:
+        return Verdict.DIVERGES
+    return Verdict.UNDETERMINED if missing else Verdict.CONFORMS
 
 
 class _Replay:
@@ -152,9 +159,9 @@ class _Replay:
             subtask = self._subtasks[line.task] = SubtaskReplay(self.run, self._job, line.task)
         return subtask.handle(line)
 
-    def rejection(self, said: Sequence[Said], lines: Sequence[str]) -> FlinkRejection | None:
+    def rejection(self, log: Log) -> FlinkRejection | None:
         """Replay everything: the line that was rejected, if one was."""
-        asked = None
+        asked, said = None, log.said
         try:
             stuck = self._order.replay(said)
             if stuck is None:
@@ -167,7 +174,7 @@ class _Replay:
             return None
         number = stuck.line.number
         waiting = tuple(self._order.waiting(number))
-        return FlinkRejection(number, tuple(stuck.rules), stuck.why, lines[number - 1], asked, waiting)
+        return FlinkRejection(number, tuple(stuck.rules), stuck.why, log.texts[number], asked, waiting)
 
     def _left_over(self, said: Sequence[Said]) -> Stuck | None:
         """What is owed although the job is over; while it runs, the log may end anywhere."""

@@ -1,0 +1,125 @@
+"""One case: a command line, run in a forked process with bounds, and what is wrong with how it ended."""
+
+import io
+import os
+import resource
+import select
+import shlex
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+CPU_SECONDS = 60
+"""Of one case. No case has work for more than a few seconds."""
+HANGS_AFTER = 600
+"""Seconds of the clock: a case that waits for ever uses no processor time."""
+MEMORY = 3 << 30
+"""Bytes of address space beside what the fuzzer itself has."""
+OUTPUT = 1 << 20
+DOCUMENTED = frozenset({0, 1, 2, 64})
+"""70 is documented too, but is our own fault: a finding."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is run, and how it may end."""
+
+    name: str
+    """`kind:seed:number`, by which it is made again."""
+    arguments: tuple[str, ...]
+    may_end: frozenset[int] = DOCUMENTED
+    what: str = ""
+    """What was damaged, and how."""
+    stdin: bytes = b""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a case ended."""
+
+    code: int | None
+    """None: by a signal."""
+    signal: int
+    output: str
+
+
+def run_apart(case: Case, folder: Path, call: Callable[[list[str]], int]) -> Ended:
+    """Run the case in a fork, in `folder`; the fork can harm nothing here."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        _child(case, folder, writer, call)
+    os.close(writer)
+    output = _read(reader, child)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return Ended(None, os.WTERMSIG(status), output)
+    return Ended(os.WEXITSTATUS(status), 0, output)
+
+
+def _child(case: Case, folder: Path, writer: int, call: Callable[[list[str]], int]) -> None:
+    code = 99
+    try:
+        os.setsid()
+        os.chdir(folder)
+        os.dup2(writer, 1)
+        os.dup2(writer, 2)
+        sys.stdout = io.TextIOWrapper(io.FileIO(1, "w"), errors="backslashreplace", write_through=True)
+        sys.stderr = io.TextIOWrapper(io.FileIO(2, "w"), errors="backslashreplace", write_through=True)
+        sys.stdin = io.TextIOWrapper(io.BytesIO(case.stdin), errors="surrogateescape")
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+        code = call(list(case.arguments))
+    except BaseException:  # noqa: BLE001 - a finding, whatever it is
+        os.write(2, traceback.format_exc().encode(errors="backslashreplace"))
+    finally:
+        os._exit(code)
+
+
+def _read(reader: int, child: int) -> str:
+    """What the case prints, up to a bound; a case that hangs is ended."""
+    ends, kept = time.monotonic() + HANGS_AFTER, bytearray()
+    while True:
+        ready, _, _ = select.select([reader], [], [], max(0.0, ends - time.monotonic()))
+        if not ready:
+            os.killpg(child, signal.SIGKILL)
+            break
+        piece = os.read(reader, 65536)
+        if not piece:
+            break
+        if len(kept) < OUTPUT:
+            kept += piece
+    os.close(reader)
+    return kept.decode(errors="backslashreplace")
+
+
+def wrong_with(case: Case, ended: Ended) -> str | None:
+    """What is wrong with how it ended; None if all is well."""
+    if ended.code is None:
+        return f"ended by signal {ended.signal}: more than {CPU_SECONDS} s of processor time, or it hung"
+    if "Traceback (most recent call last)" in ended.output:
+        return "a traceback"
+    if ended.code not in DOCUMENTED:
+        return f"exit code {ended.code} is not one of {sorted(DOCUMENTED)}"
+    if ended.code not in case.may_end:
+        return f"exit code {ended.code}, expected one of {sorted(case.may_end)}"
+    if ended.code != 0 and not ended.output.strip():
+        return f"exit code {ended.code} without a message"
+    return None
+
+
+def described(case: Case, ended: Ended, wrong: str, seed: int, kind: str, number: int) -> str:
+    """A finding, with the command that makes it again."""
+    shown = shlex.join(case.arguments)
+    again = f"python -m tests.fuzz --kind {kind} --seed {seed} --only {number}"
+    return (
+        f"{case.name}: {wrong}\n  command barrierspec {shown[:600]}\n  damage  {case.what[:300]}\n"
+        f"  output  {ended.output.strip()[-900:]}\n  again   {again}"
+    )
