@@ -18,6 +18,7 @@ from conformance.drive.oracle import Edge, Oracle, canonical
 from conformance.vectors.tla.seat import NotInTlaError, Raw, Seat, Told, set_of, value
 from conformance.vectors.tla.seats import seat_of
 from spec import tlc
+from spec.modules import definitions, module_text
 from spec.tool_output import Location, Outcome, TlcError
 
 WIDTH = 78
@@ -178,7 +179,7 @@ def _differing(seat: Seat, seen: Wire, expected: Wire) -> tuple[Mapping[str, str
 
 
 def _cfg(seat: Seat, divergence: Divergence) -> str:
-    text = tlc.module_text(seat.module)
+    text = module_text(seat.module)
     rules = seat.rules if isinstance(divergence.got, Answer) else ()
     steps = [name for name in rules if re.search(rf"^{name} ==\s*\[\]\[", text, re.MULTILINE)]
     states = [name for name in rules if name not in steps]
@@ -201,24 +202,11 @@ def replay(module: Module) -> tuple[Outcome, str | None]:
     """TLC's replay: what it found, and the name of what is violated. Raises TlcError."""
     with tlc.specification() as folder:
         (folder / "models" / f"{module.name}.tla").write_text(module.tla, "utf-8")
-        (folder / "models" / f"{module.name}.cfg").write_text(module.cfg, "utf-8")
-        model = tlc.Model(
-            name=module.name,
-            module=module.name,
-            cfg=f"{module.name}.cfg",
-            shows="",
-            violates=None,
-            states=0,
-            depth=0,
-            rules=(),
-            triangle=False,
-            lesson=False,
-        )
-        outcome = _run(model, folder)
+        outcome = _run(tlc.Job(module.name, module.name, module.cfg), folder)
         violated = outcome.violated
         if isinstance(violated, Location):
             text = next(folder.rglob(f"{violated.module}.tla")).read_text("utf-8")
-            begins = {line: name for name, line in tlc.definitions(text).items() if line <= violated.line}
+            begins = {line: name for name, line in definitions(text).items() if line <= violated.line}
             return outcome, begins[max(begins)]
         return outcome, None if violated is None else str(violated)
 
@@ -226,15 +214,13 @@ def replay(module: Module) -> tuple[Outcome, str | None]:
 _UNASKED = re.compile(r"Evaluating (?:action property|invariant) (\w+) failed")
 
 
-def _run(model: tlc.Model, folder: Path) -> Outcome:
+def _run(job: tlc.Job, folder: Path) -> Outcome:
     """TLC's run; without those rules that cannot even be asked about what the implementation has said."""
     while True:
         try:
-            return tlc.run(model, folder)
+            return tlc.run(job, folder)
         except TlcError as error:
             unasked = _UNASKED.search(str(error))
-            cfg = folder / "models" / model.cfg
-            rules = cfg.read_text("utf-8")
-            if unasked is None or f"    {unasked[1]}\n" not in rules:
+            if unasked is None or f"    {unasked[1]}\n" not in job.configuration:
                 raise
-            cfg.write_text(rules.replace(f"    {unasked[1]}\n", ""), "utf-8")
+            job = job._replace(configuration=job.configuration.replace(f"    {unasked[1]}\n", ""))
