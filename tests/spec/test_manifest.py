@@ -142,7 +142,7 @@ def test_files_are_one_manifest():
         (STORE.replace(", M = 3", ""), UndefinedNameError, "got none for M; give it one under constants"),
         (broken(replaces='{ Last = "HighestIsLast" }'), UndefinedNameError, "got Last; define it in Store"),
         (broken(replaces='{ IsLast = "Lowest" }'), UndefinedNameError, "got Lowest; define it in StoreModel"),
-        (STORE.replace("SUB_07", "SUB_70"), UndefinedNameError, "got SUB_70; define it in StoreModel"),
+        (STORE.replace("SUB_07", "Refined"), UndefinedNameError, "got Refined; define it in StoreModel"),
         (STORE.replace("[module.StoreModel]", '[module.StoreModel]\nspecification = "S"'), UndefinedNameError,
          "got S; define it"),
         (broken(checks='["SUB_10"]'), UndefinedNameError, "got SUB_10; add them to its invariants or prop"),
