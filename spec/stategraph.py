@@ -10,7 +10,8 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
-from spec.tlc import DUMP, TIMEOUT, Model, dumping, run, specification
+from spec.manifest import Model
+from spec.tlc import DUMP, TIMEOUT, dumping, job_of, run, specification
 from spec.tool_output import TlcError
 from spec.values import State, parse_state
 
@@ -36,11 +37,8 @@ def kept_at(model: Model, folder: Path) -> Path:
     """Where in a folder a model's dump is kept: named after all that it depends on, so never out of date."""
     package = resources.files("spec")
     entries = [entry for place in (package, package / "models") for entry in place.iterdir()]
-    texts = {
-        entry.name: entry.read_bytes()
-        for entry in entries
-        if entry.name.endswith(".tla") or entry.name == model.cfg
-    }
+    texts = {entry.name: entry.read_bytes() for entry in entries if entry.name.endswith(".tla")}
+    texts[f"{model.name}.cfg"] = model.configuration_text().encode()
     digest = hashlib.sha256(b"\0".join(texts[name] for name in sorted(texts)))
     return folder / f"{model.name}-{digest.hexdigest()[:16]}.dot"
 
@@ -56,9 +54,8 @@ def state_graph(model: Model, timeout: float = TIMEOUT, kept: Path | None = None
     if kept is not None and (dump := kept_at(model, kept)).is_file():
         return parse_graph(dump.read_text("utf-8"))
     with specification() as folder:
-        cfg = folder / "models" / f"unchecked_{model.cfg}"
-        cfg.write_text(unchecked((folder / "models" / model.cfg).read_text("utf-8")), "utf-8")
-        outcome = run(model._replace(cfg=cfg.name), folder, dumping(folder), timeout)
+        job = job_of(model, model.configuration.unchecked())
+        outcome = run(job, folder, dumping(folder), timeout)
         graph = parse_graph((folder / DUMP).read_text("utf-8"))
     if len(graph.nodes) != outcome.states:
         raise GraphSyntaxError(
@@ -66,11 +63,6 @@ def state_graph(model: Model, timeout: float = TIMEOUT, kept: Path | None = None
             "in its dump; run TLC by hand"
         )
     return graph
-
-
-def unchecked(cfg: str) -> str:
-    """The configuration without its invariants and properties: a violation would cut the graph short."""
-    return re.split(r"^(?:INVARIANTS?|PROPERT(?:Y|IES))\b", cfg, maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def parse_graph(text: str) -> StateGraph:

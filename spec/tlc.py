@@ -1,8 +1,7 @@
-"""The models of the specification, and TLC, which checks them.
+"""TLC, which checks the models of the manifest.
 
-`manifest.toml` lists every model with what must come out: success with a pinned number of states and a
-pinned depth, or the violation of one named definition. TLC runs as a process of its own, with all its
-files in a temporary folder; which Java and which jar, `java` tells.
+TLC runs as a process of its own, with all its files in a temporary folder: the modules, and the
+configuration that is made from the manifest. Which Java and which jar, `java` tells.
 """
 
 import re
@@ -10,15 +9,17 @@ import shutil
 import subprocess
 import tempfile
 import time
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from spec.configuration import Configuration
 from spec.counterexample import Trace, render
 from spec.java import class_archive, find_jar, find_java
+from spec.manifest import Model
+from spec.modules import definitions, module_text
 from spec.tool_output import Location, Outcome, SomeTemporalProperty, TlcError, read_outcome
 
 TIMEOUT = 300.0
@@ -27,48 +28,27 @@ DUMP = "graph.dot"
 LARGE = 10_000
 """States from which on the thorough compiler of the JVM pays off."""
 
-_DEFINITION = re.compile(r"^(\w+)(?:\([^)]*\))?\s*==", re.MULTILINE)
-_SECTION = re.compile(r"^(INVARIANTS?|PROPERT(?:Y|IES)|CONSTANTS?|SPECIFICATION)\b", re.MULTILINE)
-_OVERRIDE = re.compile(r"^\s*(\w+)\s*<-\s*(\w+)\s*$", re.MULTILINE)
-
 
 class TlcTimeoutError(TlcError):
     """TLC took longer than it may."""
 
 
-class ManifestError(ValueError):
-    """The manifest of models is malformed."""
-
-
-class Model(NamedTuple):
-    """One model of the manifest: a module, its constants, and what must come out."""
+class Job(NamedTuple):
+    """What TLC runs on."""
 
     name: str
+    """Of the configuration file, and in errors."""
     module: str
-    cfg: str
-    """The file of constants, in the folder of the module."""
-    shows: str
-    """One sentence: what it shows."""
-    violates: str | None
-    """The definition that must be violated; None if everything must hold."""
-    states: int
-    """Pinned number of distinct states; of a violation, as many as one worker meets."""
-    depth: int
-    """Pinned number of states on the longest shortest run, or on the counterexample."""
-    rules: tuple[str, ...]
-    """IDs of the rules that it checks."""
-    triangle: bool
-    """Its state graph is compared with that of the Python reference model."""
-    lesson: bool
-    """A broken model that every verification runs; the others are run as mutants."""
-    thorough: bool = False
-    """A model that takes so long that only a thorough verification runs it."""
-    compares_long: bool = False
-    """A graph so large that only a thorough verification compares it."""
+    configuration: str
+    """The text of the configuration file."""
+    large: bool = False
+    """So large that the thorough compiler of the JVM pays off."""
 
-    def is_compared(self, *, thorough: bool) -> bool:
-        """Whether a verification compares its state graph."""
-        return self.triangle and (thorough or not (self.thorough or self.compares_long))
+
+def job_of(model: Model, configuration: Configuration | None = None) -> Job:
+    """TLC's job for a model; `configuration`: one in the place of its own."""
+    text = model.configuration_text() if configuration is None else configuration.text(model.shows)
+    return Job(model.name, model.module, text, model.states >= LARGE)
 
 
 class Result(NamedTuple):
@@ -103,54 +83,6 @@ class Result(NamedTuple):
         return render(self.trace)
 
 
-def load_manifest() -> dict[str, Model]:
-    """Every model by its name, in the order of the manifest.
-
-    Raises:
-        ManifestError: an entry lacks a field or a name occurs twice.
-    """
-    return parse_manifest((resources.files("spec") / "manifest.toml").read_text("utf-8"))
-
-
-def parse_manifest(text: str) -> dict[str, Model]:
-    """The models of a manifest given as TOML."""
-    try:
-        entries = tomllib.loads(text).get("model", [])
-    except tomllib.TOMLDecodeError as error:
-        raise ManifestError(f"expected TOML, got: {error}; mend the manifest") from error
-    models: dict[str, Model] = {}
-    for entry in entries:
-        model = _model(entry)
-        if model.name in models:
-            raise ManifestError(f"expected each model once, got {model.name} twice; rename one")
-        models[model.name] = model
-    return models
-
-
-def _model(entry: dict[str, Any]) -> Model:
-    try:
-        expect = entry["expect"]
-        return Model(
-            name=entry["name"],
-            module=entry["module"],
-            cfg=entry["cfg"],
-            shows=entry["shows"],
-            violates=None if expect == "success" else expect["violates"],
-            states=entry["states"],
-            depth=entry["depth"],
-            rules=tuple(entry["rules"]),
-            triangle=bool(entry.get("triangle", False)),
-            lesson=entry.get("lesson", False),
-            thorough=entry.get("thorough", False),
-            compares_long=entry.get("triangle") == "thorough",
-        )
-    except (KeyError, TypeError) as error:
-        named = entry.get("name", "without a name")
-        raise ManifestError(
-            f"expected all fields in model {named}, got none or a wrong {error}; add it"
-        ) from error
-
-
 def check(model: Model, timeout: float = TIMEOUT, dump: Path | None = None) -> Result:
     """Run TLC on a model; `timeout` in seconds.
 
@@ -163,7 +95,7 @@ def check(model: Model, timeout: float = TIMEOUT, dump: Path | None = None) -> R
     """
     with specification() as folder:
         begun = time.monotonic()
-        outcome = run(model, folder, dumping(folder) if dump else (), timeout)
+        outcome = run(job_of(model), folder, dumping(folder) if dump else (), timeout)
         seconds = time.monotonic() - begun
         violated = _name(outcome, folder, model)
         if dump is not None and violated is None:
@@ -178,15 +110,16 @@ def dumping(folder: Path) -> tuple[str, ...]:
     return ("-dump", "dot,actionlabels", str(folder / DUMP))
 
 
-def run(model: Model, folder: Path, options: tuple[str, ...] = (), timeout: float = TIMEOUT) -> Outcome:
-    """TLC on a model in a folder given by `specification`, with further options."""
+def run(job: Job, folder: Path, options: tuple[str, ...] = (), timeout: float = TIMEOUT) -> Outcome:
+    """TLC on a job in a folder given by `specification`, with further options."""
     java, jar = find_java(), find_jar()
     archive = class_archive(java, jar)
     models = folder / "models"
+    (models / f"{job.name}.cfg").write_text(job.configuration, "utf-8")
     command = [
         *(
             java,
-            *_jvm_flags(model),
+            *_jvm_flags(job),
             *archive.flags(folder),
             "-Xss16m",
             f"-Djava.io.tmpdir={folder}",  # it unpacks its modules there, and two runs must not share them
@@ -199,7 +132,7 @@ def run(model: Model, folder: Path, options: tuple[str, ...] = (), timeout: floa
         # in between it would depend on the time how many states are met, and with fingerprints that are
         # chosen anew for each run, which of several endless counterexamples is found
         *("-lncheck", "final", "-fp", "0"),
-        *(*options, "-config", model.cfg, f"{model.module}.tla"),
+        *(*options, "-config", f"{job.name}.cfg", f"{job.module}.tla"),
     ]
     try:
         finished = subprocess.run(
@@ -207,75 +140,34 @@ def run(model: Model, folder: Path, options: tuple[str, ...] = (), timeout: floa
         )
     except subprocess.TimeoutExpired as error:
         raise TlcTimeoutError(
-            f"expected TLC to finish {model.name} within {timeout:.0f} s, got nothing; "
+            f"expected TLC to finish {job.name} within {timeout:.0f} s, got nothing; "
             "give it longer or make the model smaller"
         ) from error
     archive.keep(folder)
     try:
         return read_outcome(finished.stdout, finished.returncode)
     except TlcError as error:
-        raise type(error)(f"{model.name}: {error} {finished.stderr[-400:]}".rstrip()) from error
+        raise type(error)(f"{job.name}: {error} {finished.stderr[-400:]}".rstrip()) from error
 
 
-def _jvm_flags(model: Model) -> tuple[str, ...]:
+def _jvm_flags(job: Job) -> tuple[str, ...]:
     """A small model is over before the thorough compiler pays off."""
-    quick = ("-XX:TieredStopAtLevel=1",) if model.states < LARGE else ()
+    quick = () if job.large else ("-XX:TieredStopAtLevel=1",)
     return ("-XX:+UseSerialGC", *quick)
 
 
 @contextmanager
 def specification() -> Iterator[Path]:
-    """A temporary folder with every module and configuration: nothing is left where we are installed."""
+    """A temporary folder with every module: nothing is left where we are installed."""
     with tempfile.TemporaryDirectory(prefix="barrierspec-tlc-") as name:
         folder = Path(name)
         (folder / "models").mkdir()
         package = resources.files("spec")
         for source, target in ((package, folder), (package / "models", folder / "models")):
             for entry in source.iterdir():
-                if entry.name.endswith((".tla", ".cfg")):
+                if entry.name.endswith(".tla"):
                     (target / entry.name).write_text(entry.read_text("utf-8"), "utf-8")
         yield folder
-
-
-def definitions(text: str) -> dict[str, int]:
-    """The top-level definitions of a module: by name, the line on which each begins."""
-    return {found[1]: text.count("\n", 0, found.start()) + 1 for found in _DEFINITION.finditer(text)}
-
-
-def module_text(module: str) -> str:
-    """The text of a module of the specification.
-
-    Raises:
-        FileNotFoundError: there is no such module.
-    """
-    package = resources.files("spec")
-    for place in (package / f"{module}.tla", package / "models" / f"{module}.tla"):
-        if place.is_file():
-            return place.read_text("utf-8")
-    raise FileNotFoundError(
-        f"expected a module of the specification, got {module}; see spec/ for their names"
-    )
-
-
-def checked(model: Model) -> tuple[str, ...]:
-    """The invariants and properties that a model's configuration lists, in their order."""
-    return _listed_under(model, "INV", "PROP")
-
-
-def _listed_under(model: Model, *headings: str) -> tuple[str, ...]:
-    text = (resources.files("spec") / "models" / model.cfg).read_text("utf-8")
-    parts = _SECTION.split(text)
-    named: list[str] = []
-    for heading, body in zip(parts[1::2], parts[2::2], strict=True):
-        if heading.startswith(headings):
-            named.extend(body.split())
-    return tuple(named)
-
-
-def replaced(model: Model) -> tuple[tuple[str, str], ...]:
-    """The operators that a model's configuration replaces: (operator, replacement)."""
-    text = (resources.files("spec") / "models" / model.cfg).read_text("utf-8")
-    return tuple((found[1], found[2]) for found in _OVERRIDE.finditer(text))
 
 
 def _name(outcome: Outcome, folder: Path, model: Model) -> str | None:
@@ -298,12 +190,13 @@ def _temporal(model: Model) -> str:
     """TLC does not tell which temporal property is violated: it is the one that the configuration lists."""
     text = module_text(model.module)
     over_steps = re.compile(r"^(\w+) == \[\]\[", re.MULTILINE)  # TLC names these
-    return " or ".join(name for name in _listed_under(model, "PROP") if name not in over_steps.findall(text))
+    named = over_steps.findall(text)
+    return " or ".join(name for name in model.configuration.properties if name not in named)
 
 
 def _listed(name: str, module: str, model: Model) -> str:
     """A definition that the configuration does not list is reached through an instance that it does."""
-    listed = checked(model)
+    listed = model.configuration.checked
     if name in listed:
         return name
     text = module_text(model.module)

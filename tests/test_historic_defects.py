@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conformance.mutants.catalogue import LAYERS, load_catalogue
-from spec.tlc import load_manifest
+from spec.manifest import load_manifest
 
 PAGE = Path(__file__).parent.parent / "docs" / "historic-defects.md"
 DEFECTS = tomllib.loads(files("conformance.mutants").joinpath("historic.toml").read_text("utf-8"))["defect"]

@@ -8,8 +8,8 @@ import pytest
 
 from conformance.mutants.catalogue import load_catalogue
 from model.properties import PROPERTIES
+from spec.manifest import load_manifest
 from spec.rules import load_rules
-from spec.tlc import load_manifest
 
 ROOT = Path(__file__).parent.parent
 RULES = load_rules()
@@ -32,7 +32,7 @@ def cited(*patterns: str) -> Counter[str]:
 
 def test_every_citation_is_of_a_rule():
     everywhere = cited(
-        "spec/**/*.tla", "spec/manifest.toml", "model/**/*.py", "impl/**/*.py", "conformance/**/*.py",
+        "spec/**/*.tla", "spec/manifests/*.toml", "model/**/*.py", "impl/**/*.py", "conformance/**/*.py",
         "conformance/**/*.toml", "tests/**/*.py", "tests/**/*.txt", "docs/**/*.md", "*.md",
     )  # fmt: skip
 

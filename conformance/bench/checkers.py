@@ -10,7 +10,6 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -38,7 +37,7 @@ class Gate(NamedTuple):
 
 
 class Composition(NamedTuple):
-    """A composed dataflow of spec/manifest.toml, with another number of records of each source."""
+    """A composed dataflow of spec/manifests, with another number of records of each source."""
 
     model: str
     records: int
@@ -74,14 +73,15 @@ def tlc(gate: Gate) -> Explored:
 
 
 def tlc_on(name: str, records: int | None = None) -> Explored:
-    """TLC on a model of spec/manifest.toml, without its properties, on two workers; see `Composition`."""
-    from spec.tlc import load_manifest
+    """TLC on a model of spec/manifests, without its properties, on two workers; see `Composition`."""
+    from spec.manifest import load_manifest
 
     model = load_manifest()[name]
-    text = resources.files("spec").joinpath("models", model.cfg).read_text("utf-8")
+    configuration = model.configuration.unchecked()
     if records is not None:
-        text = re.sub(r"(?<=MaxRecords = )\d+", str(records), text)
-    return _tlc(model.module, re.split(r"^(?:INVARIANTS?|PROPERT(?:Y|IES))$", text, flags=re.MULTILINE)[0])
+        constants = {**dict(configuration.constants), "MaxRecords": records}
+        configuration = configuration._replace(constants=tuple(constants.items()))
+    return _tlc(model.module, configuration.text())
 
 
 def _tlc(module: str, configuration: str) -> Explored:
@@ -161,7 +161,7 @@ def ours(engine: str, gate: Gate, *more: str, kernels: str | None = None) -> Exp
 
 
 def ours_on(name: str) -> Explored:
-    """The explorer on a model of spec/manifest.toml."""
+    """The explorer on a model of spec/manifests."""
     return _ours("manifest", name)
 
 

@@ -27,7 +27,7 @@ def measure(folder: Path, scale: Scale) -> Report:
     with TemporaryDirectory(prefix="barrierspec-kernels-") as kernels:
         rows += alike(composed.name, _composed(composed, scale.times, kernels))
     setting = (
-        "every reachable state of two models of spec/manifest.toml and of a larger dataflow, no property "
+        "every reachable state of two models of spec/manifests and of a larger dataflow, no property "
         "asked; all have counted the same states. Seconds are those of the search; the start of programs, "
         "parsing and compilation are told beside them, and of a composition the answers of the Python model, "
         "with the most memory that all processes of a search held"

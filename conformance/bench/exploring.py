@@ -1,5 +1,5 @@
 """One search in a process of its own: `python -m conformance.bench.exploring ENGINE CHANNELS IDS [HOW]`,
-`manifest NAME` for a model of spec/manifest.toml in Python, or `framed NAME RECORDS CORES` for a composed
+`manifest NAME` for a model of spec/manifests in Python, or `framed NAME RECORDS CORES` for a composed
 dataflow of it, with so many records a source, by what its moves look at.
 
 ENGINE: `python`, `columns`, `compiled` or `unlabelled` (HOW: cores), `spark` (HOW: a master) or `minicheck`.
@@ -36,10 +36,10 @@ def python(channels: int, ids: int) -> Counted:
 
 
 def manifest(name: str) -> Counted:
-    """The explorer on a model of spec/manifest.toml, whose states have what TLC's have."""
+    """The explorer on a model of spec/manifests, whose states have what TLC's have."""
     from conformance.compare.projection import projection_of
     from model.engines.explore import explore
-    from spec.tlc import load_manifest
+    from spec.manifest import load_manifest
 
     projection = projection_of(load_manifest()[name])
     begun = time.perf_counter()
@@ -135,7 +135,7 @@ def composed(name: str, records: int) -> World:
     """A model of DataflowModel.tla, in which nothing is said in a step."""
     from conformance.compare.projection import configuration_of
     from conformance.compare.projection_dataflow import dataflow_world_of
-    from spec.tlc import load_manifest
+    from spec.manifest import load_manifest
 
     configuration = configuration_of(load_manifest()[name])
     constants = {**configuration.numbers, "MaxRecords": records}

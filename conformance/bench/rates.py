@@ -189,8 +189,9 @@ def _exploration(*, channels: int, ids: int) -> Run:
 def _tlc() -> Iterator[Benchmark]:
     """TLC on the largest model of the manifest in which everything holds."""
     from spec import tlc
+    from spec.manifest import load_manifest
 
-    sound = [model for model in tlc.load_manifest().values() if model.violates is None]
+    sound = [model for model in load_manifest().values() if model.violates is None]
     if not sound:
         return
     largest = max(sound, key=lambda model: model.states)

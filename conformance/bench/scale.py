@@ -20,9 +20,9 @@ class Scale(NamedTuple):
     most: tuple[int, int] = (6, 9)
     """Channels and highest id of the gate that is explored for its size alone."""
     models: tuple[str, ...] = ("coordinator", "dataflow")
-    """Models of spec/manifest.toml that are explored besides."""
+    """Models of spec/manifests that are explored besides."""
     composition: tuple[str, int] = ("dataflow", 4)
-    """A composed dataflow of spec/manifest.toml, and how many records a source has instead of its own."""
+    """A composed dataflow of spec/manifests, and how many records a source has instead of its own."""
     jobs: int = 2_000
     """Whose logs are validated."""
 

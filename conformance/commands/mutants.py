@@ -42,7 +42,7 @@ def command(
     from conformance.report import casualties, mutation_score
     from conformance.rule_index import UnknownRuleError
     from conformance.verdict import Exit
-    from spec.tlc import load_manifest
+    from spec.manifest import load_manifest
     from spec.tool_output import TlcError
 
     try:

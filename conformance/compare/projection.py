@@ -4,9 +4,7 @@ One entry for each closed model that stands in both languages: how the constants
 make the Python world, and how a TLA+ state reads as a node of that world with the words of its last step.
 """
 
-import re
 from collections.abc import Callable, Collection, Mapping
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from conformance.compare import (
@@ -35,7 +33,7 @@ from model.profiles import NEWEST, PROFILES, Profile
 from model.store import Entry, Store
 from model.tracking import Tracked, Tracker
 from model.unaligned import new_gate
-from spec.tlc import Model, replaced
+from spec.manifest import Model
 from spec.values import State
 
 Said = tuple[tuple[Any, ...], ...]
@@ -61,10 +59,10 @@ class Projection(NamedTuple):
 
 
 def projection_of(model: Model) -> Projection:
-    """The projection of a model of spec/manifest.toml; raises ProjectionError if there is none."""
+    """The projection of a model of spec/manifests; raises ProjectionError if there is none."""
     constants = constants_of(model)
     if model.module == "GateModel":
-        return _gate(constants, profile_of(model), _configuration(model))
+        return _gate(constants, profile_of(model), injects=("Injects", "Yes") in model.configuration.replaced)
     if model.module == "StoringModel":
         return _storing(constants, profile_of(model))
     if model.module == "UnalignedModel":
@@ -93,33 +91,27 @@ def projection_of(model: Model) -> Projection:
 
 
 def constants_of(model: Model) -> Mapping[str, int | bool]:
-    """The constants of the model's configuration."""
-    found = re.findall(r"^\s*(\w+) = (TRUE|FALSE|\d+)\s*$", _configuration(model), flags=re.MULTILINE)
-    return {name: value == "TRUE" if value in ("TRUE", "FALSE") else int(value) for name, value in found}
+    """The constants of the model's configuration that are no sets."""
+    return {name: value for name, value in model.configuration.constants if not isinstance(value, tuple)}
 
 
 def profile_of(model: Model) -> Profile:
     """The generation that the model's configuration picks (`Switches <- Flink_1_9`), else the newest."""
-    found = re.search(r"^\s*Switches <- Flink_(\w+)\s*$", _configuration(model), flags=re.MULTILINE)
-    return NEWEST if found is None else PROFILES["flink-" + found[1].replace("_", ".")]
+    chosen = dict(model.configuration.replaced).get("Switches")
+    return NEWEST if chosen is None else PROFILES["flink-" + chosen.removeprefix("Flink_").replace("_", ".")]
 
 
 def configuration_of(model: Model) -> projection_coordinator.Configuration:
     """The configuration of a model of the coordinator, of its store or of its failures."""
-    found = re.findall(r"^\s*(\w+) = \{([\d, ]*)\}\s*$", _configuration(model), flags=re.MULTILINE)
-    sets = {name: tuple(int(member) for member in re.findall(r"\d+", members)) for name, members in found}
-    return projection_coordinator.Configuration(constants_of(model), sets, dict(replaced(model)))
-
-
-def _configuration(model: Model) -> str:
-    return files("spec").joinpath("models", model.cfg).read_text(encoding="utf-8")
+    sets = {name: value for name, value in model.configuration.constants if isinstance(value, tuple)}
+    return projection_coordinator.Configuration(constants_of(model), sets, dict(model.configuration.replaced))
 
 
 def _plain_words(event: Event, effects: tuple[Effect, ...]) -> Said:
     return tuple((said[-1], *said[:-1]) for said in (event, *effects))
 
 
-def _gate(constants: Mapping[str, int | bool], profile: Profile, configuration: str) -> Projection:
+def _gate(constants: Mapping[str, int | bool], profile: Profile, *, injects: bool) -> Projection:
     from model.cases.gate import gate_cases
 
     channels = int(constants["N"])
@@ -130,7 +122,7 @@ def _gate(constants: Mapping[str, int | bool], profile: Profile, configuration: 
         counts_as_aligned=counts_as_aligned,
         polled=bool(constants["Polled"]),
         profile=profile,
-        injects="Injects <- Yes" in configuration,
+        injects=injects,
     )
 
     def node(state: State) -> Node:

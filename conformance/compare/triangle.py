@@ -17,8 +17,8 @@ from model.engines.explore import Graph, explore
 from model.engines.prove import Case
 from model.engines.relation import DifferentCaseError, NotDeterministicError, Relation
 from model.events import Effects, Event, Rules
+from spec.manifest import Model
 from spec.stategraph import StateGraph, state_graph
-from spec.tlc import Model
 
 Edge = tuple[Node, str, Node]
 Numbered = tuple[int, str, int]
@@ -49,7 +49,7 @@ class Agreement(NamedTuple):
 
 
 def triangle(model: Model, kept: Path | None = None) -> Agreement:
-    """Compare one model of spec/manifest.toml; `kept` is a folder where its dump may lie already.
+    """Compare one model of spec/manifests; `kept` is a folder where its dump may lie already.
 
     Raises TlcError if TLC fails, ProjectionError if no Python twin is declared.
     """

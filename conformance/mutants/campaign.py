@@ -1,16 +1,15 @@
 """Every mutant of the catalogue, each in a fresh process: it must be killed, and by the rule it names."""
 
 import json
-import re
 import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from importlib import resources
 from typing import NamedTuple
 
 from conformance.mutants.catalogue import Mutant, counted, load_catalogue
 from conformance.own_process import own_process
 from spec import tlc
+from spec.manifest import Model, load_manifest
 
 SECONDS = 300
 """The time limit for one mutant."""
@@ -64,9 +63,9 @@ def judge(mutant: Mutant) -> Verdict:
 
 
 def _judge_spec(mutant: Mutant) -> Verdict:
-    models = tlc.load_manifest()
+    models = load_manifest()
     if mutant.model not in models:
-        raise MutantFailure(f"{mutant.id}: spec/manifest.toml has no model {mutant.model!r}")
+        raise MutantFailure(f"{mutant.id}: the manifest has no model {mutant.model!r}")
     result = tlc.check(models[mutant.model])
     violated = (result.violated or "").replace("_", "-")
     length = max(0, len(result.trace) - 1)
@@ -74,16 +73,12 @@ def _judge_spec(mutant: Mutant) -> Verdict:
     return Verdict(mutant, rules, length, f"TLC, {mutant.model}", _size_of(models[mutant.model]))
 
 
-_CHANNELS = re.compile(r"^\s*N = (\d+)$", re.MULTILINE)
-_TASKS = re.compile(r"^\s*Tasks = \{([^}]*)\}$", re.MULTILINE)
-
-
-def _size_of(model: tlc.Model) -> str:
-    text = (resources.files("spec") / "models" / model.cfg).read_text("utf-8")
-    channels, tasks = _CHANNELS.search(text), _TASKS.search(text)
-    if tasks is not None:
-        return counted(len(tasks[1].split(",")), "task")
-    return counted(int(channels[1]), "channel") if channels is not None else ""
+def _size_of(model: Model) -> str:
+    constants = dict(model.configuration.constants)
+    channels, tasks = constants.get("N"), constants.get("Tasks")
+    if isinstance(tasks, tuple):
+        return counted(len(tasks), "task")
+    return counted(channels, "channel") if isinstance(channels, int) else ""
 
 
 def _judge_python(mutant: Mutant) -> Verdict:

@@ -1,7 +1,7 @@
 """The catalogue of mutants: broken variants of the specification, the model and the implementation.
 
 Each entry of catalogue.toml names the rule that it breaks. In the model and the implementation a mutant
-is one edit of one module (`source_edit`); in the specification it is a model of spec/manifest.toml that
+is one edit of one module (`source_edit`); in the specification it is a model of spec/manifests that
 overrides an operator and is expected to be refuted.
 """
 
@@ -33,7 +33,7 @@ class Mutant(NamedTuple):
     find: str = ""
     replace: str = ""
     model: str = ""
-    """Of spec: the model in spec/manifest.toml."""
+    """Of spec: the model in spec/manifests."""
 
 
 def component_of(mutant: Mutant, modules: Mapping[str, str]) -> str:

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from conformance.parts.result import DUMPS, Context, Finding, PartResult, verdict_of
+from spec.manifest import Model, load_manifest
 from spec.stategraph import kept_at
-from spec.tlc import Model, Result, check, load_manifest
+from spec.tlc import Result, check
 
 UNRULED = "none"
 """Charged where a pinned count differs and no rule is violated."""
@@ -74,4 +75,4 @@ def rule_of(definition: str) -> str:
 
 
 def _place(model: Model) -> str:
-    return f"spec/models/{model.cfg} of {model.module}"
+    return f"{model.name} of {model.module}"

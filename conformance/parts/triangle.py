@@ -5,7 +5,7 @@ from itertools import repeat
 
 from conformance.compare.triangle import Agreement, triangle
 from conformance.parts.result import DUMPS, Context, Finding, PartResult, verdict_of
-from spec.tlc import Model, load_manifest
+from spec.manifest import Model, load_manifest
 
 UNRULED = "none"
 """Charged where only the specification has an edge and the model fires nothing at all."""

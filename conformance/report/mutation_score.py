@@ -22,7 +22,7 @@ from conformance.report import casualties
 FORMAT = 2
 _JUDGED_BY = ("spec", "model", "impl", "conformance/adapters", "conformance/drive", "conformance/mutants")
 _PINNED = ("conformance/rule-cases.txt", "conformance/scenarios.toml")
-_SUFFIXES = (".py", ".tla", ".cfg", ".toml", ".json")
+_SUFFIXES = (".py", ".tla", ".toml", ".json")
 
 
 @cache

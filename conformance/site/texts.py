@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from model.properties import PROPERTIES
+from spec.modules import definitions, module_text
 from spec.rules import Rule
-from spec.tlc import definitions, module_text
 
 _RULED = re.compile(r"^(?:-{10,}|={10,}|-+ MODULE .*)$", re.MULTILINE)
 """What parts a module: lines, its head and its end."""

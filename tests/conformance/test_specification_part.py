@@ -6,7 +6,8 @@ import pytest
 
 from conformance.parts import specification
 from conformance.parts.result import Context
-from spec.tlc import Model, Result, load_manifest
+from spec.manifest import Model, load_manifest
+from spec.tlc import Result
 
 MODELS = load_manifest()
 

@@ -12,8 +12,8 @@ from model.coordinator_events import CoordinatorRestart
 from model.coordinator_state import Coordinator
 from model.events import Barrier, DeclineMessage, Event, Step
 from model.steps import step_of
-from spec.stategraph import state_graph, unchecked
-from spec.tlc import load_manifest
+from spec.manifest import load_manifest
+from spec.stategraph import state_graph
 
 MODELS = load_manifest()
 
@@ -172,9 +172,3 @@ def test_a_graph_that_lacks_one_edge_is_seen(dumped):
 def test_a_model_without_a_twin_is_an_error():
     with pytest.raises(ProjectionError, match="SinkModel"):
         projection_of(MODELS["sink"])
-
-
-def test_a_dump_is_made_without_the_properties():
-    text = "SPECIFICATION Spec\nCONSTANTS\n    N = 2\nINVARIANTS\n    TypeOK\nPROPERTIES\n    ALIGN_01\n"
-
-    assert unchecked(text) == "SPECIFICATION Spec\nCONSTANTS\n    N = 2\n"

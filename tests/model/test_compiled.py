@@ -22,7 +22,7 @@ from model.events import Barrier, Trigger
 from model.profiles import PROFILES
 from model.properties import of_component
 from model.properties.registry import Property
-from spec.tlc import load_manifest
+from spec.manifest import load_manifest
 
 GATES = (
     bounded_gate(1, 3),

@@ -22,7 +22,7 @@ from model.engines.program import Node
 from model.engines.touching import Members, Reading, StandIn, settled
 from model.events import Commit, Event, Step
 from model.properties import Property, of_component
-from spec.tlc import load_manifest
+from spec.manifest import load_manifest
 
 ONE_CHECKPOINT = REPLAY._replace(checkpoints=1)
 ONCE = of_component("dataflow")

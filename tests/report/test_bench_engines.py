@@ -20,7 +20,7 @@ from conformance.bench.rates import MeasurementError
 from conformance.bench.watched import watch
 from model.closed.bounds import bounded_gate
 from model.engines.explore import explore
-from spec.tlc import load_manifest
+from spec.manifest import load_manifest
 
 GATE = Gate(2, 3)
 """`gate_handler_2` of the manifest."""

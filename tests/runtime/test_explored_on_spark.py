@@ -55,7 +55,7 @@ def test_counts_are_those_of_the_explorer(gate: Bounded, program: Program, spark
 
 
 def test_states_with_what_was_said_are_those_of_tlc(gate: Bounded, spark, tmp_path: Path) -> None:
-    """`gate_handler_2` of spec/manifest.toml: 331 states, five on the longest shortest run."""
+    """`gate_handler_2` of spec/manifests: 331 states, five on the longest shortest run."""
     found = engine(program_of(*gate, words=all_words), spark, tmp_path).explore()
     assert (found.states, found.depth + 1) == (331, 5)
 

@@ -4,8 +4,9 @@ import re
 
 import pytest
 
+from spec.manifest import load_manifest
+from spec.modules import definitions, module_text
 from spec.rules import RuleIndexError, load_rules, parse_rules
-from spec.tlc import definitions, load_manifest, module_text
 
 RULES = load_rules()
 ENTRY = '[[rule]]\nid = "ALIGN-01"\ntitle = "t"\nmust = "m"\nsource = "s"\nholds = "all"\n'

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from spec import java, tlc
+from spec.manifest import load_manifest
 from spec.stategraph import GraphSyntaxError, kept_at, parse_graph, state_graph
-from spec.tlc import ManifestError, check, checked, load_manifest, parse_manifest, replaced
+from spec.tlc import check
 
 SPEC = Path(tlc.__file__).parent
 MANIFEST = load_manifest()
@@ -96,25 +97,6 @@ def test_parallel_edges_of_two_actions_stay_apart():
 def test_an_edge_to_nowhere_is_refused():
     with pytest.raises(GraphSyntaxError, match="expected a state for every edge"):
         parse_graph('1 [label="x = 0",style = filled]\n1 -> 2 [label="A"];\n')
-
-
-def test_every_configuration_stands_in_the_manifest():
-    listed = {model.cfg for model in MANIFEST.values()}
-    assert listed == {path.name for path in (SPEC / "models").glob("*.cfg")}
-
-
-@pytest.mark.parametrize("model", MANIFEST.values(), ids=MANIFEST.keys())
-def test_a_model_checks_what_it_lists(model):
-    named = {name.replace("_", "-") for name in checked(model)}
-    assert set(model.rules) <= named
-    if model.violates is not None:
-        assert model.violates in checked(model)
-        assert [pair for pair in replaced(model) if pair[0] != "Start"]
-
-
-def test_the_manifest_wants_every_field():
-    with pytest.raises(ManifestError, match="lonely"):
-        parse_manifest('[[model]]\nname = "lonely"\n')
 
 
 def test_the_classes_are_archived_by_the_first_run_and_mapped_by_the_next(monkeypatch, tmp_path):

@@ -18,6 +18,7 @@ from conformance.vectors.tla.answers import came, due, fits
 from conformance.vectors.tla.seat import NotInTlaError, Raw, Seat, Told, set_of, value
 from conformance.vectors.tla.seats import seat_of
 from spec import tlc
+from spec.modules import definitions, module_text
 from spec.tool_output import Location, Outcome, TlcError
 
 WIDTH = 78
@@ -144,7 +145,7 @@ AsProtocol == [][
 
 
 def _cfg(seat: Seat, divergence: Divergence) -> str:
-    text = tlc.module_text(seat.module)
+    text = module_text(seat.module)
     rules = seat.rules if isinstance(divergence.got, Answer) else ()
     steps = [name for name in rules if re.search(rf"^{name} ==\s*\[\]\[", text, re.MULTILINE)]
     states = [name for name in rules if name not in steps]
@@ -179,24 +180,11 @@ def replay(module: Module) -> Replay:
         if next(folder.rglob(f"{module.name}.tla"), None) is not None:
             raise ModuleNameError(f"{module.name} is a module of the specification; give a divergence")
         (folder / "models" / f"{module.name}.tla").write_text(module.tla, "utf-8")
-        (folder / "models" / f"{module.name}.cfg").write_text(module.cfg, "utf-8")
-        model = tlc.Model(
-            name=module.name,
-            module=module.name,
-            cfg=f"{module.name}.cfg",
-            shows="",
-            violates=None,
-            states=0,
-            depth=0,
-            rules=(),
-            triangle=False,
-            lesson=False,
-        )
-        outcome, unchecked = _run(model, folder)
+        outcome, unchecked = _run(tlc.Job(module.name, module.name, module.cfg), folder)
         violated = outcome.violated
         if isinstance(violated, Location):
             text = next(folder.rglob(f"{violated.module}.tla")).read_text("utf-8")
-            begins = {line: name for name, line in tlc.definitions(text).items() if line <= violated.line}
+            begins = {line: name for name, line in definitions(text).items() if line <= violated.line}
             return Replay(outcome, begins[max(begins)], unchecked)
         return Replay(outcome, None if violated is None else str(violated), unchecked)
 
@@ -209,17 +197,15 @@ _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _FAILED = re.compile(r"Evaluating (?:action property|invariant) (\w+) failed")
 
 
-def _run(model: tlc.Model, folder: Path) -> tuple[Outcome, tuple[str, ...]]:
+def _run(job: tlc.Job, folder: Path) -> tuple[Outcome, tuple[str, ...]]:
     """TLC's run without the rules that it cannot evaluate, and the names of those."""
     unchecked: list[str] = []
     while True:
         try:
-            return tlc.run(model, folder), tuple(unchecked)
+            return tlc.run(job, folder), tuple(unchecked)
         except TlcError as error:
             failed = _FAILED.search(str(error))
-            cfg = folder / "models" / model.cfg
-            rules = cfg.read_text("utf-8")
-            if failed is None or f"    {failed[1]}\n" not in rules:
+            if failed is None or f"    {failed[1]}\n" not in job.configuration:
                 raise
             unchecked.append(failed[1])
-            cfg.write_text(rules.replace(f"    {failed[1]}\n", ""), "utf-8")
+            job = job._replace(configuration=job.configuration.replace(f"    {failed[1]}\n", ""))

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from conformance import escape
 from conformance.adapters.protocol import Wire
 from conformance.drive.oracle import Edge, canonical
-from spec import tlc
+from spec.manifest import load_manifest
 
 
 class NotInTlaError(ValueError):
@@ -139,7 +139,7 @@ class Seat(NamedTuple):
 
 def rules_of(model: str, *but: str) -> tuple[str, ...]:
     """What a model of the manifest checks, `but` those definitions that only its environment makes true."""
-    checked = tlc.checked(tlc.load_manifest()[model])
+    checked = load_manifest()[model].configuration.checked
     return tuple(name for name in checked if name not in ("TypeOK", *but))
 
 

@@ -1,0 +1,31 @@
+"""`barrierspec configs`: the configuration files of the models, for other tools than ours."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[MODEL]...")
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path),
+              help="Folder of the files; spec/models has the modules that they belong to.")  # fmt: skip
+def command(names: tuple[str, ...], out: Path) -> int:
+    """Write the configuration file of each MODEL (left out: of all) as `MODEL.cfg`.
+
+    TLC, the TLA+ Toolbox and editors read such a file beside the module of the model.
+    """
+    from conformance.verdict import Exit
+    from spec.manifest import load_manifest
+
+    models = load_manifest()
+    unknown = [name for name in names if name not in models]
+    if unknown:
+        raise click.UsageError(
+            f"expected models of spec/manifests, got {', '.join(unknown)}; leave the names out to see all"
+        )
+    out.mkdir(parents=True, exist_ok=True)
+    for name in names or models:
+        model = models[name]
+        (out / f"{name}.cfg").write_text(model.configuration_text(), encoding="utf-8")
+        click.echo(f"  {out / name}.cfg   {model.module}.tla")
+    return Exit.CONFORMS

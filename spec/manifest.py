@@ -1,0 +1,258 @@
+"""The manifest: every model of the specification, what TLC reads of it, and what must come out.
+
+`manifests/` has a file for each component. A table `[module.NAME]` states once what the models of a module
+are checked for: `invariants`, `properties` and, unless it is `Spec`, the `specification`. A table
+`[model.NAME]` is one model:
+
+    module, base    the module; or a model from which it has everything that it does not state itself
+    shows           one sentence
+    constants       their values, over those of the base
+    replaces        definitions put in the place of operators, over those of the base
+    checks          only these of the module's invariants and properties
+    without         all of the module's invariants and properties but these
+    expect          `states` and `depth`; `violates` if a definition must be violated
+    unexercised     rules that it checks and that do not count as checked: what they constrain does not occur
+    triangle        its state graph is compared with the Python model's; "thorough" if only then
+    lesson          a broken model that every verification runs; the others are run as mutants
+    thorough        takes minutes, so that only a thorough verification runs it
+
+A model takes `module`, `constants`, `replaces` and one of `checks` and `without` from its base, nothing else.
+Its rules are those whose definitions it checks; a broken one's is the rule that it violates.
+"""
+
+import re
+import tomllib
+from collections.abc import Collection, Mapping
+from importlib import resources
+from typing import Any, NamedTuple
+
+from spec.configuration import Configuration, Constant
+from spec.modules import names_of
+
+_RULE = re.compile(r"[A-Z]+_\d\d")
+_OF_MODULE = ("specification", "invariants", "properties")
+_INHERITED = ("module", "constants", "replaces", "checks", "without")
+_OF_MODEL = (*_INHERITED, "base", "shows", "expect", "unexercised", "triangle", "lesson", "thorough")
+_EXPECTED = ("states", "depth", "violates")
+
+_Table = Mapping[str, Any]
+
+
+class ManifestError(ValueError):
+    """The manifest of models is malformed; the message says what to do."""
+
+
+class BaseError(ManifestError):
+    """A model names a base that there is not, or is its own base."""
+
+
+class UndefinedNameError(ManifestError):
+    """The manifest names what the module does not declare or define, or leaves a constant without a value."""
+
+
+class Model(NamedTuple):
+    """One model of the manifest: a module, its configuration, and what must come out."""
+
+    name: str
+    module: str
+    configuration: Configuration
+    shows: str
+    """One sentence: what it shows."""
+    violates: str | None
+    """The definition that must be violated; None if everything must hold."""
+    states: int
+    """Pinned number of distinct states; of a violation, as many as one worker meets."""
+    depth: int
+    """Pinned number of states on the longest shortest run, or on the counterexample."""
+    rules: tuple[str, ...]
+    """IDs of the rules that it checks."""
+    triangle: bool
+    """Its state graph is compared with that of the Python reference model."""
+    lesson: bool
+    """A broken model that every verification runs; the others are run as mutants."""
+    thorough: bool = False
+    """A model that takes so long that only a thorough verification runs it."""
+    compares_long: bool = False
+    """A graph so large that only a thorough verification compares it."""
+
+    def is_compared(self, *, thorough: bool) -> bool:
+        """Whether a verification compares its state graph."""
+        return self.triangle and (thorough or not (self.thorough or self.compares_long))
+
+    def configuration_text(self) -> str:
+        """Its configuration file: the sentence that it shows, and all statements."""
+        return self.configuration.text(self.shows)
+
+
+def load_manifest() -> dict[str, Model]:
+    """Every model by its name, in the order of the files of `manifests/` and of each file.
+
+    Raises:
+        ManifestError: an entry lacks a field, or names what there is not.
+    """
+    folder = resources.files("spec") / "manifests"
+    files = {entry.name: entry for entry in folder.iterdir() if entry.name.endswith(".toml")}
+    return parse_manifest(*(files[name].read_text("utf-8") for name in sorted(files)))
+
+
+def parse_manifest(*texts: str) -> dict[str, Model]:
+    """The models of a manifest given as TOML, one text or several."""
+    modules: dict[str, _Table] = {}
+    entries: dict[str, _Table] = {}
+    for text in texts:
+        try:
+            tables = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise ManifestError(f"expected TOML, got: {error}; mend the manifest") from error
+        _confirm_fields("the manifest", tables, ("module", "model"))
+        for kind, known in (("module", modules), ("model", entries)):
+            for name, entry in tables.get(kind, {}).items():
+                if name in known:
+                    raise ManifestError(f"expected each {kind} once, got {name} twice; rename one")
+                known[name] = entry
+    for name, entry in modules.items():
+        _confirm_fields(f"module {name}", entry, _OF_MODULE)
+    for name, entry in entries.items():
+        _confirm_fields(f"model {name}", entry, _OF_MODEL)
+    return {name: _model(name, entries, modules) for name in entries}
+
+
+def _confirm_fields(where: str, table: _Table, known: Collection[str]) -> None:
+    unknown = sorted(set(table) - set(known))
+    if unknown:
+        raise ManifestError(
+            f"{where}: expected fields among {', '.join(known)}, got {', '.join(unknown)}; "
+            "correct the name or remove it"
+        )
+
+
+def _model(name: str, entries: Mapping[str, _Table], modules: Mapping[str, _Table]) -> Model:
+    entry, whole = entries[name], _with_base(name, entries)
+    try:
+        module, expect = whole["module"], entry["expect"]
+        _confirm_fields(f"model {name}, expect", expect, _EXPECTED)
+        if module not in modules:
+            raise ManifestError(
+                f"model {name}: expected a module that the manifest has, got {module}; "
+                f"correct it or add a table [module.{module}]"
+            )
+        model = Model(
+            name=name,
+            module=module,
+            configuration=_configuration(name, whole, modules[module]),
+            shows=entry["shows"],
+            violates=expect.get("violates"),
+            states=expect["states"],
+            depth=expect["depth"],
+            rules=(),
+            triangle=bool(entry.get("triangle", False)),
+            lesson=entry.get("lesson", False),
+            thorough=entry.get("thorough", False),
+            compares_long=entry.get("triangle") == "thorough",
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ManifestError(
+            f"model {name}: expected all fields, got none or a wrong {error}; add it"
+        ) from error
+    _confirm_names(model)
+    return model._replace(rules=_rules(model, entry.get("unexercised", [])))
+
+
+def _with_base(name: str, entries: Mapping[str, _Table], derived: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What a model's configuration is made of: its own fields over those of its base."""
+    if name in derived:
+        raise BaseError(
+            f"model {name}: expected a base that does not go back to itself, got "
+            f"{' -> '.join((*derived, name))}; give one of them a module instead"
+        )
+    entry = entries[name]
+    own = {field: entry[field] for field in _INHERITED if field in entry}
+    base = entry.get("base")
+    if base is None:
+        return own
+    if base not in entries:
+        raise BaseError(
+            f"model {name}: expected a model as its base, got {base!r}; correct the name or add that model"
+        )
+    whole = _with_base(base, entries, (*derived, name))
+    if "checks" in own or "without" in own or own.get("module", whole.get("module")) != whole.get("module"):
+        whole = {field: value for field, value in whole.items() if field not in ("checks", "without")}
+    for field in ("constants", "replaces"):
+        own[field] = {**whole.get(field, {}), **own.get(field, {})}
+    return {**whole, **own}
+
+
+def _configuration(name: str, whole: _Table, module: _Table) -> Configuration:
+    invariants, properties = module.get("invariants", []), module.get("properties", [])
+    chosen, without = whole.get("checks"), whole.get("without", [])
+    if chosen is not None and without:
+        raise ManifestError(f"model {name}: expected checks or without, got both; remove one")
+    listed = [*invariants, *properties]
+    unlisted = [one for one in (*(chosen or ()), *without) if one not in listed]
+    if unlisted:
+        raise UndefinedNameError(
+            f"model {name}: expected names that [module.{whole['module']}] lists, got {', '.join(unlisted)}; "
+            "add them to its invariants or properties, or correct the names"
+        )
+    kept = [one for one in (listed if chosen is None else chosen) if one not in without]
+    return Configuration(
+        module.get("specification", "Spec"),
+        tuple((constant, _value(name, constant, value)) for constant, value in whole["constants"].items()),
+        tuple(whole.get("replaces", {}).items()),
+        tuple(one for one in invariants if one in kept),
+        tuple(one for one in properties if one in kept),
+    )
+
+
+def _value(name: str, constant: str, value: object) -> Constant:
+    if isinstance(value, bool | int):
+        return value
+    if isinstance(value, list) and all(type(member) is int for member in value):
+        return tuple(value)
+    raise ManifestError(
+        f"model {name}: expected a number, a truth value or a list of numbers as {constant}, got {value!r}; "
+        "if it is a definition, put it under replaces"
+    )
+
+
+def _confirm_names(model: Model) -> None:
+    """Every name stands in the module, and every constant has a value. Raises UndefinedNameError."""
+    configuration, module = model.configuration, model.module
+    try:
+        names = names_of(module)
+    except FileNotFoundError as error:
+        raise UndefinedNameError(f"model {model.name}: {error}") from error
+    given = {name for name, _ in configuration.constants}
+    replaced = {name for name, _ in configuration.replaced}
+    used = {configuration.specification, *configuration.checked, *(to for _, to in configuration.replaced)}
+    declare = f"declare it in {module}, or correct the manifest"
+    define = f"define it in {module}, or correct the manifest"
+    for wrong, what, mend in (
+        (given - names.constants, "constants that the module declares", declare),
+        (names.constants - given - replaced, "a value for every constant", "give it one under constants"),
+        (replaced - names.constants - names.definitions, "operators that the module defines", define),
+        (used - names.definitions, "definitions of the module", define),
+    ):
+        if wrong:
+            got = f"{'none for ' if wrong <= names.constants else ''}{', '.join(sorted(wrong))}"
+            raise UndefinedNameError(f"model {model.name}: expected {what}, got {got}; {mend}")
+
+
+def _rules(model: Model, unexercised: Collection[str]) -> tuple[str, ...]:
+    """The IDs of the rules whose definitions it checks; of a broken one, of what it violates."""
+    checked = model.configuration.checked
+    if model.violates is not None:
+        if model.violates not in checked:
+            raise UndefinedNameError(
+                f"model {model.name}: expected to violate what it checks, got {model.violates}; "
+                "add it to checks, or to the invariants or properties of the module"
+            )
+        checked = (model.violates,)
+    rules = [name.replace("_", "-") for name in checked if _RULE.fullmatch(name)]
+    strange = [rule for rule in unexercised if rule not in rules]
+    if strange:
+        raise UndefinedNameError(
+            f"model {model.name}: expected unexercised rules among those that it checks, got "
+            f"{', '.join(strange)}; remove them or correct the IDs"
+        )
+    return tuple(rule for rule in rules if rule not in unexercised)
