@@ -104,10 +104,10 @@ final class ReceiverEnd {
     /** An item comes from the network; the sender's backlog is told only where Flink insists on it. */
     void arrive(BufferAndBacklog item) throws IOException {
         int backlog = item.buffer().getDataType().isBlockingUpstream() ? 0 : -1;
-//# before 1.20
+//# before 1.19
         remote.onBuffer(item.buffer(), item.getSequenceNumber(), backlog);
 //# end
-//# from 1.20
+//# from 1.19
         remote.onBuffer(item.buffer(), item.getSequenceNumber(), backlog, 1);
 //# end
     }
