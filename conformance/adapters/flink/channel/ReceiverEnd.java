@@ -57,6 +57,8 @@ final class ReceiverEnd {
         convert();
     }
 
+    private static final String TIERED = "org.apache.flink.runtime.io.network.partition.hybrid.tiered.";
+
     private static SingleInputGate gate() {
         return Reflect.make(
                 SingleInputGate.class,
@@ -66,6 +68,9 @@ final class ReceiverEnd {
                 ResultPartitionType.PIPELINED_BOUNDED,
                 Unmade.of(BufferDecompressor.class),
                 range("org.apache.flink.runtime.deployment.SubpartitionIndexRange"),
+                range("org.apache.flink.runtime.executiongraph.IndexRange"),
+                Unmade.named(TIERED + "storage.TieredStorageConsumerClient"),
+                Unmade.named(TIERED + "netty.TieredStorageNettyServiceImpl"),
                 Unmade.named("org.apache.flink.runtime.throughput.ThroughputCalculator"),
                 Unmade.named("org.apache.flink.runtime.throughput.BufferDebloater"),
                 Fakes.of(MemorySegmentProvider.class, (proxy, method, arguments) ->

@@ -255,7 +255,7 @@ final class Seat {
             told.tell("fail", "error", refused.getClass().getSimpleName());
         }
         loop.firstDelay(-1);
-//# from 1.18 before 2.3
+//# from 1.19 before 2.3
         if (starts) {
             Reflect.set(flink, "nextCheckpointTriggeringRelativeTime", loop.relative() + settings.initialDelay);
         }
