@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance.observe.flink import SITUATIONS, read_lines, validate_flink
-from conformance.observe.flink import grammar
+from conformance.observe.flink import grammar, read_lines, validate_flink
 from conformance.observe.flink.grammar import Said
+from conformance.observe.flink.situations import RARE, SITUATIONS
 from conformance.observe.flink.survey import release_of
 
 HERE = Path(__file__).parent
@@ -25,9 +25,16 @@ def test_the_table_has_every_log_of_the_repository():
 def test_the_table_says_what_the_tool_finds(release, failed, lines, events, seen, of):
     read = tuple(read_lines(str(HERE / "logs" / f"flink-{release}{'-fail' if failed else ''}.log.gz")))
     result = validate_flink(read)
-    witnessed = sum(result.situations[name] > 0 for name in SITUATIONS)
+    printed = re.search(r"(\d+) of (\d+) situations witnessed", result.describe())
+    assert printed is not None
     stated = [int(number.replace(",", "")) for number in (lines, events, seen, of)]
-    assert stated == [result.lines, result.events, witnessed, len(SITUATIONS)]
+    assert stated == [result.lines, result.events, *map(int, printed.groups())]
+
+
+def test_the_page_counts_the_situations():
+    words = {17: "Seventeen", 13: "thirteen"}
+    assert f"{words[len(SITUATIONS)]} situations are counted" in PAGE
+    assert f"{words[len(RARE)]} more" in PAGE
 
 
 def said(kind: str, *, task: str = "", checkpoint: int = -1, detail: str = "") -> Said:
