@@ -27,7 +27,7 @@ FEWEST = 6
 """Of fewer samples no interval has a confidence of 95 %."""
 PER_ROWS = "s per M rows"
 IMPOSSIBLE = 0.1
-"""A window that took less than so much of the median of processor time for a row has a wrong count of rows."""
+"""A window that took less than so much of the median of processor time for a row has a wrong count."""
 
 
 def publish(build: Path, home: Path = HOME) -> list[Path]:
@@ -150,10 +150,10 @@ def _page(there: Sequence[Told]) -> str:
         "Figures of one machine say little of another: what is compared was run in turn, on the same files.",
         "",
         "The interval holds the median with a confidence of 95 %, by order statistics, whatever the "
-        "distribution is. Fewer than six samples have no such interval: *all 5* are the least and the greatest "
-        "of five. A pair of windows is excluded, and the number of excluded pairs printed, where one of its "
-        "windows took less than a tenth of the median of processor time for a row: its count of rows began at "
-        "none. The stored measurements keep it.",
+        "distribution is. Fewer than six samples have no such interval: *all 5* are the least and the "
+        "greatest of five. A pair of windows is excluded, and the number of excluded pairs printed, where "
+        "one of its windows took less than a tenth of the median of processor time for a row: its count of "
+        "rows began at none. The stored measurements keep it.",
     ]
     for told in there:
         lines += ["", f"## {told['title']}", "", f"{told['setting'][0].upper()}{told['setting'][1:]}.", ""]

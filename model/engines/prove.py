@@ -119,9 +119,7 @@ def prove(
     failed = {refutation.rule for refutation in refutations}
     proved = frozenset(asked - failed)
     counts = (case_count, path_count, check_count)
-    return Report(
-        proved, frozenset(fired), tuple(refutations), *counts, frozenset(starts), frozenset(afters)
-    )
+    return Report(proved, frozenset(fired), tuple(refutations), *counts, frozenset(starts), frozenset(afters))
 
 
 def pattern_of(state: Any) -> Pattern:  # noqa: ANN401

@@ -225,6 +225,7 @@ def _last_started(said: Sequence[Said]) -> dict[str, int]:
 
 
 def release_of(said: Sequence[Said], seen: set[str]) -> Release:
+    """What the wording of a log tells of its release; `seen` are the kinds of its lines."""
     typed = any(line.kind == grammar.TRIGGER and "{" in line.detail for line in said)
     heard, broadcast = grammar.HEARD in seen, grammar.BROADCAST in seen
     old = "1.14" if heard else "1.13"
@@ -240,9 +241,9 @@ def release_of(said: Sequence[Said], seen: set[str]) -> Release:
 
 
 def _goes_on(said: Sequence[Said]) -> bool:
-    """A checkpoint was triggered while an execution had finished: in 1.14, where it is off by default, it is on.
+    """A checkpoint was triggered while an execution had finished, so that this is on in a log of 1.14.
 
-    While it is off, the coordinator refuses the request and logs no trigger.
+    By default it is off there. While it is off, the coordinator refuses the request and logs no trigger.
     """
     finished = False
     for line in said:
