@@ -110,14 +110,14 @@ def _compile(compiler: str, release: Release, jar: Path, folder: Path) -> None:
     except subprocess.TimeoutExpired as late:
         raise CompileError(f"javac took more than {SECONDS:g} s for Flink {release.version}") from late
     if done.returncode != 0:
-        said = "\n".join(_errors(done.stderr.replace(f"{folder}/", ""))[:_TOLD])
+        said = "\n".join(shown_errors(done.stderr.replace(f"{folder}/", ""))[:_TOLD])
         raise CompileError(
             f"the Java side does not compile against {jar.name}; does the jar belong to Flink "
             f"{release.version}, is it whole?\n{said}"
         )
 
 
-def _errors(message: str) -> list[str]:
+def shown_errors(message: str) -> list[str]:
     """The lines of the compiler's errors, without its warnings; all lines if it reports no error."""
     shown, inside = [], False
     for line in message.splitlines():
