@@ -63,7 +63,7 @@ flink: $(READY)  ## Fetch two released Flinks and drive the real gate beside the
 	$(BIN)/barrierspec flink fetch 2.2.1 1.13.6
 	$(BIN)/barrierspec flink conform 2.2.1 1.13.6 --quick
 
-flink-matrix: $(READY)  ## All nine releases, all modes and levels, 20,000 sequences each; takes a while
+flink-matrix: $(READY)  ## All listed releases, all modes and levels, 20,000 sequences each; takes a while
 	$(BIN)/barrierspec flink matrix
 
 generations: $(READY)  ## Make docs/generations.md: one sequence in every generation

@@ -44,8 +44,9 @@ def complete(coordinator: Coordinator, done: Pending, effects: Effects) -> Step[
     rules: Rules = ("COORD-07",)
     if coordinator.plan.tolerable_failures >= 0:
         rules = (*rules, *counting_rules(coordinator.plan))
-    if profile.completes_first:
+    if profile.counts_success_first:
         coordinator = succeed(coordinator, done)
+    if profile.completes_first:
         effects = (*effects, Complete(done.checkpoint))
     if done.type == CHECKPOINT or profile.stores_savepoints:
         if coordinator.fault:
@@ -58,8 +59,9 @@ def complete(coordinator: Coordinator, done: Pending, effects: Effects) -> Step[
             coordinator = owe_turns(coordinator, deleted)
         effects = (*effects, *(effect for effect in added.effects if type(effect) is not Subsumed))
         rules = (*rules, *added.rules)
-    if not profile.completes_first:
+    if not profile.counts_success_first:
         coordinator = succeed(coordinator, done)
+    if not profile.completes_first:
         effects = (*effects, Complete(done.checkpoint))
     coordinator = pause(coordinator)
     if done.type == SAVEPOINT and not profile.stores_savepoints:  # a user's: it replaces nothing

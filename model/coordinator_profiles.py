@@ -2,7 +2,7 @@
 
 As `model.subtask_profiles` has it for subtasks: a step function reads a switch where the generations part
 ways, and none asks for a name. The names are those of the wire, each for itself and what follows up to the
-next.
+next; `1.17` also for the coordinator of 1.16, which behaves like it.
 """
 
 from collections.abc import Mapping
@@ -78,7 +78,9 @@ class CoordinatorProfile:
     forced_are_safe: bool = False
     """What was forced is not subsumed; else savepoints are not."""
     completes_first: bool = False
-    """A checkpoint is called complete, and counted as a success, before it is stored."""
+    """A checkpoint is called complete before it is stored."""
+    counts_success_first: bool = False
+    """A checkpoint is counted as a success before it is stored, also where the store then fails."""
     doubts_the_store: bool = True
     """A checkpoint that may be stored is kept, although its addition failed."""
     protects_the_last: bool = True
@@ -119,15 +121,16 @@ def _up_to_1_14(name: str, **older: object) -> CoordinatorProfile:
         "start_suspends": True,
         "restarts_after_pause": False,
         "registers_early": False,
+        "restore_registers_anew": True,
         "stores_savepoints": True,
         "turn_after_drop": False,
         "abort_ends_master_phase": False,
         "counts_failed_start": False,
         "completes_first": True,
+        "counts_success_first": True,
         "tells_of_subsumed": False,
         "counted": (CHECKPOINT_DECLINED, ASYNC_EXCEPTION, CHECKPOINT_EXPIRED, IO_EXCEPTION),
         "counts_failed_store": False,
-        "savepoints_fail_alone": False,
     }
     return CoordinatorProfile(name, **{**switches, **older})  # type: ignore[arg-type]
 
@@ -136,8 +139,8 @@ def _up_to_1_13(name: str, **older: object) -> CoordinatorProfile:
     return _up_to_1_14(
         name,
         finished_tasks_may_be_asked_for=False,
+        savepoints_fail_alone=False,
         hears_lost_triggers=False,
-        restore_registers_anew=True,
         **{"counted": (CHECKPOINT_DECLINED, ASYNC_EXCEPTION, CHECKPOINT_EXPIRED), **older},
     )
 
@@ -188,11 +191,12 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
             start_suspends=True,
             restarts_after_pause=False,
             completes_first=True,
+            counts_success_first=True,
             counts_failed_store=False,
         ),
         CoordinatorProfile(
             "1.17",
-            turn_after_drop=False,
+            counts_success_first=True,
             follows_tasks=False,
             start_suspends=True,
             restarts_after_pause=False,

@@ -21,7 +21,8 @@ class Profile:
     # ------------------------------------------------------------ alignment at one gate
 
     ends_count: bool = True
-    """Checkpoints after tasks finish are on by default: an ended channel counts as aligned."""
+    """Checkpoints after tasks finish are on if left out: an ended channel counts as aligned. Flink offers
+    them from 1.14 on; its own default is off in 1.14 and on from 1.15 on."""
     stores_blocked: bool = False
     """The gate itself stores what comes on a blocked channel; else the network holds it back."""
     resumes_late: bool = True

@@ -159,10 +159,12 @@ AbortAll(k, Which(_), reason, said) ==
         ELSE LET step == Abort(k, Head(ended), reason, FALSE, said)
              IN  AbortAll(step.coordinator, Which, reason, step.out)
 
-(* It is called complete, and counts as a success. *)
+(* It counts as a success. *)
 Succeed(step, p) ==
-    CoordinatorStep([step.coordinator EXCEPT !.failures = OnSuccess(@, p.id)],
-                    Append(step.out, <<"complete", p.id>>))
+    CoordinatorStep([step.coordinator EXCEPT !.failures = OnSuccess(@, p.id)], step.out)
+
+(* It is called complete. *)
+CallComplete(step, p) == CoordinatorStep(step.coordinator, Append(step.out, <<"complete", p.id>>))
 
 (* COORD-20: the store has thrown, and nothing of a completion happens.      *)
 FailToStore(step, p) ==
@@ -182,12 +184,15 @@ FailToStore(step, p) ==
 Complete(k, p, said) ==                                             \* COORD-08
     LET first == CoordinatorHas("completes_first")
         gone == CoordinatorStep(Without(k, p.id), said)
-        called == IF first THEN Succeed(gone, p) ELSE gone
+        succeeds == CoordinatorHas("success_first")
+        counted == IF succeeds THEN Succeed(gone, p) ELSE gone
+        called == IF first THEN CallComplete(counted, p) ELSE counted
         added == IF GoesToStore(p) THEN OnAdd(k.store, p.id, p.type) ELSE [store |-> k.store, out |-> <<>>]
         Kind(kind) == SelectSeq(added.out, LAMBDA e : e[1] = kind)
         kept == CoordinatorStep([called.coordinator EXCEPT !.store = added.store, !.pause = MinPause],
                                 called.out \o Kind("discard"))
-        done == IF first THEN kept ELSE Succeed(kept, p)
+        late == IF succeeds THEN kept ELSE Succeed(kept, p)
+        done == IF first THEN late ELSE CallComplete(late, p)
         ended == AbortAll(done.coordinator, LAMBDA q : IsSubsumedBy(q, p.id), "CHECKPOINT_SUBSUMED", done.out)
         Notify(t) == <<<<"notify_complete", t, p.id>>>>
                      \o [i \in DOMAIN Kind("subsumed") |-> <<"notify_subsumed", t, Kind("subsumed")[i][2]>>]

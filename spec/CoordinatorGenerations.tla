@@ -17,6 +17,8 @@
 (* stores_savepoints   a savepoint is stored and replaces as a checkpoint  *)
 (*                  does (SUB-11); else it replaces nothing (SUB-05)       *)
 (* completes_first  a checkpoint is called complete before it is stored    *)
+(* success_first    a checkpoint clears the count of failures before it is *)
+(*                  stored                                                 *)
 (* doubts_the_store what may be stored is kept (COORD-21)                  *)
 (* protects_newest  the store keeps its newest checkpoint from savepoints  *)
 (*                  (SUB-08); else whatever is oldest goes (SUB-10)        *)
@@ -44,20 +46,21 @@
 (* DefaultCompletedCheckpointStore.                                        *)
 (***************************************************************************)
 
-Coordinator_1_9 == {"stores_savepoints", "completes_first"}
+Coordinator_1_9 == {"stores_savepoints", "completes_first", "success_first"}
 Coordinator_1_11 ==
     Coordinator_1_9 \cup {"queues", "pauses_periodic", "tells_of_aborts", "counts_snapshots"}
 Coordinator_1_12 ==
     Coordinator_1_11
     \cup {"doubts_the_store", "protects_newest", "counts_in_order", "turn_after_cleaning"}
 Coordinator_1_13 == Coordinator_1_12 \cup {"plans_later"}
-Coordinator_1_14 == Coordinator_1_13 \cup {"counts_io", "awaits_running"}
+Coordinator_1_14 == Coordinator_1_13 \cup {"counts_io", "awaits_running", "savepoints_apart"}
 Coordinator_1_15 ==
     (Coordinator_1_14 \ {"stores_savepoints"})
-    \cup {"tells_of_subsumed", "counts_finalization", "savepoints_apart"}
-Coordinator_1_17 ==
-    (Coordinator_1_15 \ {"completes_first"}) \cup {"abort_ends_phase", "counts_failed_start"}
-Coordinator_1_18 == Coordinator_1_17 \cup {"counts_failed_store", "turn_after_drop"}
+    \cup {"tells_of_subsumed", "counts_finalization"}
+Coordinator_1_17 ==                                                 \* 1.16 too
+    (Coordinator_1_15 \ {"completes_first"})
+    \cup {"abort_ends_phase", "counts_failed_start", "turn_after_drop"}
+Coordinator_1_18 == (Coordinator_1_17 \ {"success_first"}) \cup {"counts_failed_store"}
 
 CoordinatorSwitches == Coordinator_1_18
 

@@ -131,3 +131,34 @@ def _kinds(effects: Effects) -> tuple[str, ...]:
 
 def _said(effect: Wire) -> list[str]:
     return [str(effect[field]) for field in ("reason", "error", "unaligned") if field in effect]
+
+
+def is_alignment_clock(divergence: Divergence) -> bool:
+    """The implementation fails where releases from 1.14 on do, at a tracking gate with ended channels.
+
+    While one channel is open a newer checkpoint ends at once (TRACK-17), and with it the alignment that is
+    being timed. When the newest tracked checkpoint then completes (TRACK-04), Flink ends its alignment a
+    second time and throws; the profile triggers.
+    """
+    got = divergence.got
+    if not isinstance(got, Answer) or [effect["kind"] for effect in got.effects] != ["fail"]:
+        return False
+    if divergence.component != "gate" or divergence.config.get("mode") != "at-least-once":
+        return False
+    oracle = Oracle(divergence.component, divergence.config)
+    node, is_reset = oracle.start, False
+    for event in divergence.events[:-1]:
+        edge = oracle.step(node, event)
+        if "TRACK-17" in edge.rules:
+            is_reset = True
+        elif _newest(edge.after.observed) != _newest(node.observed):
+            is_reset = False
+        node = edge.after
+    edge = oracle.step(node, divergence.event)
+    triggered = [effect["checkpoint"] for effect in edge.effects if effect["kind"] == "trigger"]
+    return is_reset and "TRACK-04" in edge.rules and triggered == [_newest(node.observed)]
+
+
+def _newest(observed: Wire) -> int | None:
+    """The highest id that a tracker tracks."""
+    return max((entry[0] for entry in observed["tracked"]), default=None)

@@ -17,7 +17,7 @@ from conformance.drive.stream import Case
 """The others: from this release on, and before that one, as far as the listed releases tell."""
 
 TYPES = ("checkpoint", "savepoint", "stop")
-BY_TYPE = (1, 15)
+BY_TYPE = (1, 14)
 """From this release on the count looks at what failed; before, the coordinator did."""
 EVERYWHERE = (
     "ASYNC_EXCEPTION",
@@ -41,19 +41,19 @@ EVERYWHERE = (
 """Reasons that every listed release has."""
 _EVER = (9, 0)
 FROM_UNTIL: Mapping[str, tuple[tuple[int, int], tuple[int, int]]] = {
-    "ALIGNMENT_LIMIT_EXCEEDED": ((1, 9), (1, 16)),
+    "ALIGNMENT_LIMIT_EXCEEDED": ((1, 9), (1, 17)),
     "ALREADY_QUEUED": ((1, 9), (1, 11)),
     "EXCEPTION": ((1, 9), (1, 14)),
-    "JOB_FAILURE": ((1, 9), (1, 16)),
-    "TASK_NOT_CHECKPOINTING": ((1, 9), (1, 16)),
-    "TOO_MANY_CONCURRENT_CHECKPOINTS": ((1, 9), (1, 16)),
+    "JOB_FAILURE": ((1, 9), (1, 17)),
+    "TASK_NOT_CHECKPOINTING": ((1, 9), (1, 17)),
+    "TOO_MANY_CONCURRENT_CHECKPOINTS": ((1, 9), (1, 17)),
     "TASK_CLOSING": ((1, 11), _EVER),
     "TASK_FAILURE": ((1, 11), _EVER),
     "TOO_MANY_CHECKPOINT_REQUESTS": ((1, 11), _EVER),
     "UNKNOWN_TASK_CHECKPOINT_NOTIFICATION_FAILURE": ((1, 11), _EVER),
     "IO_EXCEPTION": ((1, 14), _EVER),
     "BLOCKING_OUTPUT_EXIST": ((1, 20), _EVER),
-    "CHANNEL_STATE_SHARED_STREAM_EXCEPTION": ((1, 20), _EVER),
+    "CHANNEL_STATE_SHARED_STREAM_EXCEPTION": ((1, 17), _EVER),
 }
 """The others: from this release on and before that one, as the listed releases have them."""
 

@@ -4,12 +4,13 @@ The cases are dealt out to several processes. A rule that does not hold comes ba
 event; the explorer then looks for the shortest run of a closed model that shows the same rule broken.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
-from model.engines.prove import Assumed, Case, Refutation, Report
+from model.engines.prove import Assumed, Case, Refutation, Report, open_components
 from model.generations import CLAIMS
 
 SHARES_PER_PROCESS = 12
@@ -55,7 +56,7 @@ def run(context: Context) -> PartResult:
         verdict=verdict_of(findings),
         bound=f"{len(proved)} rules for every checkpoint id, aligned gates of 1 to {channels} channels, "
         f"tracking ones to {min(channels, 3)}, unaligned ones to 2{thorough}, {paths:,} paths; "
-        f"{alike} pairs of generations alike",
+        f"{closure_of(reports)}; {alike} pairs of generations alike",
         numbers={
             "rules": len(proved),
             "alike": alike,
@@ -67,6 +68,20 @@ def run(context: Context) -> PartResult:
         findings=findings,
         again="barrierspec verify --only proofs" + " --thorough" * context.thorough,
     )
+
+
+def closure_of(reports: Sequence[Report]) -> str:
+    """For which components the induction is closed, and from how many shapes the others take one step."""
+    starts = frozenset().union(*(report.starts for report in reports))
+    afters = frozenset().union(*(report.afters for report in reports))
+    still_open = open_components(starts, afters)
+    sizes = Counter(component for component, _ in starts)
+    closed = sorted(name for name in sizes if name not in still_open)
+    told = [f"induction closed for {', '.join(closed) or 'no component'}"]
+    if still_open:
+        rest = ", ".join(f"{name} {sizes[name]}" for name in sorted(still_open))
+        told.append(f"one step from the shapes given for the others ({rest})")
+    return "; ".join(told)
 
 
 def _share(number: int, of: int, channels: int, thorough: bool) -> Report:

@@ -52,8 +52,8 @@ def _told(divergence: Divergence, done: Conformed) -> str:
 
 
 NOT_DRIVEN = (
-    "1.7 and 1.8 are not driven: no jar of them can be fetched; profile flink-1.7 stands on the rule index "
-    "and on transcripts"
+    "1.7 and 1.8 are not driven: no package of PyPI carries a jar of them; profile flink-1.7 stands on the "
+    "rule index and on transcripts. Releases that are not listed are not driven yet"
 )
 """What the table cannot show."""
 

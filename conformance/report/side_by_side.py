@@ -29,8 +29,8 @@ INTRODUCTION = """\
 Made by `barrierspec flink side-by-side`; do not edit it, edit `conformance/scenarios.toml`. Each column is \
 what the model says of the generations above it. Under *seen on* stand the releases whose own classes were \
 driven through the sequence and gave exactly these answers. At coordinators a release stands for itself and \
-those up to the next, 1.9 for 1.10 too. For 1.7 and 1.8 no release can be fetched: their \
-column rests on the rule index and the model alone.
+those up to the next, 1.9 for 1.10 too; the coordinator of 1.16 is that of 1.17. No package of PyPI carries \
+a jar of 1.7 or 1.8: their column rests on the rule index and the model alone.
 """
 
 

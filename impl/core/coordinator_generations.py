@@ -46,7 +46,7 @@ class CoordinatorGeneration:
     """A checkpoint whose storing failed is not deleted when it may have been stored after all."""
 
     everybody_has_to_run: bool = False
-    """Every task has to run for a start; before, only the sources had to."""
+    """Every task has to run for a start; before, only the sources had to (COORD-01)."""
     finished_tasks_hinder: bool = False
     """While only sources have to run, no task may have finished."""
     finished_tasks_possible: bool = False
@@ -66,6 +66,9 @@ class CoordinatorGeneration:
     """A restore leaves the registry of shared state as it is; before, it held only what retained ones use."""
     completes_after_storing: bool = False
     """A checkpoint is complete when it is in the store; before, when it was finalised (FLINK-31077)."""
+
+    counts_success_after_storing: bool = False
+    """A checkpoint clears the count of failures when it is in the store; before, when it was finalised."""
 
     stops_fail_once: bool = False
     """A stop that fails, fails the job; before, it did so as soon as it was aborted, and counted as well."""
@@ -117,8 +120,8 @@ _1_14: Final = replace(
     everybody_has_to_run=True,
     finished_tasks_possible=True,
     lost_triggers_abort=True,
-    restores_keep_the_registry=True,
     counts_failed_storage=True,
+    failures_are_told_apart=True,
 )
 _1_15: Final = replace(
     _1_14,
@@ -127,13 +130,18 @@ _1_15: Final = replace(
     subsumption_messages=True,
     registers_at_acknowledgement=True,
     counts_failed_completion=True,
-    failures_are_told_apart=True,
+    restores_keep_the_registry=True,
 )
 _1_17: Final = replace(
-    _1_15, completes_after_storing=True, aborts_end_master_phase=True, counts_failed_starts=True
+    _1_15,
+    completes_after_storing=True,
+    aborts_end_master_phase=True,
+    counts_failed_starts=True,
+    turn_after_deletion=True,
 )
+"""The coordinator of 1.16 behaves so too."""
 _1_18: Final = replace(
-    _1_17, counts_failing_store=True, turn_after_deletion=True, starts_without_suspending=True
+    _1_17, counts_failing_store=True, counts_success_after_storing=True, starts_without_suspending=True
 )
 _2_3: Final = replace(_1_18, schedules_by_tasks=True, pauses_before_a_later_start=True)
 

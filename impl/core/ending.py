@@ -44,7 +44,8 @@ def complete(books: Books, pending: PendingCheckpoint) -> list[Effect]:
     books.retained.shared.completed(checkpoint, done.shared)
     early = not books.generation.completes_after_storing
     effects: list[Effect] = [Complete(checkpoint)] if early else []
-    if early:
+    counts_late = books.generation.counts_success_after_storing
+    if not counts_late:
         books.failures.completed(checkpoint)
     dropped: tuple[Completed, ...] = ()
     if _is_stored(books, pending):
@@ -57,6 +58,7 @@ def complete(books: Books, pending: PendingCheckpoint) -> list[Effect]:
             books.turns += sum(one.type is CheckpointType.CHECKPOINT for one in dropped)
     if not early:
         effects.append(Complete(checkpoint))
+    if counts_late:
         books.failures.completed(checkpoint)
     books.pause_ends = books.now + books.options.min_pause_ms
     if pending.type is CheckpointType.SAVEPOINT and books.generation.savepoints_stand_apart:

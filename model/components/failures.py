@@ -42,7 +42,7 @@ def step_counting(state: Counting, event: Wire) -> Step[Counting]:
         return Step(state._replace(failures=counted), (), ())
     type_ = TYPES.index(words.choice(event, "type", TYPES))
     if type_ and not state.profile.savepoints_fail_alone:
-        raise WireError("up to 1.14 the coordinator itself deals with savepoints that fail")
+        raise WireError("up to 1.13 the coordinator itself deals with savepoints that fail")
     counted, fails = failures.on_failure(
         state.failures,
         state.profile,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import z3
 
 from model.engines.following import Ground, Path, paths, satisfiable, solver_with
-from model.engines.symbolic import concrete, formula
+from model.engines.symbolic import SymbolicBool, SymbolicInt, concrete, formula
 from model.events import Event, Step
 from model.properties import Property
 
@@ -41,6 +41,13 @@ class Refutation(NamedTuple):
     after: Any
 
 
+Pattern = tuple[str, tuple[object, ...]]
+"""A shape: its structure as text, and its leaves, each a constant or `ANY_INT` or `ANY_BOOL` for a symbol."""
+ANY_INT, ANY_BOOL = "any int", "any bool"
+Shapes = frozenset[tuple[str, Pattern]]
+"""Components with their shapes."""
+
+
 class Report(NamedTuple):
     """What was asked and what came out."""
 
@@ -53,6 +60,10 @@ class Report(NamedTuple):
     """Those that the invariants and the environment allow at all."""
     paths: int
     checks: int
+    starts: Shapes = frozenset()
+    """The shapes that the cases start in."""
+    afters: Shapes = frozenset()
+    """The shapes that some step ends in, without those in which the task has failed: no step follows."""
 
 
 Assumed = dict[str, tuple[z3.BoolRef, ...]]
@@ -74,6 +85,8 @@ def prove(
     asked: set[str] = set()
     fired: set[str] = set()
     case_count = path_count = check_count = 0
+    starts: set[tuple[str, Pattern]] = set()
+    afters: set[tuple[str, Pattern]] = set()
     invariants = assumed if assumed is not None else {}
     for case in cases:
         known = tuple(found for found in properties if found.component == case.component)
@@ -84,10 +97,13 @@ def prove(
         if not satisfiable(solver):
             continue  # the invariants exclude this shape: it would prove everything
         case_count += 1
+        starts.add((case.component, pattern_of(case.state)))
         ground = Ground(solver, solution=solver.model())
         for path in paths(lambda case=case: case.step(case.state, case.event), ground):  # type: ignore[misc]
             path_count += 1
             fired.update(path.result.rules)
+            if not has_failed(path.result.state):
+                afters.add((case.component, pattern_of(path.result.state)))
             ground.go_to(path.decided)
             here = Ground(solver, path.answers, path.solution)
             for found in known:
@@ -102,7 +118,59 @@ def prove(
             here.go_to(())
     failed = {refutation.rule for refutation in refutations}
     proved = frozenset(asked - failed)
-    return Report(proved, frozenset(fired), tuple(refutations), case_count, path_count, check_count)
+    counts = (case_count, path_count, check_count)
+    return Report(proved, frozenset(fired), tuple(refutations), *counts, frozenset(starts), frozenset(afters))
+
+
+def pattern_of(state: Any) -> Pattern:  # noqa: ANN401
+    """The shape of a state with symbols."""
+    leaves: list[object] = []
+
+    def text(part: Any) -> str:  # noqa: ANN401
+        if isinstance(part, tuple):
+            return f"{type(part).__name__}({','.join(map(text, part))})"
+        if isinstance(part, SymbolicInt | SymbolicBool):
+            leaves.append(ANY_INT if isinstance(part, SymbolicInt) else ANY_BOOL)
+        else:
+            leaves.append((type(part).__name__, part))
+        return "_"
+
+    return text(state), tuple(leaves)
+
+
+def has_failed(state: Any) -> bool:  # noqa: ANN401
+    """The task of the state, or of a part of it, has failed."""
+    if not isinstance(state, tuple):
+        return False
+    return getattr(state, "failed", False) is True or any(map(has_failed, state))
+
+
+def open_components(starts: Shapes, afters: Shapes) -> dict[str, int]:
+    """The components whose induction is not closed, with the number of shapes that no case starts in.
+
+    A closed one needs no bound on sizes: every step from a shape of a case ends in a shape of a case. Of an
+    open one each rule holds for one step from the shapes of its cases.
+    """
+    known: dict[tuple[str, str], list[tuple[object, ...]]] = {}
+    for component, (structure, leaves) in starts:
+        known.setdefault((component, structure), []).append(leaves)
+    found: dict[str, int] = {}
+    for component, (structure, leaves) in afters:
+        if not any(_fits(leaves, begun) for begun in known.get((component, structure), ())):
+            found[component] = found.get(component, 0) + 1
+    return found
+
+
+def _fits(leaves: tuple[object, ...], begun: tuple[object, ...]) -> bool:
+    return all(map(_is_covered, leaves, begun))
+
+
+def _is_covered(leaf: object, begun: object) -> bool:
+    """A symbol covers a symbol and every constant of its kind, a constant only itself."""
+    if leaf == begun:
+        return True
+    kind = leaf[0] if isinstance(leaf, tuple) else None
+    return (begun == ANY_INT and kind == "int") or (begun == ANY_BOOL and kind == "bool")
 
 
 def assume_invariants(state: Any, known: tuple[Property, ...]) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401

@@ -330,7 +330,7 @@ RejectsAsUnfit(c) ==                                        \* Suspend
     LET reject == [i \in DOMAIN c.queue |-> Rejected(c.queue[i], "NOT_ALL_REQUIRED_TASKS_RUNNING")]
     IN  AbortAll([c EXCEPT !.queue = <<>>], LAMBDA p : TRUE, "COORDINATOR_SUSPEND", reject)
 StoreNeverThrows(step, p) ==                                \* FailToStore
-    Succeed(CoordinatorStep([step.coordinator EXCEPT !.fault = "none"], step.out), p)
+    CallComplete(Succeed(CoordinatorStep([step.coordinator EXCEPT !.fault = "none"], step.out), p), p)
 
 ------------------------------------------------------------------------------
 (* Constants of models. *)

@@ -13,6 +13,7 @@ from conformance.adapters.flink.compile import (
     SectionError,
     compiled,
     sections,
+    shown_errors,
     sources,
 )
 
@@ -98,3 +99,15 @@ def test_a_jar_that_lacks_classes(empty_jar, tmp_path):
         compiled(releases.newest(), empty_jar)
     folder = releases.cache_folder(releases.newest())
     assert list(folder.iterdir()) == []  # nothing half-made is left behind
+
+
+def test_only_1_14_sees_what_only_its_gates_have():
+    text = sources(releases.release("1.14.6"))["Channels.java"]
+    seen = [minor for minor in ((1, 13), (1, 14), (1, 15)) if "announceBufferSize" in sections(text, minor)]
+    assert seen == [(1, 14)]
+
+
+def test_the_compilers_errors_are_shown_without_its_warnings():
+    message = "A.java:1: warning: old\n  a\nB.java:2: error: no class\n  symbol: b\nA.java:3: warning: c\n"
+    assert shown_errors(message) == ["B.java:2: error: no class", "  symbol: b"]
+    assert shown_errors("something else\n") == ["something else"]

@@ -4,8 +4,11 @@ from conformance.parts import proofs
 from conformance.parts.result import Context
 from conformance.verdict import Verdict
 from model.cases.coordinator import coordinator_cases
+from model.cases.gate import gate_cases
+from model.cases.offsets import all_offsets_cases
 from model.cases.published import store_cases
-from model.engines.prove import Report, prove
+from model.engines.prove import Report, open_components, prove
+from model.profiles import PROFILES
 from model.properties import PROPERTIES
 
 
@@ -41,6 +44,33 @@ def test_an_empty_coordinator_names_no_rule_of_its_masters():
 
     assert "COORD-23" in report.proved
     assert "COORD-23" not in report.fired
+
+
+def test_the_bound_names_what_is_closed_and_what_is_one_step():
+    closed = prove(all_offsets_cases(), PROPERTIES)
+    single = prove(coordinator_cases(2, 0, 0, 0, 1), PROPERTIES)
+    assert open_components(closed.starts, closed.afters) == {}
+    assert set(open_components(single.starts, single.afters)) == {"coordinator"}
+    assert proofs.closure_of([closed, single]) == (
+        f"induction closed for {closed_name(closed)}; one step from the shapes given for the others "
+        f"(coordinator {len(single.starts)})"
+    )
+
+
+def test_a_failed_gate_takes_no_further_step():
+    report = prove(gate_cases(2, PROFILES["flink-1.12"]), PROPERTIES)
+    assert open_components(report.starts, report.afters) == {}
+
+
+def test_a_start_without_a_shape_that_a_step_reaches_is_not_closed():
+    report = prove(gate_cases(2), PROPERTIES)
+    fewer = frozenset(start for start in report.starts if start not in report.afters)
+    assert open_components(fewer, report.afters)
+
+
+def closed_name(report):
+    (name,) = {component for component, _ in report.starts}
+    return name
 
 
 def reported(proved, fired):

@@ -380,7 +380,8 @@ def test_one_failure_more_than_tolerated_fails_the_job(job, check):
 
 
 def test_a_savepoint_that_the_coordinator_gives_up_is_no_failure_of_the_job(job, check):
-    for profile, fails in ((NEW, ""), (OLD, "  fail_job reason=CHECKPOINT_EXPIRED\n")):
+    older = "  fail_job reason=CHECKPOINT_EXPIRED\n"
+    for profile, fails in ((NEW, ""), ("1.14", ""), ("1.13", older)):
         it = job(profile=profile, tolerable_failures=0, timeout_ms=10)
         check(
             it,
@@ -395,8 +396,9 @@ def test_a_failed_stop_fails_the_job_at_once(job, check):
     lost = "job_status status=FAILING\n  abort checkpoint=1 reason=COORDINATOR_SUSPEND\n"
     check(job(), declined(1, "SUBSUMED", "fails", requested="stop"))
     check(job(), stop + lost + ABORTED.format(1))
-    check(job(profile=OLD), stop + lost + "  fail_job reason=COORDINATOR_SUSPEND\n" + ABORTED.format(1))
-    check(job(profile=OLD), declined(1, "NOT_ALL_REQUIRED_TASKS_RUNNING", requested="stop"))
+    check(job(profile="1.14"), stop + lost + ABORTED.format(1))
+    check(job(profile="1.13"), stop + lost + "  fail_job reason=COORDINATOR_SUSPEND\n" + ABORTED.format(1))
+    check(job(profile="1.13"), declined(1, "NOT_ALL_REQUIRED_TASKS_RUNNING", requested="stop"))
 
 
 @pytest.mark.parametrize(("profile", "aborts"), [(NEW, True), ("1.14", True), ("1.13", False)])

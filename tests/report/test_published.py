@@ -7,7 +7,8 @@ import pytest
 
 from conformance.bench.figures import Figure, Report
 from conformance.bench.incremental import measure as incremental
-from conformance.bench.published import BEGIN, END, load, pages, publish, with_table
+from conformance.bench.published import BEGIN, END, load, pages, publish, valid, with_table
+from conformance.bench.published import table as table_of
 from conformance.bench.rates import MeasurementError
 from conformance.bench.scale import QUICK
 from conformance.bench.words import exact, files, newest
@@ -57,7 +58,7 @@ def test_pages_are_made_of_what_was_measured_in_full(tmp_path):
     assert readme.startswith(f"before\n{BEGIN}\n| measured |")
     assert readme.endswith(f"{END}\nafter\n")
     assert "| growth | 1.00 % | once | at most 5.00 | met |\n" in readme
-    assert "| rate | 2.00 M rows/s | 1.00 to 4.00 | at least 3.00 | **missed** |\n" in readme
+    assert "| rate | 2.00 M rows/s | 1.00 to 4.00, all 3 | at least 3.00 | **missed** |\n" in readme
     assert "besides" not in readme
     page = (home / "docs" / "performance.md").read_text()
     assert "## Memory\n\nA slow sink.\n" in page
@@ -69,6 +70,53 @@ def test_pages_are_made_of_what_was_measured_in_full(tmp_path):
     assert pages(stored, readme)["README.md"] == readme
     with pytest.raises(MeasurementError, match="once each, around the table"):
         with_table("no marks", [])
+
+
+def cost_of(with_checkpoints, without):
+    """A stored report of pairs of windows, as `bench` writes it."""
+    pairs = list(zip(with_checkpoints, without, strict=True))
+    more = [(one / other - 1) * 100 for one, other in pairs]
+    report = Report(
+        "cost",
+        "Cost",
+        "pairs of windows",
+        [
+            Figure("processor time that checkpoints add, row API", "% more", more, 5.0, at_most=True),
+            Figure("processor time with checkpoints, row API", "s per M rows", with_checkpoints),
+            Figure("processor time without checkpoints, row API", "s per M rows", without),
+            Figure("processor time with checkpoints, other API", "s per M rows", without),
+        ],
+    )
+    return {"name": "cost", "figures": [one.as_json() for one in report.figures]}
+
+
+def test_a_pair_with_an_impossible_count_is_excluded_and_the_number_is_printed():
+    told = valid(cost_of([1.02] * 7 + [0.0006], [1.0] * 8))
+    more, taking, none, other = told["figures"]
+    assert [one["times"] for one in told["figures"]] == [7, 7, 7, 8]
+    assert more["samples"] == [2.0] * 7
+    assert "1 of 8 pairs is excluded" in more["told"]
+    assert taking["told"] == none["told"] == more["told"]
+    assert other["told"] == ""
+    assert more["met"]
+
+
+def test_nothing_is_excluded_where_every_count_is_possible():
+    stored = cost_of([1.3, 0.9, 1.0], [1.0, 1.1, 0.2])
+    assert valid(stored) == stored
+
+
+def test_what_is_repeated_often_is_published_with_the_interval_of_its_median():
+    samples = [float(number) for number in range(1, 101)]
+    row = table_of([{"figures": [Figure("x", "ms", samples, 60.0, at_most=True).as_json()]}])
+    assert "| x | 50.5 ms | 40.0 to 61.0 | at most 60.0 | met |" in row
+
+
+def test_no_published_interval_holds_an_impossible_sample():
+    readme = (HOME / "README.md").read_text(encoding="utf-8")
+    page = (HOME / "docs/performance.md").read_text(encoding="utf-8")
+    assert "-99.6" not in readme + page
+    assert "1 of 600 pairs is excluded" in page
 
 
 def test_the_pages_tell_what_is_stored():

@@ -16,6 +16,8 @@ from conformance.adapters.flink.releases import FlinkError, Release, cache_folde
 
 SECONDS = 300.0
 _SECTION = re.compile(r"//# (?:from (\d+)\.(\d+))? ?(?:before (\d+)\.(\d+))?")
+_DIAGNOSTIC = re.compile(r"\S+\.java:\d+: ")
+"""The first line of what the compiler reports of one place."""
 _TOLD = 12
 """Lines of the compiler's message that are shown."""
 
@@ -108,8 +110,19 @@ def _compile(compiler: str, release: Release, jar: Path, folder: Path) -> None:
     except subprocess.TimeoutExpired as late:
         raise CompileError(f"javac took more than {SECONDS:g} s for Flink {release.version}") from late
     if done.returncode != 0:
-        said = "\n".join(done.stderr.replace(f"{folder}/", "").splitlines()[:_TOLD])
+        said = "\n".join(shown_errors(done.stderr.replace(f"{folder}/", ""))[:_TOLD])
         raise CompileError(
             f"the Java side does not compile against {jar.name}; does the jar belong to Flink "
             f"{release.version}, is it whole?\n{said}"
         )
+
+
+def shown_errors(message: str) -> list[str]:
+    """The lines of the compiler's errors, without its warnings; all lines if it reports no error."""
+    shown, inside = [], False
+    for line in message.splitlines():
+        if _DIAGNOSTIC.match(line):
+            inside = ": error: " in line
+        if inside:
+            shown.append(line)
+    return shown or message.splitlines()

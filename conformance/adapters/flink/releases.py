@@ -2,6 +2,7 @@
 
 import os
 import tomllib
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -39,6 +40,8 @@ class Release(NamedTuple):
     """Checksum of `flink-dist*.jar`."""
     channel: str = ""
     """The generation of its channels; empty where they cannot be driven."""
+    undescribed: Sequence[str] = ()
+    """Modes of its gate in which no profile behaves as it does."""
 
     @property
     def has_coordinator(self) -> bool:

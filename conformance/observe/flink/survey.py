@@ -38,7 +38,7 @@ class Release(NamedTuple):
 
     name: str
     asks_all_tasks: bool
-    """A checkpoint starts only if every task runs; up to 1.14 only those that are triggered have to."""
+    """A checkpoint starts only if every task runs; up to 1.13 only those that are triggered have to."""
     after_finish: bool
     """Checkpoints go on when tasks have finished, and an ended channel counts as aligned."""
     remembers: int
@@ -135,7 +135,7 @@ def survey(said: Sequence[Said]) -> Survey:
         raise MissingLevelsError(_advice([f"{logger} at {level}"]))
     return Survey(
         job=job,
-        release=_release(said, seen),
+        release=release_of(said, seen),
         tasks=tasks,
         sources=sources,
         channels=channels,
@@ -224,19 +224,35 @@ def _last_started(said: Sequence[Said]) -> dict[str, int]:
     return highest
 
 
-def _release(said: Sequence[Said], seen: set[str]) -> Release:
+def release_of(said: Sequence[Said], seen: set[str]) -> Release:
+    """What the wording of a log tells of its release; `seen` are the kinds of its lines."""
     typed = any(line.kind == grammar.TRIGGER and "{" in line.detail for line in said)
     heard, broadcast = grammar.HEARD in seen, grammar.BROADCAST in seen
     old = "1.14" if heard else "1.13"
     new = "1.16 or newer" if broadcast else "1.15 or newer"
     return Release(
         name=new if typed else old,
-        asks_all_tasks=typed,
-        after_finish=typed or heard,
+        asks_all_tasks=typed or heard,
+        after_finish=typed or (heard and _goes_on(said)),
         remembers=0 if broadcast else 128,
         tells_broadcast=broadcast,
         tells_heard=heard,
     )
+
+
+def _goes_on(said: Sequence[Said]) -> bool:
+    """A checkpoint was triggered while an execution had finished, so that this is on in a log of 1.14.
+
+    By default it is off there. While it is off, the coordinator refuses the request and logs no trigger.
+    """
+    finished = False
+    for line in said:
+        if line.kind == grammar.EXECUTION:
+            before, _, state = line.detail.partition(">")
+            finished = (finished and before != "CREATED") or state == "FINISHED"
+        elif line.kind == grammar.TRIGGER and finished:
+            return True
+    return False
 
 
 def _judged(said: Sequence[Said]) -> None:

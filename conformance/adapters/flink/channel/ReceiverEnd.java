@@ -57,6 +57,8 @@ final class ReceiverEnd {
         convert();
     }
 
+    private static final String TIERED = "org.apache.flink.runtime.io.network.partition.hybrid.tiered.";
+
     private static SingleInputGate gate() {
         return Reflect.make(
                 SingleInputGate.class,
@@ -66,6 +68,9 @@ final class ReceiverEnd {
                 ResultPartitionType.PIPELINED_BOUNDED,
                 Unmade.of(BufferDecompressor.class),
                 range("org.apache.flink.runtime.deployment.SubpartitionIndexRange"),
+                range("org.apache.flink.runtime.executiongraph.IndexRange"),
+                Unmade.named(TIERED + "storage.TieredStorageConsumerClient"),
+                Unmade.named(TIERED + "netty.TieredStorageNettyServiceImpl"),
                 Unmade.named("org.apache.flink.runtime.throughput.ThroughputCalculator"),
                 Unmade.named("org.apache.flink.runtime.throughput.BufferDebloater"),
                 Fakes.of(MemorySegmentProvider.class, (proxy, method, arguments) ->
@@ -104,10 +109,10 @@ final class ReceiverEnd {
     /** An item comes from the network; the sender's backlog is told only where Flink insists on it. */
     void arrive(BufferAndBacklog item) throws IOException {
         int backlog = item.buffer().getDataType().isBlockingUpstream() ? 0 : -1;
-//# before 1.20
+//# before 1.19
         remote.onBuffer(item.buffer(), item.getSequenceNumber(), backlog);
 //# end
-//# from 1.20
+//# from 1.19
         remote.onBuffer(item.buffer(), item.getSequenceNumber(), backlog, 1);
 //# end
     }

@@ -165,7 +165,7 @@ final class Retained extends StandaloneCompletedCheckpointStore {
         added(checkpoint, before);
     }
 //# end
-//# from 1.12 before 1.14
+//# from 1.12 before 1.15
     @Override
     public void addCheckpoint(CompletedCheckpoint checkpoint, CheckpointsCleaner cleaner, Runnable then) throws Exception {
         failing(checkpoint);
@@ -174,7 +174,7 @@ final class Retained extends StandaloneCompletedCheckpointStore {
         added(checkpoint, before);
     }
 //# end
-//# from 1.14
+//# from 1.15
     @Override
     public CompletedCheckpoint addCheckpointAndSubsumeOldestOne(
             CompletedCheckpoint checkpoint, CheckpointsCleaner cleaner, Runnable then) throws Exception {

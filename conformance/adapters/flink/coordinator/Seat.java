@@ -40,7 +40,7 @@ import org.apache.flink.runtime.checkpoint.CheckpointPlanCalculatorContext;
 import org.apache.flink.runtime.checkpoint.DefaultCheckpointPlanCalculator;
 import org.apache.flink.runtime.state.CheckpointStorage;
 //# end
-//# from 1.13 before 1.19
+//# from 1.13 before 1.18
 import org.apache.flink.runtime.checkpoint.ExecutionAttemptMappingProvider;
 //# end
 //# before 1.15
@@ -134,17 +134,17 @@ final class Seat {
                 DefaultCheckpointPlanCalculator.class, job.id, context, job.vertices(), settings.finishedTasks);
         parts.add(plans);
 //# end
-//# from 1.13 before 1.19
+//# from 1.13 before 1.18
         parts.add(new ExecutionAttemptMappingProvider(Arrays.asList(job.all(false))));
 //# end
-//# from 1.13 before 1.14
+//# from 1.13 before 1.15
         parts.add(SharedStateRegistry.DEFAULT_FACTORY);
 //# end
 //# from 1.14
         parts.add(checker());
 //# end
         flink = Reflect.make(CheckpointCoordinator.class, parts.toArray());
-//# before 1.14
+//# before 1.15
         flink.setCheckpointStatsTracker(stats);
 //# end
         requests = new Requests(flink);
@@ -205,7 +205,7 @@ final class Seat {
                 .setUnalignedCheckpointsEnabled(settings.unaligned)
                 .setTolerableCheckpointFailureNumber(tolerable)
 //# end
-//# from 1.11 before 1.15
+//# from 1.11 before 1.14
                 .setPreferCheckpointForRecovery(false) // as jobs have it
 //# end
 //# from 1.11
@@ -255,7 +255,7 @@ final class Seat {
             told.tell("fail", "error", refused.getClass().getSimpleName());
         }
         loop.firstDelay(-1);
-//# from 1.18 before 2.3
+//# from 1.19 before 2.3
         if (starts) {
             Reflect.set(flink, "nextCheckpointTriggeringRelativeTime", loop.relative() + settings.initialDelay);
         }
@@ -291,10 +291,10 @@ final class Seat {
 
     /** Where shared state is registered. */
     Object registry() {
-//# before 1.14
+//# before 1.15
         return Fields.get(flink, "sharedStateRegistry");
 //# end
-//# from 1.14
+//# from 1.15
         return store.getSharedStateRegistry();
 //# end
     }

@@ -103,10 +103,10 @@ final class Storing implements Component {
                 );
         store.addCheckpoint(checkpoint);
 //# end
-//# from 1.12 before 1.14
+//# from 1.12 before 1.15
         store.addCheckpoint(checkpoint, cleaner, () -> {});
 //# end
-//# from 1.14
+//# from 1.15
         CompletedCheckpoint last = store.addCheckpointAndSubsumeOldestOne(checkpoint, cleaner, () -> {});
         if (last != null && !last.getProperties().isSavepoint()) {
             told.tell("subsumed", "checkpoint", last.getCheckpointID());

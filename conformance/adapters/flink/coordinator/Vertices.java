@@ -126,19 +126,25 @@ final class Vertices {
                         ? (Object) 1
                         : method.getReturnType() == int.class ? (Object) MAX_PARALLELISM : Fakes.nothing(method.getReturnType()));
 //# end
-//# from 1.13 before 1.14
+//# from 1.13 before 1.15
         return Reflect.make(ExecutionJobVertex.class, graph, planned, 1, timeout(), 0L, parallelism);
 //# end
-//# from 1.14
+//# from 1.15
         ExecutionJobVertex vertex = Reflect.make(
                 ExecutionJobVertex.class, graph, planned, parallelism
 //# end
 //# from 1.16
                 , UnregisteredMetricGroups.createUnregisteredJobManagerJobMetricGroup()
 //# end
-//# from 1.14
+//# from 1.15
                 );
-        Reflect.callFilled(vertex, "initialize", 1, timeout(), 0L);
+        Object metrics = null;
+//# end
+//# from 1.18
+        metrics = UnregisteredMetricGroups.createUnregisteredJobManagerJobMetricGroup();
+//# end
+//# from 1.15
+        Reflect.callFilled(vertex, "initialize", 1, timeout(), 0L, metrics);
         return vertex;
 //# end
     }

@@ -23,10 +23,10 @@ public final class WatchedStats extends CheckpointStatsTracker {
         super(1, Collections.singletonList(one), configuration,
                 UnregisteredMetricGroups.createUnregisteredJobManagerJobMetricGroup());
 //# end
-//# from 1.13 before 1.14
+//# from 1.13 before 1.15
         super(1, configuration, UnregisteredMetricGroups.createUnregisteredJobManagerJobMetricGroup());
 //# end
-//# from 1.14 before 1.19
+//# from 1.15 before 1.19
         super(1, UnregisteredMetricGroups.createUnregisteredJobManagerJobMetricGroup());
 //# end
 //# from 1.19 before 2.0

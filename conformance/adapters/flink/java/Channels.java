@@ -30,7 +30,7 @@ import org.apache.flink.runtime.io.network.api.CheckpointBarrier;
 import org.apache.flink.runtime.io.network.api.serialization.EventSerializer;
 import org.apache.flink.runtime.io.network.partition.consumer.WatchedPersister;
 //# end
-//# from 2.0
+//# from 1.19
 import org.apache.flink.runtime.io.network.partition.ResultPartitionType;
 //# end
 
@@ -316,6 +316,23 @@ final class Channels extends IndexedInputGate {
 
     @Override
     public void acknowledgeAllRecordsProcessed(InputChannelInfo channel) {}
+//# end
+//# from 1.14 before 1.15
+
+    @Override
+    public boolean hasReceivedEndOfData() {
+        return false;
+    }
+
+    @Override
+    public int getBuffersInUseCount() {
+        return 0;
+    }
+
+    @Override
+    public void announceBufferSize(int bytes) {}
+//# end
+//# from 1.15
 
     @Override
     public void triggerDebloating() {}
@@ -327,9 +344,9 @@ final class Channels extends IndexedInputGate {
         return EndOfDataStatus.NOT_END_OF_DATA;
     }
 //# end
-//# from 2.0
+//# from 1.19
 
-    @Override
+    /** Part of a gate in 1.19 and from 2.0 on, and of nothing in 1.20. */
     public ResultPartitionType getConsumedPartitionType() {
         return ResultPartitionType.PIPELINED_BOUNDED;
     }

@@ -130,6 +130,8 @@ final class Task implements CheckpointableTask {
     public CompletableFuture<Void> notifyCheckpointAbortAsync(long checkpoint, long completed) {
         throw new AssertionError("a gate does not ask for this");
     }
+//# end
+//# from 1.15
 
     @Override
     public CompletableFuture<Void> notifyCheckpointSubsumedAsync(long checkpoint) {

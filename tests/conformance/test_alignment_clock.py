@@ -1,0 +1,71 @@
+"""A tracking gate that throws where released Flinks throw is not refused; one that throws elsewhere is."""
+
+from pathlib import Path
+
+import pytest
+
+from conformance.adapters.in_process import InProcess
+from conformance.drive.examine import Plan
+from conformance.drive.known import is_alignment_clock, known_divergences
+from conformance.drive.lockstep import replay
+from conformance.drive.oracle import Oracle
+from conformance.report import conform
+from conformance.verdict import Verdict
+from model.components import COMPONENTS, WireError
+
+GATE = COMPONENTS["gate"]
+CLOCK = [known for known in known_divergences() if known.name.startswith("alignment clock")]
+
+
+class LikeFlink:
+    """The model's gate, with Flink's clock of alignments: it throws when an alignment ends twice."""
+
+    def __init__(self, config, *, always=False):
+        self._state, self._always, self._reset = GATE.new(config), always, False
+
+    def apply(self, event):
+        before = self._newest()
+        self._state, effects, rules = GATE.apply(self._state, event)
+        if "TRACK-04" in rules and (self._always or (self._reset and before == effects[-1]["checkpoint"])):
+            return [{"kind": "fail", "error": "IllegalStateException"}]
+        if "TRACK-17" in rules:
+            self._reset = True
+        elif self._newest() != before:
+            self._reset = False
+        return effects
+
+    def observe(self):
+        return GATE.observe(self._state)
+
+    def _newest(self):
+        return max((entry[0] for entry in self.observe().get("tracked", ())), default=None)
+
+
+def adapter_of(**how):
+    return InProcess("clone", {"gate": lambda config: LikeFlink(config, **how)}, (WireError,))
+
+
+def conformed(adapter, folder):
+    pinned = {"mode": "at-least-once", "checkpoints_after_tasks_finish": True, "channels": 2}
+    plan = Plan(0, 100, pinned=pinned)
+    (verdict,) = conform.report(adapter, "clone", ["gate"], plan, folder).verdicts
+    return verdict
+
+
+@pytest.mark.rule("TRACK-04")
+@pytest.mark.parametrize("known", CLOCK, ids=lambda known: known.name)
+def test_the_sequences_of_the_released_ones_are_recognised(known):
+    config = {**known.config, "level": "handler"}
+    played = replay(Oracle("gate", config), adapter_of(), known.events)
+    assert played.divergence is not None
+    assert is_alignment_clock(played.divergence)
+
+
+@pytest.mark.rule("TRACK-04")
+def test_a_faithful_clone_is_not_refused(tmp_path: Path):
+    assert conformed(adapter_of(), tmp_path) is not Verdict.DIVERGES
+
+
+@pytest.mark.rule("TRACK-04")
+def test_one_that_throws_at_every_trigger_is(tmp_path: Path):
+    assert conformed(adapter_of(always=True), tmp_path) is Verdict.DIVERGES

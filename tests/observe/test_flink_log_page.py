@@ -1,0 +1,67 @@
+"""What `docs/flink-logs.md` states of the logs and of the releases, beside what the tool finds."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from conformance.observe.flink import grammar, read_lines, validate_flink
+from conformance.observe.flink.grammar import Said
+from conformance.observe.flink.situations import RARE, SITUATIONS
+from conformance.observe.flink.survey import release_of
+
+HERE = Path(__file__).parent
+PAGE = (HERE.parents[1] / "docs" / "flink-logs.md").read_text("utf-8")
+ROW = re.compile(r"^\| ([\d.]+)(, one failure)? \| ([\d,]+) \| ([\d,]+) \| (\d+) of (\d+)", re.MULTILINE)
+ROWS = ROW.findall(PAGE)
+
+
+def test_the_table_has_every_log_of_the_repository():
+    named = {f"flink-{release}{'-fail' if failed else ''}.log.gz" for release, failed, *_ in ROWS}
+    assert named == {file.name for file in (HERE / "logs").glob("*.log.gz")}
+
+
+@pytest.mark.parametrize(("release", "failed", "lines", "events", "seen", "of"), ROWS)
+def test_the_table_says_what_the_tool_finds(release, failed, lines, events, seen, of):
+    read = tuple(read_lines(str(HERE / "logs" / f"flink-{release}{'-fail' if failed else ''}.log.gz")))
+    result = validate_flink(read)
+    printed = re.search(r"(\d+) of (\d+) situations witnessed", result.describe())
+    assert printed is not None
+    stated = [int(number.replace(",", "")) for number in (lines, events, seen, of)]
+    assert stated == [result.lines, result.events, *map(int, printed.groups())]
+
+
+def test_the_page_counts_the_situations():
+    words = {17: "Seventeen", 13: "thirteen"}
+    assert f"{words[len(SITUATIONS)]} situations are counted" in PAGE
+    assert f"{words[len(RARE)]} more" in PAGE
+
+
+def said(kind: str, *, task: str = "", checkpoint: int = -1, detail: str = "") -> Said:
+    return Said(1, kind, "a thread", task, "", checkpoint, detail)
+
+
+ENDS = said(grammar.EXECUTION, task="src (1/2)", detail="RUNNING>FINISHED")
+OF_1_14 = {grammar.HEARD}
+
+
+def test_a_log_of_1_14_has_checkpoints_after_tasks_finish_off_unless_it_shows_one():
+    trigger = said(grammar.TRIGGER, checkpoint=1, detail="CHECKPOINT")
+    off = release_of([trigger, ENDS], OF_1_14)
+    assert off.name == "1.14"
+    assert not off.after_finish
+    assert release_of([trigger, ENDS, trigger], OF_1_14).after_finish
+    restarted = said(grammar.EXECUTION, task="src (1/2)", detail="CREATED>SCHEDULED")
+    assert not release_of([trigger, ENDS, restarted, trigger], OF_1_14).after_finish
+
+
+def test_a_log_of_1_15_has_them_on():
+    trigger = said(grammar.TRIGGER, checkpoint=1, detail="CheckpointType{name='Checkpoint'}")
+    assert release_of([trigger], OF_1_14).after_finish
+
+
+@pytest.mark.rule("COORD-01")
+def test_from_1_14_on_every_task_has_to_run_and_before_the_sources():
+    trigger = said(grammar.TRIGGER, checkpoint=1, detail="CHECKPOINT")
+    assert release_of([trigger], OF_1_14).asks_all_tasks
+    assert not release_of([trigger], set()).asks_all_tasks
