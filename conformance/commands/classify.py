@@ -66,7 +66,7 @@ def _driven(adapter: str, mode: str, wanted: "Guarantee", seed: int, limit: floa
     from conformance.adapters.protocol import Hello
     from conformance.observe.driven import SCHEDULES, UndrivenError, worst_of_gate, worst_of_sink
     from conformance.report.columns import deeper
-    from conformance.report.conform import opened
+    from conformance.report.conform import opened, refuse_unknown_words
     from conformance.verdict import Verdict
 
     implementation = opened(adapter, limit)
@@ -76,6 +76,7 @@ def _driven(adapter: str, mode: str, wanted: "Guarantee", seed: int, limit: floa
             click.echo(hello.describe())
             yield Verdict.UNDETERMINED
             return
+        refuse_unknown_words(hello)
         asked = {
             "gate": (worst_of_gate, {"channels": 2, "mode": mode, "level": "polled"}),
             "sink": (worst_of_sink, {}),

@@ -24,10 +24,18 @@ def cell(found: Examination | None) -> str:
     if found is None:
         return NOTHING
     if found.divergence is not None:
-        return f"DIVERGES at {found.divergence.rule or 'no rule'}"
+        lost = found.divergence.lost
+        return f"DIVERGES, {lost}" if lost is not None else f"DIVERGES at {_charged(found)}"
+    if found.broken:
+        return "DIVERGES at the frames"
     if found.doubts:
         return found.verdict.value
     return f"{found.steps:,} steps" + (f" ({len(found.known)} known)" if found.known else "")
+
+
+def _charged(found: Examination) -> str:
+    """What is charged: a rule, or that nothing was answered."""
+    return (found.divergence.charge if found.divergence is not None else None) or "no rule"
 
 
 def line_of_job(struck: Struck) -> str:
@@ -99,7 +107,7 @@ def _story(implementation: str, component: str, found: Examination) -> list[str]
     rows = [f"{number}. {words.of_event(event)}" for number, event in enumerate(divergence.events, 1)]
     return [
         "",
-        f"## {implementation}: {divergence.rule or 'no rule'}",
+        f"## {implementation}: {_charged(found)}",
         "",
         f"{told}. Expected {words.of_answer(divergence.expected)}, got {words.of_answer(divergence.got)} "
         "at the last of:",
