@@ -54,8 +54,8 @@ _FAMILIES: Mapping[str, Mapping[str, tuple[object, ...]]] = {
 }
 """Options that all rules of a family need to fire, where they are given."""
 
-INJECTED = frozenset({"ALIGN-24", "UNAL-22"})
-"""Rules about a gate whose task is triggered itself; they count where it offers `inject`."""
+UNSENT = frozenset({"ALIGN-24", "UNAL-22"})
+"""Rules about a gate whose task is triggered itself: walks send that only where `inject` is offered."""
 
 _ANNOUNCING = ("flink-1.13", "flink-1.14")
 _ORDERED = ("1.11", "1.12", "1.13", "1.14", "1.15", "1.17", "1.18", "1.19", "1.20", "2.3")
@@ -78,7 +78,7 @@ _NEEDS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
     "SUB-11": {"profile": ("1.9", *_ORDERED[:4])},
     "ALIGN-07": {"profile": ("flink-1.7", "flink-1.9", "flink-1.11")},
     "ALIGN-14": {"checkpoints_after_tasks_finish": (False,)},
-    "ALIGN-15": {"checkpoints_after_tasks_finish": (True,)},
+    "ALIGN-15": {"checkpoints_after_tasks_finish": (True,), "profile": ("flink-1.14",)},
     "ALIGN-16": {"level": ("handler",), "profile": ("flink-1.14",)},
     "ALIGN-17": {"level": ("polled",)},
     "ALIGN-20": {"level": ("handler",), "profile": ("flink-1.7", "flink-1.9", "flink-1.11", "flink-1.12")},
@@ -178,13 +178,13 @@ def coverage(
     pinned: Mapping[str, object] = MappingProxyType({}),
     asked: Collection[str] = (),
     *,
-    injects: bool = True,
+    injects: bool = False,
 ) -> Coverage:
     """What a run of a component covered; rules that the `pinned` options rule out do not count.
 
-    `asked`: only these rules were asked for; empty: all. Without `injects` those of INJECTED do not count.
+    `asked`: only these rules were asked for; empty: all. Without `injects` those of UNSENT do not count.
     """
-    able = [rule for rule in rules_that_fire(component) if injects or rule not in INJECTED]
+    able = [rule for rule in rules_that_fire(component) if injects or rule not in UNSENT]
     possible = [rule for rule in able if _possible(rule, pinned)]
     known = [rule for rule in possible if not asked or rule in asked]
     return Coverage(

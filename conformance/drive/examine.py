@@ -7,7 +7,7 @@ configuration to have been skipped. What was not so is listed among the doubts.
 from dataclasses import dataclass, field
 
 from conformance.adapters.protocol import Adapter, Failure
-from conformance.coverage import Coverage, coverage, impossible
+from conformance.coverage import UNSENT, Coverage, coverage, impossible
 from conformance.drive import generate
 from conformance.drive.bounds.conduct import broken
 from conformance.drive.bounds.play import play_bounds
@@ -183,8 +183,8 @@ def _doubts(played: Played, skipped: list[str], ended_early: bool, covered: Cove
 
 def _not_here(plan: Plan) -> tuple[str, ...]:
     """What was asked for and cannot come."""
-    never = impossible(plan.asked, plan.pinned)
-    return (f"cannot fire in these configurations: {', '.join(never)}",) if never else ()
+    never = {*impossible(plan.asked, plan.pinned), *(() if plan.injects else plan.asked & UNSENT)}
+    return (f"cannot fire in these configurations: {', '.join(sorted(never))}",) if never else ()
 
 
 def _examined(

@@ -51,7 +51,7 @@ def injects(component: str, offer: Offer) -> bool:
     return component != "gate" or INJECT in offer.capabilities
 
 
-def chooser(component: str, config: Wire, rng: Random, *, injects: bool = True) -> Chooser:
+def chooser(component: str, config: Wire, rng: Random, *, injects: bool = False) -> Chooser:
     """A fresh source of events for one instance; without `injects` no gate gets the event `inject`."""
     if component == "gate":
         return gate_chooser(config, rng, injects=injects)

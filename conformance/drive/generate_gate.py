@@ -13,7 +13,7 @@ from conformance.drive.generate_unaligned import unaligned_chooser
 from model.profiles import NEWEST
 
 
-def gate_chooser(config: Wire, rng: Random, *, injects: bool = True) -> Chooser:
+def gate_chooser(config: Wire, rng: Random, *, injects: bool = False) -> Chooser:
     """A fresh source of events for one gate, by its mode; without `injects` it gets no `inject`."""
     mode = config.get("mode", "exactly-once")
     if mode == "at-least-once":

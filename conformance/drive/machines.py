@@ -170,7 +170,7 @@ class LockStepMachine(RuleBasedStateMachine):
                 raise DivergenceFound(judged.divergence)
 
 
-def machine(component: str, *, injects: bool = True) -> type[LockStepMachine]:
+def machine(component: str, *, injects: bool = False) -> type[LockStepMachine]:
     """The state machine of a component; set its `bench` before it is run."""
     body = {
         name: _rule_of(component, name, draw)
@@ -212,7 +212,7 @@ def run_machine(
     may_go_on: Callable[[], bool] = lambda: True,
     is_known: Callable[[Divergence], bool] = lambda _: False,
     asked: Collection[str] = (),
-    injects: bool = True,
+    injects: bool = False,
     maps: tuple[IdMap, ...] = (),
 ) -> Run:
     """So many examples; the divergence, if there is one, is as Hypothesis shrank it.

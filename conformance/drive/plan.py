@@ -30,7 +30,7 @@ class Plan(NamedTuple):
     """The walks go on until so many steps are done, also when there were examples enough."""
     asked: frozenset[str] = frozenset()
     """Only cases that exercise one of these rules are played; empty: all."""
-    injects: bool = True
+    injects: bool = False
     """A gate's task is triggered itself, too: the implementation offers the event `inject`."""
     chosen: Mapping[str, object] = MappingProxyType({})
     """Those of `pinned` that the user has chosen; the others are what the implementation offers."""

@@ -44,7 +44,7 @@ def play_rule_cases(
     may_go_on: Callable[[], bool] = lambda: True,
     is_known: Callable[[Divergence], bool] = lambda _: False,
     asked: frozenset[str] = frozenset(),
-    injects: bool = True,
+    injects: bool = False,
 ) -> tuple[Played, list[str]]:
     """One case of every rule that is asked about; what came of them, and why cases were skipped."""
     series = Series(is_known)
@@ -64,7 +64,7 @@ def chosen_cases(
     pinned: Mapping[str, object],
     asked: frozenset[str] = frozenset(),
     *,
-    injects: bool = True,
+    injects: bool = False,
 ) -> Iterator[tuple[str, Oracle, tuple[Wire, ...]]]:
     """For each rule that is asked about its case, in the first configuration that fires it.
 

@@ -41,7 +41,7 @@ def walks(
     is_known: Callable[[Divergence], bool] = lambda _: False,
     asked: Collection[str] = (),
     steps: int = 0,
-    injects: bool = True,
+    injects: bool = False,
 ) -> tuple[Played, list[str]]:
     """So many cases; what came of them, and why cases were skipped (each reason once).
 

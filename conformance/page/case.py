@@ -98,7 +98,7 @@ def steps_of(divergence: Divergence, adapter: Adapter) -> tuple[Step, ...]:
 
 
 def sample(
-    component: str, adapter: Adapter, plan: Plan, pinned: Wire, *, injects: bool = True
+    component: str, adapter: Adapter, plan: Plan, pinned: Wire, *, injects: bool = False
 ) -> tuple[Wire, tuple[Step, ...]] | None:
     """A case of a component without a divergence: its configuration and its steps; None if it has none."""
     known = set(rules_that_fire(component))

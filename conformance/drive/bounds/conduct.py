@@ -61,17 +61,39 @@ def _one_of_each(component: str, plan: Plan) -> Iterator[Wire]:
 
 def _behind_an_error(oracle: Oracle, adapter: Adapter, run: Sequence[Wire]) -> str | None:
     """Batches with an event that has to be refused: what stands before it happens, nothing else does."""
+    alone = _answers(oracle, adapter, run)
+    if alone is None:
+        return None
     for cut in CUTS:
         if cut < len(run):
-            wrong = _cut_short(oracle, adapter, run, cut)
+            wrong = _cut_short(oracle, adapter, run, cut, alone)
             if wrong is not None:
                 return wrong
     return None
 
 
-def _cut_short(oracle: Oracle, adapter: Adapter, run: Sequence[Wire], cut: int) -> str | None:
+def _answers(oracle: Oracle, adapter: Adapter, run: Sequence[Wire]) -> list[Applied] | None:
+    """What the implementation itself answers to the run, event by event; None if it does not get through."""
     if isinstance(adapter.new(oracle.component, oracle.config), FAILURES):
         return None  # what is offered is examined elsewhere
+    return _one_by_one(adapter, run)
+
+
+def _one_by_one(adapter: Adapter, run: Sequence[Wire]) -> list[Applied] | None:
+    answers: list[Applied] = []
+    for event in run:
+        answer = adapter.apply([event])
+        if not isinstance(answer, Applied):
+            return None
+        answers.append(answer)
+    return answers
+
+
+def _cut_short(
+    oracle: Oracle, adapter: Adapter, run: Sequence[Wire], cut: int, alone: Sequence[Applied]
+) -> str | None:
+    if isinstance(adapter.new(oracle.component, oracle.config), FAILURES):
+        return None
     answer = adapter.apply([*run[:cut], STRAY, run[cut]])
     said = f"a batch whose event {cut + 1} of {cut + 2} is {dict(STRAY)}"
     if isinstance(answer, Hung | Unsupported):
@@ -82,21 +104,18 @@ def _cut_short(oracle: Oracle, adapter: Adapter, run: Sequence[Wire], cut: int) 
     if answer.at != cut:
         came = "no position" if answer.at is None else f'"at": {answer.at}'
         return f'{said}: expected "at": {cut}, got {came}'
-    for event, edge in [*zip(run, oracle.transcript(run), strict=True)][cut:]:
-        answer = adapter.apply([event])
-        if isinstance(answer, Hung | Unsupported):
-            return None
-        same = isinstance(answer, Applied) and canonical(answer.effects[0]) == edge.spelled
-        if not same or (isinstance(answer, Applied) and _differs(answer.state, edge.after.observed)):
-            return (
-                f"behind {said} it does not go on as after its first {cut}: {dict(event)} was answered "
-                "otherwise; what stands before the refused event has happened, and nothing else"
-            )
-    return None
+    after = _one_by_one(adapter, run[cut:])
+    if after is not None and [_told(one) for one in after] == [_told(one) for one in alone[cut:]]:
+        return None
+    return (
+        f"behind {said} it goes on otherwise than after its first {cut}; what stands before the refused "
+        "event has happened, and nothing else"
+    )
 
 
-def _differs(came: Wire, expected: Wire) -> bool:
-    return any(canonical(came[name]) != canonical(value) for name, value in expected.items() if name in came)
+def _told(answer: Applied) -> bytes:
+    """The effects and the state, in one spelling."""
+    return canonical([answer.effects, answer.state])
 
 
 def _behind_a_failure(oracle: Oracle, adapter: Adapter, run: Sequence[Wire], plan: Plan) -> str | None:
