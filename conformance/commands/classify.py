@@ -67,7 +67,7 @@ def command(
         Verdict.DIVERGES: f"{wanted.value} is refuted",
     }
     click.echo(f"\n{verdict.value}   {closing.get(verdict, 'see above')}")
-    click.echo(textwrap.indent(wrapped(RECORDED if recorded is not None else REPORTED, 0), "  "))
+    click.echo(wrapped(f"  {RECORDED if recorded is not None else REPORTED}", 2))
     return verdict.exit_code
 
 

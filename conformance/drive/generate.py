@@ -90,8 +90,9 @@ def fitting(component: str, pinned: Mapping[str, object]) -> list[Wire]:
         others = [key for key in pinned if not fits(config, {key: pinned[key]})]
         for values in product(*(_values(pinned[key]) for key in others)):
             made = {**config, **dict(zip(others, values, strict=True))}
-            if _is_allowed(component, made):
-                adapted.setdefault(canonical(made), (len(others), made))
+            before = adapted.get(canonical(made))
+            if _is_allowed(component, made) and (before is None or len(others) < before[0]):
+                adapted[canonical(made)] = (len(others), made)
     fewest = min((changed for changed, _ in adapted.values()), default=0)
     return [made for changed, made in adapted.values() if changed == fewest]
 
