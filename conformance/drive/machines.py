@@ -64,6 +64,8 @@ class _Bench:
     asked: frozenset[str] = frozenset()
     """Only examples that exercise one of these rules are played; empty: all."""
     ended_early: bool = False
+    injects: bool = False
+    """A gate's task is triggered itself, too."""
     maps: tuple[IdMap, ...] = ()
     """Each example has one of these maps of ids; empty: ids are as they are drawn."""
     mapped: Oracles = field(default_factory=lambda: Oracles("gate"))
@@ -170,13 +172,9 @@ class LockStepMachine(RuleBasedStateMachine):
                 raise DivergenceFound(judged.divergence)
 
 
-def machine(component: str, *, injects: bool = False) -> type[LockStepMachine]:
+def machine(component: str) -> type[LockStepMachine]:
     """The state machine of a component; set its `bench` before it is run."""
-    body = {
-        name: _rule_of(component, name, draw)
-        for name, draw in DRAWS[component].items()
-        if injects or name != INJECT
-    }
+    body = {name: _rule_of(component, name, draw) for name, draw in DRAWS[component].items()}
     return type(f"{component.capitalize()}Machine", (LockStepMachine,), body)
 
 
@@ -189,7 +187,9 @@ def _rule_of(component: str, name: str, draw: Draw) -> Any:  # noqa: ANN401 - Hy
     possible = POSSIBLE.get(f"{component}.{name}")
     if possible is None:
         return made
-    return precondition(lambda self: possible(self.oracle.config, self.seen))(made)
+    return precondition(
+        lambda self: (self.bench.injects or name != INJECT) and possible(self.oracle.config, self.seen)
+    )(made)
 
 
 class Run(NamedTuple):
@@ -225,7 +225,7 @@ def run_machine(
     if not configs:
         return Run(Played(), [generate.why_not(component, pinned or {})])
     played = Played()
-    kind = machine(component, injects=injects)
+    kind = machine(component)
     bench = kind.bench = _Bench(
         component,
         adapter,
@@ -235,6 +235,7 @@ def run_machine(
         may_go_on,
         is_known,
         frozenset(asked),
+        injects=injects,
         maps=maps,
         mapped=Oracles(component),
     )
