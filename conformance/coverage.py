@@ -54,9 +54,8 @@ _FAMILIES: Mapping[str, Mapping[str, tuple[object, ...]]] = {
 }
 """Options that all rules of a family need to fire, where they are given."""
 
-UNSENT = frozenset({"ALIGN-24"})
-"""Rules about events that walks do not send, because an implementation may do without them: a gate that is
-never triggered itself. Tours send them to our own, and the released Flinks get them."""
+UNSENT = frozenset({"ALIGN-24", "UNAL-22"})
+"""Rules about a gate whose task is triggered itself: walks send that only where `inject` is offered."""
 
 _ANNOUNCING = ("flink-1.13", "flink-1.14")
 _ORDERED = ("1.11", "1.12", "1.13", "1.14", "1.15", "1.17", "1.18", "1.19", "1.20", "2.3")
@@ -79,12 +78,13 @@ _NEEDS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
     "SUB-11": {"profile": ("1.9", *_ORDERED[:4])},
     "ALIGN-07": {"profile": ("flink-1.7", "flink-1.9", "flink-1.11")},
     "ALIGN-14": {"checkpoints_after_tasks_finish": (False,)},
-    "ALIGN-15": {"checkpoints_after_tasks_finish": (True,)},
+    "ALIGN-15": {"checkpoints_after_tasks_finish": (True,), "profile": ("flink-1.14",)},
     "ALIGN-16": {"level": ("handler",), "profile": ("flink-1.14",)},
     "ALIGN-17": {"level": ("polled",)},
     "ALIGN-20": {"level": ("handler",), "profile": ("flink-1.7", "flink-1.9", "flink-1.11", "flink-1.12")},
     "ALIGN-21": {"level": ("handler",), "profile": ("flink-1.13",)},
     "ALIGN-22": {"level": ("polled",), "profile": ("flink-1.9",)},  # the only one with a limit
+    "ALIGN-24": {"profile": ("flink-1.14",)},
     "ALIGN-23": {"level": ("polled",), "profile": ("flink-1.7", "flink-1.9")},
     "SUB-01": {"mode": ("exactly-once",)},
     "TRACK-01": {"level": ("polled",)},
@@ -177,12 +177,15 @@ def coverage(
     fired: Collection[str],
     pinned: Mapping[str, object] = MappingProxyType({}),
     asked: Collection[str] = (),
+    *,
+    injects: bool = False,
 ) -> Coverage:
     """What a run of a component covered; rules that the `pinned` options rule out do not count.
 
-    `asked`: only these rules were asked for; empty: all.
+    `asked`: only these rules were asked for; empty: all. Without `injects` those of UNSENT do not count.
     """
-    possible = [rule for rule in rules_that_walks_fire(component) if _possible(rule, pinned)]
+    able = [rule for rule in rules_that_fire(component) if injects or rule not in UNSENT]
+    possible = [rule for rule in able if _possible(rule, pinned)]
     known = [rule for rule in possible if not asked or rule in asked]
     return Coverage(
         tuple(rule for rule in known if rule in fired),
@@ -209,11 +212,6 @@ def _meets(pinned: object, values: tuple[object, ...]) -> bool:
 def impossible(rules: Collection[str], pinned: Mapping[str, object]) -> tuple[str, ...]:
     """Those of the rules that the `pinned` options rule out, sorted."""
     return tuple(sorted(rule for rule in rules if not _possible(rule, pinned)))
-
-
-def rules_that_walks_fire(component: str) -> tuple[str, ...]:
-    """Those that `conform` can ask an implementation for, sorted."""
-    return tuple(rule for rule in rules_that_fire(component) if rule not in UNSENT)
 
 
 @cache

@@ -25,6 +25,7 @@ from model.channel import CHANNEL_PROFILES
 from model.components import COMPONENTS, Component, WireError
 from model.components.gate import MODES
 from model.coordinator_profiles import COORDINATOR_PROFILES
+from model.inducing import SOURCE_PROFILES
 from model.profiles import PROFILES
 from model.subtask_profiles import TASK_PROFILES
 from model.transactions import SINK_PROFILES
@@ -52,12 +53,16 @@ def own_version() -> str:
         return "0+source"
 
 
+INJECT = "inject"
+"""The capability of a gate whose task can be triggered itself: it takes the event of this name."""
+
 _GENERATIONS: Mapping[str, Iterable[str]] = {
     "channel": CHANNEL_PROFILES,
     "subtask": TASK_PROFILES,
     "coordinator": COORDINATOR_PROFILES,
     "store": COORDINATOR_PROFILES,
     "sink": SINK_PROFILES,
+    "source": SOURCE_PROFILES,
 }
 """By component, where it has any."""
 
@@ -65,7 +70,7 @@ _GENERATIONS: Mapping[str, Iterable[str]] = {
 def offer_of(component: str) -> Offer:
     """What version 1 of the protocol knows of a component."""
     if component == "gate":
-        return Offer(tuple(MODES), tuple(PROFILES), ("handler", "polled"))
+        return Offer(tuple(MODES), tuple(PROFILES), ("handler", "polled", INJECT))
     return Offer((), tuple(_GENERATIONS.get(component, ())), ())
 
 

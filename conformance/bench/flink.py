@@ -67,7 +67,12 @@ def _cases(release: Release, count: int) -> Iterator[Case]:
     for number in range(count):
         which = number % len(configs)
         oracle = oracles[which]
-        choose = generate.chooser("gate", configs[which], Random(f"{SEED}/{number}"))
+        choose = generate.chooser(
+            "gate",
+            configs[which],
+            Random(f"{SEED}/{number}"),
+            injects=configs[which]["mode"] != "exactly-once",
+        )
         edges: list[tuple[Wire, Edge]] = []
         node = oracle.start
         while len(edges) < LENGTH and (event := choose(node.observed)) is not None:

@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from conformance.verdict import Verdict
 
 MODES = ("exactly-once", "at-least-once")
+REPORTED = (
+    "Only what the adapter reported was seen. A crash was an event for a process that went on: durability of "
+    "pre-committed transactions over a restart was not observed."
+)
+RECORDED = (
+    "Only what the account holds was seen. An account does not say what was restarted: durability of "
+    "pre-committed transactions over a restart was not observed."
+)
 KEPT = ("exactly-once", "at-least-once", "at-most-once")
 
 
@@ -31,13 +39,13 @@ def command(
     """Name the strongest guarantee that nothing refutes, and each anomaly with its first evidence.
 
     RECORDED is the account of a run that is over, as JSON. With --adapter a gate at the polled level and a
-    sink are driven through failures and restores instead, in a job that is right otherwise. Ends with 1 if
-    what is to be kept is refuted.
+    sink are driven through failures and restores instead, in a job that is right otherwise; the process goes
+    on, so what is durable over a restart is not seen. Ends with 1 if what is to be kept is refuted.
     """
     from conformance.observe.anomalies import Guarantee
     from conformance.observe.guarantee import classify
     from conformance.observe.recorded import RecordedError, account_in
-    from conformance.report.columns import deeper
+    from conformance.report.columns import deeper, wrapped
     from conformance.verdict import Verdict, together
 
     if (recorded is None) == (adapter is None):
@@ -61,6 +69,7 @@ def command(
         Verdict.DIVERGES: f"{wanted.value} is refuted",
     }
     click.echo(f"\n{verdict.value}   {closing.get(verdict, 'see above')}")
+    click.echo(wrapped(f"  {RECORDED if recorded is not None else REPORTED}", 2))
     return verdict.exit_code
 
 
@@ -68,7 +77,7 @@ def _driven(adapter: str, mode: str, wanted: "Guarantee", seed: int, limit: floa
     from conformance.adapters.protocol import Hello
     from conformance.observe.driven import SCHEDULES, UndrivenError, worst_of_gate, worst_of_sink
     from conformance.report.columns import deeper
-    from conformance.report.conform import opened
+    from conformance.report.conform import opened, refuse_unknown_words
     from conformance.verdict import Verdict
 
     implementation = opened(adapter, limit)
@@ -78,6 +87,7 @@ def _driven(adapter: str, mode: str, wanted: "Guarantee", seed: int, limit: floa
             click.echo(hello.describe())
             yield Verdict.UNDETERMINED
             return
+        refuse_unknown_words(hello)
         asked = {
             "gate": (worst_of_gate, {"channels": 2, "mode": mode, "level": "polled"}),
             "sink": (worst_of_sink, {}),

@@ -91,7 +91,7 @@ def command(
     if fix and known_file is None:
         raise click.UsageError("--fix rewrites the list that --known-divergences names; give that too")
     try:
-        listed = None if known_file is None else Known(read(known_file))
+        listed = None if known_file is None else Known(read(known_file), grows=fix)
     except ListError as wrong:
         raise click.UsageError(str(wrong)) from wrong
     opened = conform.opened(adapter, limit)
@@ -114,8 +114,8 @@ def command(
     finally:
         opened.bye()
     if fix and listed is not None and known_file is not None:
-        write(known_file, listed.without_passing())
-        click.echo(f"  list    {known_file}, {len(listed.without_passing())} entries")
+        write(known_file, listed.kept())
+        click.echo(f"  list    {known_file}, {len(listed.kept())} entries")
     findings.write(
         findings.Asked(json_file, junit_file, sarif_file, annotations_file), "conform", done.parts, done.again
     )

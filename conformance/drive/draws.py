@@ -61,6 +61,12 @@ def _record(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
     return {"kind": "record", "channel": _channel(data, config), "value": value}
 
 
+def _inject(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
+    if config["mode"] in UNALIGNED_MODES:
+        return drawn_barrier("inject", data, config, seen)
+    return {"kind": "inject", "checkpoint": _near(data, seen["current"])}
+
+
 def _end(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
     return {"kind": "end_of_partition", "channel": _channel(data, config)}
 
@@ -181,7 +187,7 @@ DRAWS: Mapping[str, Mapping[str, Draw]] = {
         "tracked_cancel": _tracked("cancel"),
         "optioned_barrier": partial(drawn_barrier, "barrier"),
         "announce": partial(drawn_barrier, "announce"),
-        "inject": partial(drawn_barrier, "inject"),
+        "inject": _inject,
         "advance": drawn_advance,
     },
     "channel": CHANNEL_DRAWS,
@@ -238,7 +244,7 @@ POSSIBLE: Mapping[str, Callable[[Wire, Wire], bool]] = {
     },
     "source.induce": lambda config, seen: config["external"] != "no",
     "gate.inject": lambda config, seen: (
-        config["mode"] in UNALIGNED_MODES and config["profile"] == "flink-1.14"
+        config["mode"] != "at-least-once" and config["profile"] == "flink-1.14"
     ),
     **{
         f"gate.{name}": lambda config, seen: bool(seen.get("tracked"))

@@ -4,42 +4,22 @@ CONFORMS needs every rule that can fire to have fired, every case to have been p
 configuration to have been skipped. What was not so is listed among the doubts.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 from conformance.adapters.protocol import Adapter, Failure
-from conformance.coverage import Coverage, coverage, impossible
+from conformance.coverage import UNSENT, Coverage, coverage, impossible
+from conformance.drive import generate
+from conformance.drive.bounds.conduct import broken
+from conformance.drive.bounds.play import play_bounds
+from conformance.drive.bounds.tried import Tried, not_asked
 from conformance.drive.lockstep import Divergence, Played
 from conformance.drive.machines import run_machine
-from conformance.drive.rule_cases import play_rule_cases
+from conformance.drive.plan import WALKS_PER_EXAMPLE as WALKS_PER_EXAMPLE
+from conformance.drive.plan import Plan as Plan
+from conformance.drive.rule_cases import chosen_cases, play_rule_cases
 from conformance.drive.shrink import shrink
-from conformance.drive.walks import walks
+from conformance.drive.walks import Oracles, walks
 from conformance.verdict import Verdict
-
-WALKS_PER_EXAMPLE = 10
-"""Walks are that much cheaper than examples of a Hypothesis machine."""
-
-
-class Plan(NamedTuple):
-    """What is to be done for each component."""
-
-    seed: int
-    examples: int
-    """Examples of the Hypothesis machine; there are WALKS_PER_EXAMPLE times as many walks."""
-    batch: int = 1
-    """Events of one request of a walk."""
-    pinned: Mapping[str, object] = MappingProxyType({})
-    """Options of the configuration that have to have these values."""
-    may_go_on: Callable[[], bool] = lambda: True
-    """Asked before each case; when it says no, the budget has ended."""
-    is_known: Callable[[Divergence], bool] = lambda _: False
-    """A divergence that is to be passed over; the case ends there."""
-    steps: int = 0
-    """The walks go on until so many steps are done, also when there were examples enough."""
-    asked: frozenset[str] = frozenset()
-    """Only cases that exercise one of these rules are played; empty: all."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +41,27 @@ class Examination:
     """State fields that the implementation left out and that were not compared."""
     known: tuple[str, ...] = ()
     """Known divergences that were met and passed over, by name."""
+    broken: tuple[str, ...] = ()
+    """What is wrong of batches that end with an error, and of instances behind a failed one."""
+    tried: Tried = field(default_factory=Tried)
+    """How far the cases reached."""
+    not_asked: tuple[str, ...] = ()
+    """What is offered and was not asked for, each with the reason."""
+
+    @property
+    def bound(self) -> str:
+        """How far the verdict reaches, in one sentence without its end."""
+        told = f"{self.steps:,} steps in {self.cases:,} cases, {self.coverage.describe()}"
+        if not self.cases:
+            return told
+        left = f"; not asked: {'; '.join(self.not_asked)}" if self.not_asked else ""
+        return f"{told}; {self.tried.describe()}{left}"
 
 
 def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     """Drive the component until it diverges or the plan is done."""
+    if not generate.fitting(component, plan.pinned):
+        return _none_fits(component, plan)
     played, skipped = play_rule_cases(
         component,
         adapter,
@@ -73,6 +70,7 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
         may_go_on=plan.may_go_on,
         is_known=plan.is_known,
         asked=plan.asked,
+        injects=plan.injects,
     )
     if _goes_on(played):
         walked, left_out = walks(
@@ -86,6 +84,7 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
             is_known=plan.is_known,
             asked=plan.asked,
             steps=plan.steps,
+            injects=plan.injects,
         )
         played.add(walked)
         skipped += [why for why in left_out if why not in skipped]
@@ -100,18 +99,38 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
             may_go_on=plan.may_go_on,
             is_known=plan.is_known,
             asked=plan.asked,
+            injects=plan.injects,
         )
         played.add(run.played)
         skipped = run.skipped
         ended_early = run.ended_early
-    covered = coverage(component, played.fired, plan.pinned, plan.asked)
+    wrong: tuple[str, ...] = ()
+    if _goes_on(played) and not skipped and not ended_early:
+        played.add(play_bounds(component, adapter, plan))
+        if _goes_on(played) and not plan.asked:
+            wrong = broken(component, adapter, plan)
+        ended_early = not plan.may_go_on()
     if played.divergence is not None:
         smallest = shrink(played.divergence, adapter)
-        return _examined(component, Verdict.DIVERGES, covered, played, smallest, ())
+        return _examined(component, Verdict.DIVERGES, plan, played, smallest)
+    if wrong:
+        return _examined(component, Verdict.DIVERGES, plan, played, wrong=wrong)
+    covered, _ = _covered(component, played, plan)
     doubts = _doubts(played, skipped, ended_early, covered) + _not_here(plan)
-    return _examined(
-        component, Verdict.UNDETERMINED if doubts else Verdict.CONFORMS, covered, played, None, doubts
-    )
+    verdict = Verdict.UNDETERMINED if doubts else Verdict.CONFORMS
+    return _examined(component, verdict, plan, played, doubts=doubts)
+
+
+def _covered(component: str, played: Played, plan: Plan) -> tuple[Coverage, tuple[str, ...]]:
+    """The coverage, and the rules that no case of the suite fires in the chosen configurations."""
+    covered = coverage(component, played.fired, plan.pinned, plan.asked, injects=plan.injects)
+    if not plan.chosen or covered.is_full:
+        return covered, ()
+    cases = chosen_cases(component, Oracles(component), plan.pinned, plan.asked, injects=plan.injects)
+    reached = {rule for rule, _, _ in cases}
+    never = tuple(rule for rule in covered.missing if rule not in reached)
+    missing = tuple(rule for rule in covered.missing if rule in reached)
+    return covered._replace(missing=missing), never
 
 
 def not_offered(component: str) -> Examination:
@@ -120,10 +139,24 @@ def not_offered(component: str) -> Examination:
     return Examination(component, Verdict.UNDETERMINED, coverage(component, ()), doubts=(doubt,))
 
 
+def _none_fits(component: str, plan: Plan) -> Examination:
+    """No configuration has what is offered and chosen."""
+    advice = "give another value, or other components with --component" if plan.chosen else "change hello"
+    doubt = f"no configuration has {_told(plan)}: {generate.why_not(component, plan.pinned)}; {advice}"
+    return _examined(component, Verdict.UNDETERMINED, plan, Played(), doubts=(doubt,))
+
+
+def _told(plan: Plan) -> str:
+    pinned = plan.chosen or plan.pinned
+    return ", ".join(
+        f"{key}={' or '.join(map(str, value)) if isinstance(value, tuple) else value}"
+        for key, value in pinned.items()
+    )
+
+
 def seen_again(component: str, played: Played, plan: Plan) -> Examination:
     """A divergence of an earlier run, which came first this time and is there still."""
-    covered = coverage(component, played.fired, plan.pinned, plan.asked)
-    return _examined(component, Verdict.DIVERGES, covered, played, played.divergence, ())
+    return _examined(component, Verdict.DIVERGES, plan, played, played.divergence)
 
 
 def _goes_on(played: Played) -> bool:
@@ -150,18 +183,25 @@ def _doubts(played: Played, skipped: list[str], ended_early: bool, covered: Cove
 
 def _not_here(plan: Plan) -> tuple[str, ...]:
     """What was asked for and cannot come."""
-    never = impossible(plan.asked, plan.pinned)
-    return (f"cannot fire in these configurations: {', '.join(never)}",) if never else ()
+    never = {*impossible(plan.asked, plan.pinned), *(() if plan.injects else plan.asked & UNSENT)}
+    return (f"cannot fire in these configurations: {', '.join(sorted(never))}",) if never else ()
 
 
 def _examined(
     component: str,
     verdict: Verdict,
-    covered: Coverage,
+    plan: Plan,
     played: Played,
-    divergence: Divergence | None,
-    doubts: tuple[str, ...],
+    divergence: Divergence | None = None,
+    doubts: tuple[str, ...] = (),
+    wrong: tuple[str, ...] = (),
 ) -> Examination:
+    covered, never = _covered(component, played, plan)
+    left: list[str] = []
+    if divergence is None:
+        left = not_asked(played.tried, plan.offered, plan.chosen, injects=plan.injects)
+        if never:
+            left.append(f"rules {', '.join(never)} (no case fires them in these configurations)")
     return Examination(
         component,
         verdict,
@@ -172,4 +212,7 @@ def _examined(
         doubts=doubts,
         stopped=played.stopped,
         unseen=tuple(sorted(played.unseen)),
+        broken=wrong,
+        tried=played.tried,
+        not_asked=tuple(left),
     )

@@ -6,8 +6,11 @@ draws legal events; a stray one outside the protocol comes now and then, to see 
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import product
 from random import Random
+from types import MappingProxyType
 
+from conformance.adapters.in_process import INJECT
 from conformance.adapters.protocol import Offer, Wire
 from conformance.drive.generate_channel import CONFIGS as CHANNEL_CONFIGS
 from conformance.drive.generate_channel import channel_chooser
@@ -18,6 +21,9 @@ from conformance.drive.generate_gate import STRAY, gate_chooser
 from conformance.drive.generate_gate import Chooser as Chooser
 from conformance.drive.generate_subtask import CONFIGS as SUBTASK_CONFIGS
 from conformance.drive.generate_subtask import subtask_chooser
+from conformance.drive.oracle import canonical
+from model.components import COMPONENTS as COMPONENT_MODELS
+from model.components import WireError
 
 
 def configs(component: str) -> list[Wire]:
@@ -25,7 +31,7 @@ def configs(component: str) -> list[Wire]:
     return _CONFIGS[component]
 
 
-def offered(offer: Offer) -> dict[str, object]:
+def offered(offer: Offer) -> dict[str, tuple[str, ...]]:
     """The options that an implementation names; one that it says nothing about is tried with every value."""
     levels = tuple(level for level in ("handler", "polled") if level in offer.capabilities)
     said = {"mode": offer.modes, "profile": offer.profiles, "level": levels}
@@ -40,18 +46,79 @@ def fits(config: Wire, pinned: Mapping[str, object]) -> bool:
     )
 
 
-def chooser(component: str, config: Wire, rng: Random) -> Chooser:
-    """A fresh source of events for one instance."""
+def injects(component: str, offer: Offer) -> bool:
+    """The implementation takes the event `inject`; components that have no such event leave nothing out."""
+    return component != "gate" or INJECT in offer.capabilities
+
+
+def chooser(component: str, config: Wire, rng: Random, *, injects: bool = False) -> Chooser:
+    """A fresh source of events for one instance; without `injects` no gate gets the event `inject`."""
+    if component == "gate":
+        return gate_chooser(config, rng, injects=injects)
     return _CHOOSERS[component](config, rng)
 
 
-def cases(component: str, seed: int) -> Iterator[tuple[Wire, Random]]:
-    """Endless cases: a configuration and the random of its own; case k of a seed is always the same."""
+def cases(
+    component: str, seed: int, pinned: Mapping[str, object] = MappingProxyType({})
+) -> Iterator[tuple[Wire, Random]]:
+    """Endless cases: a configuration and the random of its own; case k of a seed is always the same.
+
+    `pinned`: only configurations that have these values. With none that has them there are no cases.
+    """
+    listed = configs(component)
+    if not any(fits(config, pinned) for config in listed):
+        listed = fitting(component, pinned)
     number = 0
-    while True:
-        for config in configs(component):
-            yield config, Random(f"{seed}/{component}/{number}")
+    while listed:
+        for config in listed:
+            if fits(config, pinned):
+                yield config, Random(f"{seed}/{component}/{number}")
             number += 1
+
+
+def fitting(component: str, pinned: Mapping[str, object]) -> list[Wire]:
+    """The configurations that have the pinned values.
+
+    Where no configuration of the suite has them, the nearest ones are adapted: of those that the protocol
+    allows the ones in which the fewest options change. Empty: it allows none.
+    """
+    found = [config for config in configs(component) if fits(config, pinned)]
+    if found:
+        return found
+    adapted: dict[bytes, tuple[int, Wire]] = {}
+    for config in configs(component):
+        others = [key for key in pinned if not fits(config, {key: pinned[key]})]
+        for values in product(*(_values(pinned[key]) for key in others)):
+            made = {**config, **dict(zip(others, values, strict=True))}
+            before = adapted.get(canonical(made))
+            if _is_allowed(component, made) and (before is None or len(others) < before[0]):
+                adapted[canonical(made)] = (len(others), made)
+    fewest = min((changed for changed, _ in adapted.values()), default=0)
+    return [made for changed, made in adapted.values() if changed == fewest]
+
+
+def why_not(component: str, pinned: Mapping[str, object]) -> str:
+    """Why no configuration has the pinned values, in the words of the protocol."""
+    refused: list[str] = []
+    for config in configs(component):
+        values = {key: _values(value)[0] for key, value in pinned.items() if not fits(config, {key: value})}
+        try:
+            COMPONENT_MODELS[component].new({**config, **values})
+        except (WireError, TypeError, KeyError) as wrong:
+            refused.append(str(wrong))
+    return min(refused, key=len, default="no configuration of the suite has these values together")
+
+
+def _values(pinned: object) -> tuple[object, ...]:
+    return pinned if isinstance(pinned, tuple) else (pinned,)
+
+
+def _is_allowed(component: str, config: Wire) -> bool:
+    try:
+        COMPONENT_MODELS[component].new(config)
+    except (WireError, TypeError, KeyError):
+        return False
+    return True
 
 
 # ---------------------------------------------------------------- store
@@ -218,7 +285,6 @@ def source_chooser(config: Wire, rng: Random) -> Chooser:
 # ---------------------------------------------------------------- tables
 
 _CHOOSERS: Mapping[str, Callable[[Wire, Random], Chooser]] = {
-    "gate": gate_chooser,
     "channel": channel_chooser,
     "subtask": subtask_chooser,
     "coordinator": coordinator_chooser,
@@ -245,5 +311,5 @@ _CONFIGS: Mapping[str, list[Wire]] = {
     ],
 }
 
-COMPONENTS = tuple(_CHOOSERS)
+COMPONENTS = ("gate", *_CHOOSERS)
 """The components that the suite can drive, in the order of reports."""

@@ -1,6 +1,5 @@
 """Events for walks at a gate, by mode: barriers around the current id, cancellations, ends, records."""
 
-from collections.abc import Callable, Mapping
 from itertools import product
 from random import Random
 
@@ -11,14 +10,20 @@ from conformance.drive.generate_tracking import CONFIGS as TRACKING_CONFIGS
 from conformance.drive.generate_tracking import tracking_chooser
 from conformance.drive.generate_unaligned import CONFIGS as UNALIGNED_CONFIGS
 from conformance.drive.generate_unaligned import unaligned_chooser
+from model.profiles import NEWEST
 
 
-def gate_chooser(config: Wire, rng: Random) -> Chooser:
-    """A fresh source of events for one gate, by its mode."""
-    return CHOOSERS[config.get("mode", "exactly-once")](config, rng)
+def gate_chooser(config: Wire, rng: Random, *, injects: bool = False) -> Chooser:
+    """A fresh source of events for one gate, by its mode; without `injects` it gets no `inject`."""
+    mode = config.get("mode", "exactly-once")
+    if mode == "at-least-once":
+        return tracking_chooser(config, rng)
+    may_inject = injects and config.get("profile", NEWEST.name) == NEWEST.name
+    made = aligned_chooser if mode == "exactly-once" else unaligned_chooser
+    return made(config, rng, injects=may_inject)
 
 
-def aligned_chooser(config: Wire, rng: Random) -> Chooser:
+def aligned_chooser(config: Wire, rng: Random, *, injects: bool) -> Chooser:
     """Barriers around the current id, cancellations, ends; half of the cases aim at completions."""
     channels = config["channels"]
     polled = config.get("level", "polled") == "polled"
@@ -43,6 +48,8 @@ def aligned_chooser(config: Wire, rng: Random) -> Chooser:
         if luck < ends:
             ended.add(channel)
             return {"kind": "end_of_partition", "channel": channel}
+        if injects and luck > _INJECTED_ABOVE:
+            return {"kind": "inject", "checkpoint": max(0, current + int(draw() * 4) - 1)}
         if polled and luck < 0.3:
             sent = (sent + 1) % 5  # enough to tell neighbours apart, few enough to meet states again
             return {"kind": "record", "channel": channel, "value": sent}
@@ -57,6 +64,7 @@ def aligned_chooser(config: Wire, rng: Random) -> Chooser:
     return choose
 
 
+_INJECTED_ABOVE = 0.97
 _DISTANCES = (-3, -1, -1, 0, 0, 0, 0, 0, 0, 1, 1, 2)
 """How far a barrier's id is from the current one: late, of the pending checkpoint, next, with a gap."""
 
@@ -70,14 +78,6 @@ def _stray_at_gate(luck: float, channels: int, ended: set[int], polled: bool) ->
         return {"kind": "cancel", "channel": min(ended), "checkpoint": 1}
     return {"kind": "no_such_event", "channel": 0}
 
-
-CHOOSERS: Mapping[str, Callable[[Wire, Random], Chooser]] = {
-    "exactly-once": aligned_chooser,
-    "at-least-once": tracking_chooser,
-    "unaligned": unaligned_chooser,
-    "alternating": unaligned_chooser,
-}
-"""By mode."""
 
 CONFIGS: list[Wire] = [
     *(

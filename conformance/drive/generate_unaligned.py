@@ -27,18 +27,18 @@ def is_savepoint(checkpoint: int) -> bool:
     return checkpoint % 3 == 2
 
 
-def unaligned_chooser(config: Wire, rng: Random) -> Chooser:
+def unaligned_chooser(config: Wire, rng: Random, *, injects: bool) -> Chooser:
     """A fresh source of events for one gate."""
-    return _Source(config, rng).choose
+    return _Source(config, rng, injects=injects).choose
 
 
 class _Source:
     """Half of the cases aim at completions, with few barriers that cannot overtake."""
 
-    def __init__(self, config: Wire, rng: Random) -> None:
+    def __init__(self, config: Wire, rng: Random, *, injects: bool) -> None:
         self._channels: int = config["channels"]
         self._polled = config["level"] == "polled"
-        self._injects = config["profile"] == "flink-1.14"
+        self._injects = injects
         self._typed = config["profile"] == "flink-1.11"
         self._threaded = self._typed and config["mode"] == "unaligned"
         self._aims = rng.random() < 0.5

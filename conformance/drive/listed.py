@@ -1,7 +1,8 @@
 """A list of known divergences of somebody's own: what is listed may diverge, and has to.
 
 A run that comes upon a divergence which looks like a listed one goes on. A listed one that passes is a
-finding of its own, so that a list never hides what has been mended.
+finding of its own, so that a list never hides what has been mended. A list that grows takes up what is new
+while the run goes on, so that one run finds all that the next one would.
 """
 
 from collections.abc import Iterable
@@ -13,7 +14,8 @@ import orjson
 from conformance.adapters.protocol import Adapter, Wire
 from conformance.drive.known import Signature, signature
 from conformance.drive.lockstep import Divergence, replay
-from conformance.drive.oracle import Oracle
+from conformance.drive.oracle import Oracle, canonical
+from conformance.drive.shrink import shrink
 from model.components import WireError
 
 FORMAT = 1
@@ -35,17 +37,28 @@ class Listed(NamedTuple):
 
 
 class Known:
-    """The list in use: which divergences look like a listed one, and which entries pass."""
+    """The list in use: which divergences look like a listed one, and which entries pass.
 
-    def __init__(self, entries: Iterable[Listed]) -> None:
+    A divergence looks like an entry if its shortest run does: what is found first may look otherwise, behind
+    a long run, than what it is shrunk to. With `grows` a new divergence becomes an entry when it is met.
+    """
+
+    def __init__(self, entries: Iterable[Listed], *, grows: bool = False) -> None:
         self.entries = list(entries)
         self.passing: list[Listed] = []
+        self.added = 0
+        """Entries that this run has added."""
         self.met = 0
         """Divergences that looked like a listed one."""
+        self._grows = grows
         self._looks: set[Signature] = set()
+        self._others: set[Signature] = set()
+        """What divergences that are not listed look like, so that each is shrunk once."""
+        self._adapter: Adapter | None = None
 
     def replay(self, adapter: Adapter, components: Iterable[str]) -> None:
         """Play every entry of these components; raises ListError for one that the model cannot play."""
+        self._adapter = adapter
         for entry in self.entries:
             if entry.component not in components:
                 continue
@@ -57,25 +70,39 @@ class Known:
                 ) from wrong
             divergence = played.divergence
             if divergence is not None and divergence.step == len(entry.events):
-                self._looks.add(signature(divergence))
+                self._looks.add(look(divergence))
             elif played.stopped is None:
                 self.passing.append(entry)
 
     def holds(self, divergence: Divergence) -> bool:
-        """Whether it looks like a listed one; counted if so."""
-        known = signature(divergence) in self._looks
+        """Whether it looks like a listed one; counted if so. A list that grows then has it."""
+        seen = look(divergence)
+        if seen not in self._looks and seen not in self._others:
+            self._place(seen, divergence)
+        known = seen in self._looks
         self.met += known
         return known
 
-    def add(self, divergence: Divergence) -> None:
-        """List a new one."""
-        asked = (divergence.component, divergence.config, divergence.events, divergence.rule)
-        self.entries.append(Listed(*asked))
-        self._looks.add(signature(divergence))
+    def _place(self, seen: Signature, divergence: Divergence) -> None:
+        """Find out by its shortest run whether a divergence that looks new is listed."""
+        smallest = divergence if self._adapter is None else shrink(divergence, self._adapter)
+        shortest = look(smallest)
+        if shortest not in self._looks and self._grows:
+            self.entries.append(Listed(smallest.component, smallest.config, smallest.events, smallest.charge))
+            self.added += 1
+            self._looks.add(shortest)
+        (self._looks if shortest in self._looks else self._others).add(seen)
 
-    def without_passing(self) -> list[Listed]:
-        """The entries that still diverge."""
-        return [entry for entry in self.entries if entry not in self.passing]
+    def kept(self) -> list[Listed]:
+        """The entries that still diverge, each once."""
+        rows = {canonical(entry._replace(why="")._asdict()): entry for entry in reversed(self.entries)}
+        once = [entry for entry in self.entries if any(entry is row for row in rows.values())]
+        return [entry for entry in once if entry not in self.passing]
+
+
+def look(divergence: Divergence) -> Signature:
+    """What it looks like, and at which component."""
+    return (divergence.component, *signature(divergence))
 
 
 def read(file: Path) -> list[Listed]:

@@ -8,7 +8,7 @@ divergence names the first step that differs.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -16,15 +16,18 @@ from conformance.adapters.protocol import (
     FAILURES,
     Adapter,
     Applied,
+    Crashed,
     Effects,
     Errored,
     Failure,
     Hung,
+    Malformed,
     Overlapping,
     Unsupported,
     Wire,
 )
-from conformance.drive.generate import Chooser
+from conformance.drive.bounds.tried import Tried
+from conformance.drive.chooser import Chooser
 from conformance.drive.oracle import Edge, Oracle, canonical
 
 
@@ -61,8 +64,22 @@ class Divergence:
 
     @property
     def rule(self) -> str | None:
-        """The primary rule; None where the model expects that no rule fires."""
-        return self.rules[0] if self.rules else None
+        """The primary rule; None where no rule fires, and where nothing was answered that could break one."""
+        return self.rules[0] if self.rules and self.lost is None else None
+
+    @property
+    def lost(self) -> str | None:
+        """`crashed` or `malformed` where the implementation did not answer; else None."""
+        return _LOST.get(type(self.got))
+
+    @property
+    def charge(self) -> str | None:
+        """What is charged: the primary rule, or how the answer was lost; None where no rule fires."""
+        return self.lost or self.rule
+
+
+_LOST: Mapping[type, str] = {Crashed: "crashed", Malformed: "malformed"}
+"""Answers that are none. They break no rule: nothing was answered that could break one."""
 
 
 @dataclass
@@ -79,6 +96,8 @@ class Played:
     """The case ended early, and no verdict about it is possible: a skip, a hang, an instance not made."""
     unrepeatable: Divergence | None = None
     """It differed once, and not when the same events were given again."""
+    tried: Tried = field(default_factory=Tried)
+    """How far the cases reached."""
 
     def add(self, other: "Played") -> None:
         """Take the counts of another case, and its outcome."""
@@ -89,6 +108,7 @@ class Played:
         self.divergence = self.divergence or other.divergence
         self.stopped = self.stopped or other.stopped
         self.unrepeatable = self.unrepeatable or other.unrepeatable
+        self.tried.add(other.tried)
 
 
 def walk(oracle: Oracle, adapter: Adapter, choose: Chooser, length: int, batch: int = 1) -> Played:
@@ -117,6 +137,7 @@ def walk(oracle: Oracle, adapter: Adapter, choose: Chooser, length: int, batch: 
     link.flush()
     link.settle()
     played.steps = len(link.events)
+    played.tried.take(oracle.component, oracle.config, link.events)
     for edge in link.edges:
         played.fired.update(edge.rules)
     if batch > 1 and played.divergence is not None:

@@ -6,7 +6,7 @@ rules are asked for, an example is drawn beside the model alone until one of the
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import hypothesis
@@ -21,11 +21,13 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from conformance.adapters.in_process import INJECT
 from conformance.adapters.protocol import FAILURES, Adapter, Failure, Unsupported, Wire
 from conformance.drive import generate
+from conformance.drive.bounds.ids import IdMap, mapped_as_drawn
 from conformance.drive.draws import DRAWS, POSSIBLE, Draw, one_of
 from conformance.drive.lockstep import Divergence, Played, compare
-from conformance.drive.oracle import Edge, Oracle
+from conformance.drive.oracle import Edge, Node, Oracle
 from conformance.drive.walks import Oracles
 
 STEPS = 40
@@ -62,6 +64,12 @@ class _Bench:
     asked: frozenset[str] = frozenset()
     """Only examples that exercise one of these rules are played; empty: all."""
     ended_early: bool = False
+    injects: bool = False
+    """A gate's task is triggered itself, too."""
+    maps: tuple[IdMap, ...] = ()
+    """Each example has one of these maps of ids; empty: ids are as they are drawn."""
+    mapped: Oracles = field(default_factory=lambda: Oracles("gate"))
+    """The oracles of mapped events."""
 
 
 class LockStepMachine(RuleBasedStateMachine):
@@ -77,6 +85,8 @@ class LockStepMachine(RuleBasedStateMachine):
         """What the implementation has not been given yet."""
         self.is_played = False
         """The implementation takes part; from the beginning, unless only some rules are asked for."""
+        self.drawn_in: tuple[Oracle, Node] | None = None
+        """Where ids are mapped: the state that events are drawn in, whose ids are small."""
         self.over = False
         """It has come to a divergence that is known, and nothing more can be said."""
 
@@ -86,6 +96,11 @@ class LockStepMachine(RuleBasedStateMachine):
         bench = self.bench
         self.oracle = bench.oracles.of(one_of(data, bench.configs))
         self.node = self.oracle.start
+        self.ids = one_of(data, list(bench.maps)) if bench.maps else None
+        if self.ids is not None:
+            self.drawn_in = (self.oracle, self.node)
+            self.oracle = bench.mapped.of(self.oracle.config)
+            self.node = self.oracle.start
         if bench.ended_early or not bench.may_go_on():
             bench.ended_early = True
             return
@@ -100,10 +115,25 @@ class LockStepMachine(RuleBasedStateMachine):
         """Give one event to both sides; raises DivergenceFound.
 
         Where rules are asked for, the implementation gets what came so far when the first of them fires.
+        Where ids are mapped the event has small ones, and both sides get the mapped ones.
         """
-        bench = self.bench
-        if bench.ended_early or self.over:
+        if self.bench.ended_early or self.over:
             return
+        if self.ids is None or self.drawn_in is None:
+            self._both(event)
+            return
+        small, node = self.drawn_in
+        self.drawn_in = (small, small.step(node, event).after)
+        for one in mapped_as_drawn(self.bench.component, event, self.ids):
+            self._both(one)
+
+    @property
+    def seen(self) -> Wire:
+        """The observable state that events are drawn in."""
+        return (self.node if self.drawn_in is None else self.drawn_in[1]).observed
+
+    def _both(self, event: Wire) -> None:
+        bench = self.bench
         edge = self.oracle.step(self.node, event)
         self.node = edge.after
         self.waiting.append((event, edge))
@@ -129,6 +159,8 @@ class LockStepMachine(RuleBasedStateMachine):
         self.events.append(event)
         answer = bench.adapter.apply([event])
         bench.played.steps += 1
+        bench.played.tried.take(bench.component, self.oracle.config, self.events[-1:])
+        bench.played.tried.longest = max(bench.played.tried.longest, len(self.events))
         bench.played.fired.update(edge.rules)
         judged = compare(self.oracle, self.events, edge, answer)
         bench.played.unseen |= judged.unseen
@@ -148,14 +180,16 @@ def machine(component: str) -> type[LockStepMachine]:
 
 def _rule_of(component: str, name: str, draw: Draw) -> Any:  # noqa: ANN401 - Hypothesis' own wrapper
     def step(self: LockStepMachine, data: st.DataObject) -> None:
-        self.take(draw(data, self.oracle.config, self.node.observed))
+        self.take(draw(data, self.oracle.config, self.seen))
 
     step.__name__ = name
     made = rule(data=st.data())(step)
     possible = POSSIBLE.get(f"{component}.{name}")
     if possible is None:
         return made
-    return precondition(lambda self: possible(self.oracle.config, self.node.observed))(made)
+    return precondition(
+        lambda self: (self.bench.injects or name != INJECT) and possible(self.oracle.config, self.seen)
+    )(made)
 
 
 class Run(NamedTuple):
@@ -178,20 +212,32 @@ def run_machine(
     may_go_on: Callable[[], bool] = lambda: True,
     is_known: Callable[[Divergence], bool] = lambda _: False,
     asked: Collection[str] = (),
+    injects: bool = False,
+    maps: tuple[IdMap, ...] = (),
 ) -> Run:
     """So many examples; the divergence, if there is one, is as Hypothesis shrank it.
 
     `may_go_on` is asked before each example; one that comes to a divergence that `is_known` ends there. With
-    `asked`, only examples that exercise one of these rules are played.
+    `asked`, only examples that exercise one of these rules are played. `maps`: each example has its ids
+    mapped by one of them. Without `injects` no gate's task is triggered itself.
     """
-    wanted = pinned or {}
-    configs = [config for config in generate.configs(component) if generate.fits(config, wanted)]
+    configs = generate.fitting(component, pinned or {})
     if not configs:
-        return Run(Played(), [f"no configuration of {component} has {dict(wanted)}"])
+        return Run(Played(), [generate.why_not(component, pinned or {})])
     played = Played()
     kind = machine(component)
     bench = kind.bench = _Bench(
-        component, adapter, Oracles(component), configs, played, may_go_on, is_known, frozenset(asked)
+        component,
+        adapter,
+        Oracles(component),
+        configs,
+        played,
+        may_go_on,
+        is_known,
+        frozenset(asked),
+        injects=injects,
+        maps=maps,
+        mapped=Oracles(component),
     )
     seeded = hypothesis.seed(seed)(kind)
     try:

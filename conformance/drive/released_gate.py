@@ -71,7 +71,7 @@ class GateSearch(Search):
         return [config for config in self.small() if max(named, default=0) < config["channels"]]
 
     def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
-        choose = generate.chooser("gate", config, rng)
+        choose = generate.chooser("gate", config, rng, injects=config["mode"] != "exactly-once")
         edges: list[tuple[Wire, Edge]] = []
         node = oracle.start
         for _ in range(LENGTH):

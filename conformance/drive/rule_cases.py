@@ -11,9 +11,11 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
+from conformance.adapters.in_process import INJECT
 from conformance.adapters.protocol import Adapter, Wire
 from conformance.coverage import coverage
 from conformance.drive import generate
+from conformance.drive.bounds.channels import widened
 from conformance.drive.lockstep import Divergence, Played, replay
 from conformance.drive.oracle import Oracle
 from conformance.drive.series import Series
@@ -21,6 +23,8 @@ from conformance.drive.walks import Oracles
 from conformance.vectors.transcripts import spoken
 
 FILE = "rule-cases.txt"
+SMALL = 4
+"""Gates of so many channels have cases of their own."""
 
 
 class RuleCase(NamedTuple):
@@ -40,21 +44,43 @@ def play_rule_cases(
     may_go_on: Callable[[], bool] = lambda: True,
     is_known: Callable[[Divergence], bool] = lambda _: False,
     asked: frozenset[str] = frozenset(),
+    injects: bool = False,
 ) -> tuple[Played, list[str]]:
     """One case of every rule that is asked about; what came of them, and why cases were skipped."""
     series = Series(is_known)
     oracles = Oracles(component)
-    configs = [config for config in generate.configs(component) if generate.fits(config, pinned)]
-    for rule in coverage(component, (), pinned, asked).missing:
-        found = _first(rule, component, map(oracles.of, configs))
+    for _, oracle, events in chosen_cases(component, oracles, pinned, asked, injects=injects):
         if not may_go_on():
             break
-        if found is not None:
-            oracle, events = found
-            series.take(replay(oracle, adapter, events, batch))
+        series.take(replay(oracle, adapter, events, batch))
         if series.is_over:
             break
     return series.total, series.skipped
+
+
+def chosen_cases(
+    component: str,
+    oracles: Oracles,
+    pinned: Mapping[str, object],
+    asked: frozenset[str] = frozenset(),
+    *,
+    injects: bool = False,
+) -> Iterator[tuple[str, Oracle, tuple[Wire, ...]]]:
+    """For each rule that is asked about its case, in the first configuration that fires it.
+
+    Where a gate has more channels than the cases know, the last one that they know stands for all others.
+    """
+    configs = generate.fitting(component, pinned)
+    for rule in coverage(component, (), pinned, asked, injects=injects).missing:
+        cases = [
+            case.events
+            for case in rule_cases()
+            if (case.component, case.rule) == (component, rule)
+            and (injects or not any(event["kind"] == INJECT for event in case.events))
+        ]
+        found = _first(rule, map(oracles.of, configs), cases)
+        if found is not None:
+            yield (rule, *found)
 
 
 def fires(oracle: Oracle, rule: str, events: Sequence[Wire]) -> bool:
@@ -89,9 +115,24 @@ def _told(event: Wire) -> str:
     return " ".join([event["kind"], *pairs])
 
 
-def _first(rule: str, component: str, oracles: Iterator[Oracle]) -> tuple[Oracle, tuple[Wire, ...]] | None:
+def _first(
+    rule: str, oracles: Iterator[Oracle], cases: Sequence[tuple[Wire, ...]]
+) -> tuple[Oracle, tuple[Wire, ...]] | None:
     """The first configuration in which a case fires the rule, with that case."""
-    cases = [case.events for case in rule_cases() if (case.component, case.rule) == (component, rule)]
-    return next(
-        ((oracle, events) for oracle in oracles for events in cases if fires(oracle, rule, events)), None
-    )
+    for oracle in oracles:
+        for events in cases:
+            if fires(oracle, rule, events):
+                return oracle, events
+            wide = _widened(oracle.config, events)
+            if wide and fires(oracle, rule, wide):
+                return oracle, wide
+    return None
+
+
+def _widened(config: Wire, events: tuple[Wire, ...]) -> tuple[Wire, ...]:
+    """The case for a gate of more channels than it names; empty where that is not so."""
+    named = [event["channel"] for event in events if type(event.get("channel")) is int]
+    known, channels = max(named, default=0) + 1, config.get("channels", 0)
+    if channels <= max(known, SMALL):
+        return ()
+    return tuple(widened(events, max(known, 2), channels, first=False))

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 from conformance.adapters.choose import open_adapter
 from conformance.adapters.flink.adapter import UNGUARDED, is_release
 from conformance.adapters.protocol import FAILURES, Hello
+from conformance.adapters.vocabulary import unknown_words
 from conformance.drive import generate
 from conformance.drive.examine import Examination, Plan, examine
+from conformance.drive.plan import for_offer
 from conformance.verdict import Verdict, together
 
 
@@ -81,10 +83,13 @@ def examine_adapter(one: Implementation, plan: Plan, limit: float) -> Examined:
         assert isinstance(hello, Hello)
         if is_release(hello):
             return Examined(one, f'name it by release = "{hello.version}": {UNGUARDED}')
+        unknown = unknown_words(hello)
+        if unknown:
+            return Examined(one, f"hello has words that the protocol does not have: {'; '.join(unknown)}")
         done = Examined(one, f"{hello.implementation} {hello.version}")
         for component, offer in hello.components.items():
             if component in generate.COMPONENTS:
-                asked = plan._replace(pinned={**generate.offered(offer), **plan.pinned})
+                asked = for_offer(plan, component, offer)
                 done.components[component] = examine(component, adapter, asked)
         return done
     finally:

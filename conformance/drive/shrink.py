@@ -1,9 +1,10 @@
 """Shrinking: from a case that diverges to one from which no event can be left out.
 
 Deterministic: first larger runs of events are left out, then single ones, over and over until every
-single removal makes the divergence vanish or charges another primary rule; in between, checkpoint ids and
-channels are made small. At the end options of barriers are left out. Only candidates that still charge the
-same primary rule are kept, so that what is shown at the end is the divergence that was found.
+single removal makes the divergence vanish or changes what is charged (the primary rule, a crash); in
+between, checkpoint ids and channels are made small. At the end options of barriers are left out. Only
+candidates that still charge the same are kept, so that what is shown at the end is the divergence that was
+found.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +26,7 @@ def shrink(divergence: Divergence, adapter: Adapter) -> Divergence:
     for config, events in _smaller(smallest):
         trial = _trial(config, adapter, divergence.component)
         found = trial(events)
-        if found is not None and found.rule == divergence.rule:
+        if found is not None and found.charge == divergence.charge:
             return fewest_events(found, trial)
     return smallest
 
@@ -76,7 +77,7 @@ def _kept(events: Sequence[Wire], divergence: Divergence, trial: Trial) -> Diver
     if not events or tuple(events) == divergence.events:
         return None
     found = trial(events)
-    return found if found is not None and found.rule == divergence.rule else None
+    return found if found is not None and found.charge == divergence.charge else None
 
 
 def _ids_are_free(divergence: Divergence) -> bool:

@@ -5,7 +5,7 @@ asked alike, and by whether it refuses what it has to. Then a few random cases a
 Each check says what it asks, and what to do if it fails.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from random import Random
 from typing import NamedTuple
@@ -27,6 +27,7 @@ from conformance.adapters.protocol import (
     Wire,
 )
 from conformance.adapters.validation import complaints
+from conformance.adapters.vocabulary import unknown_words
 from conformance.drive import generate
 from conformance.drive.oracle import Oracle, canonical
 from conformance.drive.walks import walks
@@ -68,7 +69,7 @@ def smoke(adapter: Adapter, seed: int = 0) -> Iterator[Check]:
         expected = f"offer at least one of {', '.join(generate.COMPONENTS)}"
         yield Check("hello", "says who it is", f"it offers {list(hello.components)}; {expected}")
         return
-    yield Check("hello", "says who it is", note=who)
+    yield Check("hello", "says who it is", "; ".join(unknown_words(hello)) or None, who)
     made = adapter.new("no_such_component", {})
     refused = isinstance(made, Errored | Unsupported)
     yield Check("hello", "refuses a component that nobody has", None if refused else _said(made))
@@ -82,10 +83,10 @@ def smoke(adapter: Adapter, seed: int = 0) -> Iterator[Check]:
         yield Check("bye", "ends with exit code 0", ended)
 
 
-def legal_run(component: str, config: Wire, seed: int) -> list[Wire]:
+def legal_run(component: str, config: Wire, seed: int, *, injects: bool = False) -> list[Wire]:
     """A run that the protocol allows and in which nothing fails."""
     oracle = Oracle(component, config)
-    choose = generate.chooser(component, config, Random(f"{seed}/{component}"))
+    choose = generate.chooser(component, config, Random(f"{seed}/{component}"), injects=injects)
     events: list[Wire] = []
     node = oracle.start
     for _ in range(4 * LENGTH):
@@ -104,13 +105,13 @@ def legal_run(component: str, config: Wire, seed: int) -> list[Wire]:
 
 def _component(adapter: Adapter, name: str, offer: Offer, seed: int) -> Iterator[Check]:
     pinned = generate.offered(offer)
-    config = next((one for one in generate.configs(name) if generate.fits(one, pinned)), None)
+    config = next(iter(generate.fitting(name, pinned)), None)
     if config is None:
-        known = sorted({str(one.get(option)) for option in pinned for one in generate.configs(name)})
-        wrong = f"no configuration has {pinned}; known are {', '.join(known)}"
+        wrong = f"no configuration has {pinned}: {generate.why_not(name, pinned)}"
         yield Check(name, "offers modes, profiles and levels that exist", wrong)
         return
-    events = legal_run(name, config, seed)
+    injects = generate.injects(name, offer)
+    events = legal_run(name, config, seed, injects=injects)
     made = adapter.new(name, config)
     yield Check(
         name, "makes an instance", None if isinstance(made, Made) else _said(made), note=_plain(config)
@@ -127,7 +128,7 @@ def _component(adapter: Adapter, name: str, offer: Offer, seed: int) -> Iterator
     yield Check(name, "answers a batch as its events", _batched(adapter, name, config, events, answers))
     yield Check(name, "refuses a strange event, and goes on", _stray(adapter, name, config, events, answers))
     yield Check(name, "says which event of a batch it refuses", _position(adapter, name, config, events))
-    yield _first_look(adapter, name, pinned, seed)
+    yield _first_look(adapter, name, pinned, seed, injects=injects)
 
 
 def _one_by_one(adapter: Adapter, events: Sequence[Wire]) -> Answers | Failure:
@@ -213,12 +214,14 @@ def _position(adapter: Adapter, name: str, config: Wire, events: Sequence[Wire])
     return None if refused.at == 1 else f'"at": expected 1, the second of the batch, got {refused.at}'
 
 
-def _first_look(adapter: Adapter, name: str, pinned: dict[str, object], seed: int) -> Check:
+def _first_look(
+    adapter: Adapter, name: str, pinned: Mapping[str, object], seed: int, *, injects: bool
+) -> Check:
     asks = f"does as the model in {FIRST_LOOK} random cases"
-    played, skipped = walks(name, adapter, seed, FIRST_LOOK, batch=20, pinned=pinned)
+    played, skipped = walks(name, adapter, seed, FIRST_LOOK, batch=20, pinned=pinned, injects=injects)
     wrong = None
     if played.divergence is not None:
-        rule = played.divergence.rule or "a step that fires no rule"
+        rule = played.divergence.charge or "a step that fires no rule"
         wrong = (
             f"it diverges at {rule} after {played.divergence.step} events; conform tells the shortest story"
         )

@@ -41,23 +41,25 @@ def walks(
     is_known: Callable[[Divergence], bool] = lambda _: False,
     asked: Collection[str] = (),
     steps: int = 0,
+    injects: bool = False,
 ) -> tuple[Played, list[str]]:
     """So many cases; what came of them, and why cases were skipped (each reason once).
 
     `pinned` keeps the configurations that have these values. `may_go_on` is asked before each case. The
     walks end at the first divergence that is not `is_known`. With `asked`, only those of the cases are played
     that exercise one of these rules. `steps`: go on with further cases until so many steps are done.
+    Without `injects` no gate's task is triggered itself.
     """
     oracles = Oracles(component)
     series = Series(is_known)
-    wanted = pinned or {}
-    fitting = (case for case in generate.cases(component, seed) if generate.fits(case[0], wanted))
-    if not any(generate.fits(config, wanted) for config in generate.configs(component)):
-        return series.total, [f"no configuration of {component} has {dict(wanted)}"]
-    for number, (config, rng) in enumerate(fitting):
+    with_these = pinned or {}
+    if not generate.fitting(component, with_these):
+        return series.total, [generate.why_not(component, with_these)]
+    for number, (config, rng) in enumerate(generate.cases(component, seed, with_these)):
         if (number >= cases and series.total.steps >= steps) or not may_go_on():
             break
-        oracle, choose = oracles.of(config), generate.chooser(component, config, rng)
+        oracle = oracles.of(config)
+        choose = generate.chooser(component, config, rng, injects=injects)
         if asked:
             events, fired = drawn(oracle, choose, length)
             if not fired.intersection(asked):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from conformance.adapters.protocol import FAILURES, Adapter, Applied, Errored, Failure, Wire
-from conformance.coverage import rules_that_walks_fire
+from conformance.coverage import rules_that_fire
 from conformance.drive import generate
 from conformance.drive.examine import Plan
 from conformance.drive.lockstep import Answer, Divergence, drawn, replay
@@ -98,18 +98,18 @@ def steps_of(divergence: Divergence, adapter: Adapter) -> tuple[Step, ...]:
 
 
 def sample(
-    component: str, adapter: Adapter, plan: Plan, pinned: Wire
+    component: str, adapter: Adapter, plan: Plan, pinned: Wire, *, injects: bool = False
 ) -> tuple[Wire, tuple[Step, ...]] | None:
     """A case of a component without a divergence: its configuration and its steps; None if it has none."""
-    known = set(rules_that_walks_fire(component))
-    fitting = (one for one in generate.cases(component, plan.seed) if generate.fits(one[0], pinned))
-    if not any(generate.fits(config, pinned) for config in generate.configs(component)):
-        return None
+    known = set(rules_that_fire(component))
     found: list[tuple[int, int, Wire, list[Wire]]] = []
-    for config, rng in islice(fitting, SAMPLES):
+    for config, rng in islice(generate.cases(component, plan.seed, pinned), SAMPLES):
         oracle = Oracle(component, config)
-        events, fired = drawn(oracle, generate.chooser(component, config, rng), SAMPLE_LENGTH)
+        choose = generate.chooser(component, config, rng, injects=injects)
+        events, fired = drawn(oracle, choose, SAMPLE_LENGTH)
         found.append((len(fired & known), -len(found), config, events))
+    if not found:
+        return None
     _, _, config, events = max(found, key=lambda one: one[:2])
     if not events:
         return None

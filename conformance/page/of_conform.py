@@ -37,7 +37,9 @@ def page_of_replay(done: Replayed, adapter: Adapter, file: Path) -> Page:
     if divergence is not None:
         shown = _diverging(divergence, name, adapter, tuple(_commands(done.command, file)))
         verdict = Verdict.DIVERGES
-        headline = f"{name} departs from the protocol at {divergence.rule or 'an event that fires no rule'}."
+        headline = (
+            f"{name} departs from the protocol at {divergence.charge or 'an event that fires no rule'}."
+        )
     else:
         steps = witness(adapter, done.component, done.config, done.events)
         shown = _shown(done.component, done.config, steps, f"{done.component}: played again", name, "")
@@ -51,7 +53,7 @@ def page_of_replay(done: Replayed, adapter: Adapter, file: Path) -> Page:
 
 
 def _headline(done: Reported, verdict: Verdict) -> str:
-    parted = [one.divergence.rule or "no rule" for one in done.examined if one.divergence is not None]
+    parted = [one.divergence.charge or "no rule" for one in done.examined if one.divergence is not None]
     if parted:
         return f"{done.implementation} departs from the protocol at {', '.join(parted)}."
     if verdict is Verdict.CONFORMS:
@@ -77,8 +79,10 @@ def _case(
         return _diverging(divergence, reported.implementation, adapter, commands)
     if done.stopped is not None or not done.steps or reported.hello is None:
         return None
-    pinned = {**generate.offered(reported.hello.components[done.component]), **plan.pinned}
-    found = sample(done.component, adapter, plan, pinned)
+    offer = reported.hello.components[done.component]
+    pinned = {**generate.offered(offer), **plan.pinned}
+    injects = generate.injects(done.component, offer)
+    found = sample(done.component, adapter, plan, pinned, injects=injects)
     if found is None:
         return None
     config, steps = found

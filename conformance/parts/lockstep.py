@@ -139,11 +139,11 @@ def _walk(component: str, context: Context, played: Played, numbers: Counter[str
     """Seeded walks and Hypothesis."""
     adapter = bundled_adapter()
     share = 10 if context.quick else 1
-    walked, _ = walks(component, adapter, context.seed, WALKS[component] // share)
+    walked, _ = walks(component, adapter, context.seed, WALKS[component] // share, injects=True)
     played.add(walked)
     if played.divergence is None:
         examples = EXAMPLES // min(share, 3)
-        found = run_machine(component, adapter, context.seed, examples)
+        found = run_machine(component, adapter, context.seed, examples, injects=True)
         played.add(found.played)
         numbers["examples"] += examples
 
@@ -155,7 +155,7 @@ def _findings(component: str, played: Played, build: Path) -> Iterator[Finding]:
     elif played.stopped is not None:
         yield Finding(None, f"{component}: {played.stopped.describe()}")
     else:
-        covered = coverage(component, played.fired)
+        covered = coverage(component, played.fired, injects=True)
         if not covered.is_full:
             yield Finding(None, f"{component} is under-covered: {covered.describe()}")
 

@@ -37,6 +37,8 @@ class PartResult:
     again: str = ""
     """The command that runs this part again."""
     seconds: float = 0.0
+    tried: Mapping[str, object] = field(default_factory=dict)
+    """How far the cases of a component reached, as JSON values."""
 
 
 DUMPS = "graphs"

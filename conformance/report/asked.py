@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from conformance.coverage import UNSENT, rules_that_fire, rules_that_walks_fire
+from conformance.coverage import rules_that_fire
 from conformance.drive import generate
 from conformance.rule_index import UnknownRuleError, rule
 
@@ -22,7 +22,7 @@ def asked_for(rules: Sequence[str], components: Sequence[str]) -> frozenset[str]
         raise AskedError(str(unknown)) from unknown
     for name in sorted(asked):
         _fires_somewhere(name, components or generate.COMPONENTS)
-    idle = [one for one in components if asked and not asked.intersection(rules_that_walks_fire(one))]
+    idle = [one for one in components if asked and not asked.intersection(rules_that_fire(one))]
     if idle:
         raise AskedError(f"none of {', '.join(sorted(asked))} fires at {', '.join(idle)}; leave it out")
     return asked
@@ -30,14 +30,12 @@ def asked_for(rules: Sequence[str], components: Sequence[str]) -> frozenset[str]
 
 def components_of(asked: Collection[str], components: Sequence[str]) -> list[str]:
     """Those of the components at which one of the rules fires; with no rules all."""
-    return [one for one in components if not asked or set(asked).intersection(rules_that_walks_fire(one))]
+    return [one for one in components if not asked or set(asked).intersection(rules_that_fire(one))]
 
 
 def _fires_somewhere(name: str, components: Sequence[str]) -> None:
-    if any(name in rules_that_walks_fire(one) for one in components):
+    if any(name in rules_that_fire(one) for one in components):
         return
-    if name in UNSENT:
-        raise AskedError(f"{name} is about an event that not every gate is given; `flink conform` asks it")
     able = [one for one in generate.COMPONENTS if name in rules_that_fire(one)]
     if able:
         raise AskedError(f"{name} fires at {', '.join(able)}, not at {', '.join(components)}")

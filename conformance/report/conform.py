@@ -13,13 +13,15 @@ from conformance.adapters.flink.adapter import UNGUARDED, is_release
 from conformance.adapters.in_process import InProcess
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Adapter, Crashed, Hello, Hung, Malformed, Wire
-from conformance.coverage import rules_that_walks_fire
+from conformance.adapters.vocabulary import unknown_words
+from conformance.coverage import rules_that_fire
 from conformance.drive import generate
 from conformance.drive.examine import Examination, Plan, examine, not_offered, seen_again
 from conformance.drive.known import is_alignment_clock
 from conformance.drive.listed import Known
 from conformance.drive.lockstep import Played, replay
 from conformance.drive.oracle import Oracle
+from conformance.drive.plan import for_offer
 from conformance.parts.result import Finding, PartResult
 from conformance.report import refusal, replays, saved, story
 from conformance.report.asked import components_of
@@ -43,10 +45,15 @@ def opened(command: str, limit: float) -> InProcess | ProcessAdapter:
     return open_adapter(command, limit)
 
 
+def refuse_unknown_words(hello: Hello) -> None:
+    """Raise UsageError if a `hello` has a word that the protocol does not have: nobody would examine it."""
+    unknown = unknown_words(hello)
+    if unknown:
+        raise click.UsageError(f"hello has words that the protocol does not have: {'; '.join(unknown)}")
+
+
 NO_RULE = "none"
 """Charged where something happened although no rule fires."""
-NEW_LISTED = 20
-"""So many new divergences of a component are put into a list at once."""
 
 
 class Reported(NamedTuple):
@@ -101,6 +108,7 @@ def report(
         return Reported((Verdict.UNDETERMINED,), (lost,), again)
     if is_release(hello):
         raise click.UsageError(f"{UNGUARDED}; `barrierspec flink conform {hello.version}` drives it")
+    refuse_unknown_words(hello)
     offered = [name for name in generate.COMPONENTS if name in hello.components]
     chosen = list(components) or components_of(plan.asked, offered)
     pins = "".join(f", {key}={value}" for key, value in plan.pinned.items())
@@ -117,17 +125,16 @@ def report(
         if offer is None:
             done = not_offered(component)
         else:
-            asked = plan._replace(
-                pinned={**generate.offered(offer), **plan.pinned},
-                asked=plan.asked.intersection(rules_that_walks_fire(component)),
+            asked = for_offer(plan, component, offer)._replace(
+                asked=plan.asked.intersection(rules_that_fire(component)),
                 steps=-(-plan.steps // len(chosen)),
             )
             seen = _seen_before(component, adapter, command, out, asked)
-            done = seen or _examine(component, adapter, asked, known if fix else None)
+            done = seen or examine(component, adapter, asked)
         examined.append(done)
         click.echo(_line(done))
-        for doubt in done.doubts:
-            click.echo(wrapped(f"               {doubt}", indent=15))
+        for line in (*_reach(done), *done.doubts, *done.broken):
+            click.echo(wrapped(f"               {line}", indent=15))
         _echo_stderr(done)
         if fail_fast and done.verdict is Verdict.DIVERGES:
             break
@@ -157,28 +164,23 @@ def _part(done: Examination, implementation: str, command: str, seed: int, out: 
         files = saved.save(telling, seed, out)
         told = story.tell(telling, files)
         click.echo("\n" + told, nl=False)
-        rule = done.divergence.rule or NO_RULE
+        rule = done.divergence.charge or NO_RULE
         findings.append(Finding(rule, story.headline(done.divergence), told, str(files[0])))
-    bound = f"{done.steps:,} steps in {done.cases:,} cases, {done.coverage.describe()}"
+    findings += (Finding(NO_RULE, wrong) for wrong in done.broken)
     return PartResult(
-        done.component, done.verdict, bound, rules=done.coverage.fired, findings=tuple(findings)
+        done.component,
+        done.verdict,
+        done.bound,
+        rules=done.coverage.fired,
+        findings=tuple(findings),
+        tried={**done.tried.values(), "not_asked": list(done.not_asked)},
     )
-
-
-def _examine(component: str, adapter: Adapter, plan: Plan, list_new: Known | None) -> Examination:
-    """Examine it; with `list_new` what is found becomes known, as long as it is not too much."""
-    done = examine(component, adapter, plan)
-    for _ in range(NEW_LISTED):
-        if list_new is None or done.divergence is None:
-            break
-        list_new.add(done.divergence)
-        done = examine(component, adapter, plan)
-    return done
 
 
 def _told(known: Known, *, fix: bool) -> list[PartResult]:
     """Say what became of a list; each entry that passes is a finding, unless the list is rewritten."""
-    click.echo(f"\n  known   {len(known.entries)} listed, met {known.met} times")
+    new = f", {known.added} of them new" if known.added else ""
+    click.echo(f"\n  known   {len(known.entries)} listed{new}, met {known.met} times")
     if fix or not known.passing:
         return []
     findings = []
@@ -290,6 +292,14 @@ def _line(done: Examination) -> str:
         f"{done.coverage.describe()}{unseen}",
         indent=29,
     )
+
+
+def _reach(done: Examination) -> list[str]:
+    """How far it reaches that nothing differs; a divergence needs no bound."""
+    if done.verdict is Verdict.DIVERGES or not done.cases:
+        return []
+    left = [f"not asked: {'; '.join(done.not_asked)}"] if done.not_asked else []
+    return [f"tried: {done.tried.describe()}", *left]
 
 
 def _echo_stderr(done: Examination) -> None:

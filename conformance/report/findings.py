@@ -53,6 +53,7 @@ def document(command: str, parts: Sequence[PartResult], again: str) -> dict[str,
                 "bound": result.bound,
                 "rules": list(result.rules),
                 "findings": [_finding(found) for found in result.findings],
+                **({"tried": dict(result.tried)} if result.tried else {}),
             }
             for result in parts
         ],

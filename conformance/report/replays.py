@@ -8,6 +8,7 @@ from pathlib import Path
 import orjson
 
 from conformance import escape
+from conformance.drive.bounds.ids import highest_id
 from conformance.drive.lockstep import Divergence
 from conformance.vectors import tla
 from conformance.vectors.itf import divergence_to_itf
@@ -18,6 +19,8 @@ from spec.values import State, format_value
 
 ITF = ".itf.json"
 TLA = ".tla"
+HIGHEST_ID = 1_000
+"""The highest id of a module; TLC's own numbers end at 2^31 - 1."""
 
 
 def write(
@@ -29,6 +32,7 @@ def write(
     trace = escape.json(divergence_to_itf(divergence, adapter))
     itf.write_bytes(orjson.dumps(trace, option=orjson.OPT_INDENT_2))
     try:
+        _refuse_large_ids(divergence)
         module = tla.module_of(divergence, f"Divergence_{name}", implementation)
     except NotInTlaError as why:
         return itf, why
@@ -36,6 +40,15 @@ def write(
     file.write_text(module.tla, encoding="utf-8")
     file.with_suffix(".cfg").write_text(module.cfg, encoding="utf-8")
     return itf, file
+
+
+def _refuse_large_ids(divergence: Divergence) -> None:
+    """Raise NotInTlaError for an id that the modules, which have every id up to the highest, cannot hold."""
+    highest = highest_id(divergence.component, divergence.events)
+    if highest > HIGHEST_ID:
+        raise NotInTlaError(
+            f"the modules have all ids from 1 on, at most to {HIGHEST_ID:,}; here is {highest:,}"
+        )
 
 
 _WHY = {

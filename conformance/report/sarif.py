@@ -57,6 +57,12 @@ def document(parts: Sequence[PartResult]) -> dict[str, Any]:
                     }
                 ],
                 "results": [_result(part, found, ids) for part in parts for found in part.findings],
+                "properties": {
+                    "parts": [
+                        {"name": part.name, "verdict": part.verdict.value, "bound": part.bound}
+                        for part in parts
+                    ]
+                },
             }
         ],
     }

@@ -26,10 +26,18 @@ def cell(found: Examination | None) -> str:
     if found is None:
         return NOTHING
     if found.divergence is not None:
-        return f"DIVERGES at {found.divergence.rule or 'no rule'}"
+        lost = found.divergence.lost
+        return f"DIVERGES, {lost}" if lost is not None else f"DIVERGES at {_charged(found)}"
+    if found.broken:
+        return "DIVERGES at the frames"
     if found.doubts:
         return found.verdict.value
     return f"{found.steps:,} steps" + (f" ({len(found.known)} known)" if found.known else "")
+
+
+def _charged(found: Examination) -> str:
+    """What is charged: a rule, or that nothing was answered."""
+    return (found.divergence.charge if found.divergence is not None else None) or "no rule"
 
 
 def line_of_job(struck: Struck) -> str:
@@ -107,7 +115,7 @@ def _story(implementation: str, component: str, found: Examination) -> list[str]
     ]
     return [
         "",
-        f"## {escape.markdown(implementation)}: {divergence.rule or 'no rule'}",
+        f"## {escape.markdown(implementation)}: {escape.markdown(_charged(found))}",
         "",
         escape.markdown(
             f"{told}. Expected {words.of_answer(divergence.expected)}, "

@@ -85,7 +85,7 @@ def headline(divergence: Divergence) -> str:
     """The rule and its title in one line, of any length."""
     rule = divergence.rule
     if isinstance(divergence.got, Crashed | Hung | Malformed):
-        return f"{divergence.got.describe()}{f', where {rule} fires' if rule is not None else ''}"
+        return divergence.got.describe()
     if rule is not None:
         return f"{rule}  {rule_index.title(rule)}"
     if isinstance(divergence.expected, Answer) and divergence.expected.refused is not None:
@@ -97,7 +97,7 @@ def _headline(divergence: Divergence) -> list[str]:
     lines = textwrap.wrap(
         f"DIVERGES  {_cut(headline(divergence))}", NARROW, subsequent_indent=" " * 20, break_long_words=False
     )
-    if len(divergence.rules) > 1:
+    if len(divergence.rules) > 1 and divergence.lost is None:
         lines += _wrapped(f"also fired at this step: {', '.join(dict.fromkeys(divergence.rules[1:]))}", 10)
     return lines
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-from conformance.adapters.in_process import model_adapter
+from conformance.adapters.in_process import INJECT, model_adapter
 from conformance.adapters.protocol import (
     Adapter,
     Applied,
@@ -45,9 +45,15 @@ def is_offered(vector: Vector, offers: Mapping[str, Offer]) -> bool:
     offer = offers.get(vector.component)
     if offer is None:
         return False
+    if not generate.injects(vector.component, offer) and _has_injection(vector):
+        return False
     known = _model_offers()[vector.component].profiles
     left_out: Wire = {"mode": "exactly-once", "level": "polled", "profile": known[-1] if known else None}
     return generate.fits({**left_out, **vector.config}, generate.offered(offer))
+
+
+def _has_injection(vector: Vector) -> bool:
+    return any(step.event["kind"] == INJECT for step in vector.steps)
 
 
 @cache

@@ -1,8 +1,8 @@
 """Small gates that try the suite, one for each word on the command line; handler level only.
 
 right: does as the protocol says. never-blocks: lets every channel go on. claims-polled: offers a level that
-it does not have. claims-older: says that it is of Flink 1.12, and does as 1.14 does. slow: right, and each
-answer takes a long computation.
+it does not have. claims-older: says that it is of Flink 1.12, and does as 1.14 does. misspells-mode: offers
+a mode that nobody has. slow: right, and each answer takes a long computation.
 """
 
 import sys
@@ -40,6 +40,7 @@ class Slow(Right):
 LIES = {
     "claims-polled": {"capabilities": ["handler", "polled"]},
     "claims-older": {"profiles": ["flink-1.12"]},
+    "misspells-mode": {"modes": ["exactly_once"]},
 }
 true_answer = forgetful.answer
 

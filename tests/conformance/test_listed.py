@@ -43,6 +43,46 @@ def test_what_is_found_is_listed_and_then_passed_over(tmp_path):
     assert "listed, met 0 times" not in again.output
 
 
+@pytest.mark.parametrize("how", ["never-blocks", "claims-older"])
+def test_fixing_converges_in_one_run(tmp_path, how):
+    file = tmp_path / "known.json"
+    command = shlex.join([sys.executable, str(ADAPTERS / "fake_gates.py"), how])
+    asked = ("--adapter", command, "--known-divergences", file, "--out", tmp_path)
+    run(*asked, "--fix")
+    listed = read(file)
+    again = run(*asked)
+
+    assert len(listed) > 1
+    assert len({str(entry) for entry in listed}) == len(listed)
+    assert again.return_value == 0, again.output
+    assert run(*asked, "--fix").return_value == 0
+    assert read(file) == listed
+
+
+def test_a_divergence_that_was_saved_before_is_listed_too(tmp_path):
+    file = tmp_path / "known.json"
+    asked = ("--adapter", FORGETFUL, "--out", tmp_path)
+    assert run(*asked).return_value == 1
+    run(*asked, "--known-divergences", file, "--fix")
+
+    assert {entry.rule for entry in read(file)} == {"ALIGN-03"}
+    assert run(*asked, "--known-divergences", file).return_value == 0
+
+
+def test_what_is_mended_fails_the_run_until_fix_takes_it_off(tmp_path):
+    file = tmp_path / "known.json"
+    broken, mended = (
+        shlex.join([sys.executable, str(ADAPTERS / "fake_gates.py"), how])
+        for how in ("never-blocks", "right")
+    )
+    run("--adapter", broken, "--known-divergences", file, "--out", tmp_path, "--fix")
+    asked = ("--adapter", mended, "--known-divergences", file, "--out", tmp_path)
+
+    assert run(*asked).return_value == 1
+    assert run(*asked, "--fix").return_value == 0
+    assert read(file) == []
+
+
 def test_what_is_listed_and_passes_fails_the_run_and_leaves_the_list(tmp_path):
     file = tmp_path / "known.json"
     write(file, [ENTRY])

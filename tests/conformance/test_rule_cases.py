@@ -55,7 +55,7 @@ def made(component, before=()):
     """One case for each rule and kind of configuration in which none of those found before fires it."""
     cases = list(before)
     for kind, oracles in looked_through(component):
-        left = set(coverage(component, (), dict(kind)).missing) - fired_by(cases, oracles)
+        left = set(coverage(component, (), dict(kind), injects=True).missing) - fired_by(cases, oracles)
         for number in range(WALKS):
             oracle = oracles[number % len(oracles)]
             events, fired = walked(oracle, number)
@@ -75,7 +75,7 @@ def fired_by(cases, oracles):
 
 def walked(oracle, number):
     """The events of a walk, and the rules that it fires."""
-    choose = generate.chooser(oracle.component, oracle.config, Random(f"rule cases {number}"))
+    choose = generate.chooser(oracle.component, oracle.config, Random(f"rule cases {number}"), injects=True)
     return drawn(oracle, choose, LENGTH)
 
 
@@ -113,7 +113,7 @@ def test_every_rule_has_one_in_every_kind_of_configuration(component, pytestconf
     for kind, oracles in kinds(component).items():
         if component == "coordinator" and dict(kind)["profile"] != "2.3":
             continue  # of an older one six configurations are walked through, which do not have everything
-        can_fire = set(coverage(component, (), dict(kind)).missing)
+        can_fire = set(coverage(component, (), dict(kind), injects=True).missing)
         assert can_fire - fired_by(cases, oracles) == set(), kind
 
 

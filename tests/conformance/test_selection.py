@@ -107,7 +107,6 @@ def test_rules_choose_the_components():
     [
         (["ALIGN-3"], [], "no rule has the ID"),
         (["ONCE-01"], [], "is about many steps and fires at none"),
-        (["ALIGN-24"], [], "is about an event that not every gate is given"),
         (["ALIGN-04"], ["sink"], "ALIGN-04 fires at gate, not at sink"),
         (["ALIGN-04"], ["gate", "sink"], "none of ALIGN-04 fires at sink; leave it out"),
     ],
@@ -158,3 +157,10 @@ def test_a_number_of_steps_is_gone_to(capsys):
     (told,) = [line for line in said.splitlines() if line.startswith("  steps   ")]
     assert 3000 <= int(told.split()[1].replace(",", "")) < 3600
     assert said.rstrip().endswith("--examples 1 --steps 3000")
+
+
+def test_a_rule_about_an_event_that_is_not_offered_is_undetermined():
+    done = examine("gate", ours("model"), Plan(0, 1, asked=frozenset({"ALIGN-24"})))
+
+    assert done.verdict is Verdict.UNDETERMINED
+    assert done.doubts == ("cannot fire in these configurations: ALIGN-24",)

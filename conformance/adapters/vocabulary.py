@@ -1,0 +1,51 @@
+"""The words that a `hello` may use: components, and of each its modes, profiles and capabilities.
+
+A word that nobody knows would be passed over in silence, and what it stands for would never be examined. So
+an unknown word is an error, which names the nearest right one.
+"""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from conformance.adapters.in_process import offer_of
+from conformance.adapters.protocol import Hello, Offer
+from model.components import COMPONENTS
+
+
+def unknown_words(hello: Hello) -> list[str]:
+    """One sentence for each word of a `hello` that the protocol does not have, with the nearest right one."""
+    found: list[str] = []
+    for name, offer in hello.components.items():
+        if name not in COMPONENTS:
+            found.append(f"component {name!r}: {_expected(name, list(COMPONENTS))}")
+        else:
+            found += _of_component(name, offer, offer_of(name))
+    return found
+
+
+def nearest(word: str, known: Sequence[str]) -> str | None:
+    """The known word that is spelt most like this one; None if none is near."""
+    close = get_close_matches(word.lower(), known, n=1, cutoff=0.5)
+    return close[0] if close else None
+
+
+def _of_component(name: str, offer: Offer, known: Offer) -> list[str]:
+    kinds = (
+        ("mode", offer.modes, known.modes),
+        ("profile", offer.profiles, known.profiles),
+        ("capability", offer.capabilities, known.capabilities),
+    )
+    return [
+        f"{name}, {kind} {word!r}: {_expected(word, words)}"
+        for kind, offered, words in kinds
+        for word in offered
+        if word not in words
+    ]
+
+
+def _expected(word: str, known: Sequence[str]) -> str:
+    if not known:
+        return "expected none; the component has no such words, leave it out"
+    close = nearest(word, known)
+    told = f"expected one of {', '.join(known)}"
+    return f"did you mean {close!r}? {told}" if close is not None else told

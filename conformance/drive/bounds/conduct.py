@@ -1,0 +1,147 @@
+"""What holds of every component, whatever it answers: batches that end with an error, and life after `fail`.
+
+What stands before a refused event of a batch has happened, the refused event and all behind it have not, and
+`at` names its position. A `fail` ends one instance only: the next `new` gives one that knows nothing of it.
+"""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+
+from conformance.adapters.protocol import FAILURES, Adapter, Applied, Errored, Hung, Unsupported, Wire
+from conformance.drive import generate
+from conformance.drive.bounds.tried import OPTIONS
+from conformance.drive.lockstep import drawn, replay
+from conformance.drive.oracle import GOES_ON, Oracle, canonical
+from conformance.drive.plan import Plan
+from conformance.drive.rule_cases import rule_cases
+from conformance.drive.walks import Oracles
+
+STRAY: Wire = {"kind": "no_such_event"}
+LENGTH = 24
+"""Events of a run that the protocol allows."""
+CUTS = (0, 1, 3, 7, 12)
+"""Before so many events of the run nothing strange comes; then a batch has an event to be refused."""
+
+
+def broken(component: str, adapter: Adapter, plan: Plan) -> tuple[str, ...]:
+    """One sentence for each kind of conduct that is wrong, with the configuration that shows it."""
+    oracles = Oracles(component)
+    found: list[str] = []
+    for config in _one_of_each(component, plan):
+        if found or not plan.may_go_on():
+            break
+        oracle = oracles.of(config)
+        run = allowed_run(oracle, plan)
+        if len(run) < 2:
+            continue
+        shown = ", ".join(f"{key}={value}" for key, value in config.items() if not isinstance(value, list))
+        wrong = (_behind_an_error(oracle, adapter, run), _behind_a_failure(oracle, adapter, run, plan))
+        found += (f"{one} ({shown})" for one in wrong if one is not None)
+    return tuple(found)
+
+
+def allowed_run(oracle: Oracle, plan: Plan) -> list[Wire]:
+    """A run that the protocol allows and in which no task fails."""
+    rng = Random(f"{plan.seed}/{oracle.component}/conduct")
+    choose = generate.chooser(oracle.component, oracle.config, rng, injects=plan.injects)
+    events, _ = drawn(oracle, choose, 2 * LENGTH)
+    edges = zip(events, oracle.transcript(events), strict=True)
+    return [event for event, edge in edges if edge.refused is None and not edge.fails][:LENGTH]
+
+
+def _one_of_each(component: str, plan: Plan) -> Iterator[Wire]:
+    """One configuration for each mode, profile and level."""
+    seen: set[tuple[object, ...]] = set()
+    for config in generate.fitting(component, plan.pinned):
+        kind = tuple(config.get(option) for option in OPTIONS)
+        if kind not in seen:
+            seen.add(kind)
+            yield config
+
+
+def _behind_an_error(oracle: Oracle, adapter: Adapter, run: Sequence[Wire]) -> str | None:
+    """Batches with an event that has to be refused: what stands before it happens, nothing else does."""
+    alone = _answers(oracle, adapter, run)
+    if alone is None:
+        return None
+    for cut in CUTS:
+        if cut < len(run):
+            wrong = _cut_short(oracle, adapter, run, cut, alone)
+            if wrong is not None:
+                return wrong
+    return None
+
+
+def _answers(oracle: Oracle, adapter: Adapter, run: Sequence[Wire]) -> list[Applied] | None:
+    """What the implementation itself answers to the run, event by event; None if it does not get through."""
+    if isinstance(adapter.new(oracle.component, oracle.config), FAILURES):
+        return None  # what is offered is examined elsewhere
+    return _one_by_one(adapter, run)
+
+
+def _one_by_one(adapter: Adapter, run: Sequence[Wire]) -> list[Applied] | None:
+    answers: list[Applied] = []
+    for event in run:
+        answer = adapter.apply([event])
+        if not isinstance(answer, Applied):
+            return None
+        answers.append(answer)
+    return answers
+
+
+def _cut_short(
+    oracle: Oracle, adapter: Adapter, run: Sequence[Wire], cut: int, alone: Sequence[Applied]
+) -> str | None:
+    if isinstance(adapter.new(oracle.component, oracle.config), FAILURES):
+        return None
+    answer = adapter.apply([*run[:cut], STRAY, run[cut]])
+    said = f"a batch whose event {cut + 1} of {cut + 2} is {dict(STRAY)}"
+    if isinstance(answer, Hung | Unsupported):
+        return None
+    if not isinstance(answer, Errored):
+        came = "effects" if isinstance(answer, Applied) else answer.describe()
+        return f'{said}: expected `error` with "at": {cut}, got {came}'
+    if answer.at != cut:
+        came = "no position" if answer.at is None else f'"at": {answer.at}'
+        return f'{said}: expected "at": {cut}, got {came}'
+    after = _one_by_one(adapter, run[cut:])
+    if after is not None and [_told(one) for one in after] == [_told(one) for one in alone[cut:]]:
+        return None
+    return (
+        f"behind {said} it goes on otherwise than after its first {cut}; what stands before the refused "
+        "event has happened, and nothing else"
+    )
+
+
+def _told(answer: Applied) -> bytes:
+    """The effects and the state, in one spelling."""
+    return canonical([answer.effects, answer.state])
+
+
+def _behind_a_failure(oracle: Oracle, adapter: Adapter, run: Sequence[Wire], plan: Plan) -> str | None:
+    """A fresh instance behind one that has failed."""
+    failing = _failing(oracle, plan) if oracle.component not in GOES_ON else None
+    if failing is None or replay(oracle, adapter, run).divergence is not None:
+        return None
+    if replay(oracle, adapter, failing).divergence is not None:
+        return None  # it diverges there, which other cases show
+    again = replay(oracle, adapter, run).divergence
+    if again is None:
+        return None
+    return (
+        f"behind a `fail` a new instance answers otherwise than before it: {dict(again.event)}; "
+        "`new` has to begin from nothing"
+    )
+
+
+def _failing(oracle: Oracle, plan: Plan) -> Sequence[Wire] | None:
+    """A run that ends with a `fail`."""
+    for case in rule_cases():
+        if case.component != oracle.component:
+            continue
+        if not plan.injects and any(event["kind"] == "inject" for event in case.events):
+            continue
+        *before, last = oracle.transcript(case.events)
+        if last.fails and not any(edge.fails or edge.refused is not None for edge in before):
+            return case.events
+    return None

@@ -1,0 +1,49 @@
+"""What is to be done for each component of an implementation."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from conformance.adapters.protocol import Offer
+from conformance.drive import generate
+from conformance.drive.lockstep import Divergence
+
+WALKS_PER_EXAMPLE = 10
+"""Walks are that much cheaper than examples of a Hypothesis machine."""
+
+
+class Plan(NamedTuple):
+    """What is to be done for each component."""
+
+    seed: int
+    examples: int
+    """Examples of the Hypothesis machine; there are WALKS_PER_EXAMPLE times as many walks."""
+    batch: int = 1
+    """Events of one request of a walk."""
+    pinned: Mapping[str, object] = MappingProxyType({})
+    """Options of the configuration that have to have these values; a tuple stands for any of its own."""
+    may_go_on: Callable[[], bool] = lambda: True
+    """Asked before each case; when it says no, the budget has ended."""
+    is_known: Callable[[Divergence], bool] = lambda _: False
+    """A divergence that is to be passed over; the case ends there."""
+    steps: int = 0
+    """The walks go on until so many steps are done, also when there were examples enough."""
+    asked: frozenset[str] = frozenset()
+    """Only cases that exercise one of these rules are played; empty: all."""
+    injects: bool = False
+    """A gate's task is triggered itself, too: the implementation offers the event `inject`."""
+    chosen: Mapping[str, object] = MappingProxyType({})
+    """Those of `pinned` that the user has chosen; the others are what the implementation offers."""
+    offered: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    """By option, all that the implementation offers, chosen or not."""
+
+
+def for_offer(plan: Plan, component: str, offer: Offer) -> Plan:
+    """The plan for what an implementation offers of a component; what the user has chosen goes before it."""
+    offered = generate.offered(offer)
+    return plan._replace(
+        pinned={**offered, **plan.pinned},
+        chosen=plan.pinned,
+        offered=offered,
+        injects=generate.injects(component, offer),
+    )

@@ -1,0 +1,180 @@
+"""The bound of a verdict: large ids, many channels, what was tried, and what was not asked for and why."""
+
+from xml.etree import ElementTree
+
+import orjson
+import pytest
+
+from conformance import cli
+from conformance.adapters.choose import ours
+from conformance.adapters.protocol import Hello, Offer
+from conformance.adapters.vocabulary import unknown_words
+from conformance.drive import generate
+from conformance.drive.bounds.channels import WIDTHS, widened
+from conformance.drive.bounds.ids import BOUNDS, INT64, MAPS, highest_id, mapped
+from conformance.drive.bounds.tried import ranges
+from conformance.drive.oracle import Oracle
+from conformance.verdict import Exit
+
+COUNTED = ("gate", "store", "sink", "offsets", "subtask", "source", "channel")
+"""Components whose ids the events choose."""
+
+
+@pytest.fixture
+def conform(little_adapter, tmp_path, capsys):
+    """Run the command, with few examples; its exit code and what it prints."""
+
+    def run(*fake, words=()):
+        command = ["conform", "--adapter", little_adapter(*fake), "--out", str(tmp_path / "out")]
+        code = cli.run([*command, "--examples", "3", *words])
+        said = capsys.readouterr()
+        return code, " ".join((said.out + said.err).split())
+
+    return run
+
+
+@pytest.mark.parametrize("how", ["int32", "double"])
+@pytest.mark.parametrize("component", COUNTED)
+def test_ids_that_do_not_fit_are_refused(conform, component, how):
+    code, said = conform("narrow_numbers", component, how)
+
+    assert code == Exit.DIVERGES, said
+
+
+def test_a_coordinator_that_takes_a_far_id_for_its_own_is_refused(conform):
+    assert conform("narrow_numbers", "coordinator", "int32")[0] == Exit.DIVERGES
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128])
+def test_a_gate_that_holds_its_channels_in_bits_is_refused(conform, bits):
+    code, said = conform("narrow_numbers", "gate", f"mask-{bits}")
+
+    assert code == Exit.DIVERGES
+    assert f"{bits + 1} channels" in said
+
+
+def test_declining_large_ids_is_a_smaller_bound_and_the_verdict_says_so(conform):
+    code, said = conform("narrow_numbers", "store", "declines")
+
+    assert code == Exit.CONFORMS
+    assert "around 2^31, around 2^32" in said
+    assert "around 2^53" not in said.partition("not asked")[0]
+    assert "ids around 2^53 and beyond (unsupported: ids above 2^53 - 1 are not exact)" in said
+
+
+def test_every_format_says_how_far_the_verdict_reaches(conform, tmp_path):
+    files = {name: tmp_path / f"found.{name}" for name in ("json", "junit", "sarif")}
+    words = [word for name, file in files.items() for word in (f"--{name}", str(file))]
+    conform("fake_gates", "right", words=words)
+
+    part = orjson.loads(files["json"].read_bytes())["parts"][0]
+    tried = part["tried"]
+    assert (tried["modes"], tried["profiles"]) == (["exactly-once"], ["flink-1.14"])
+    assert tried["levels"] == ["handler"]
+    assert tried["channels"] == [1, 2, 3, 4, *WIDTHS]
+    assert tried["id_bounds"] == list(BOUNDS.values())
+    assert tried["longest_life"] > WIDTHS[-1]
+    assert tried["not_asked"] == ["event inject (not among the capabilities)"]
+    suite = ElementTree.parse(files["junit"]).getroot()
+    sarif = orjson.loads(files["sarif"].read_bytes())["runs"][0]["properties"]["parts"][0]
+    for bound in (part["bound"], suite.find(".//system-out").text, sarif["bound"]):
+        assert "channels 1 to 4, 33, 65, 129; ids to " in bound
+        assert "around 2^63 - 1" in bound
+        assert "not asked: event inject" in bound
+
+
+@pytest.mark.parametrize(
+    ("offer", "says"),
+    [
+        ({"gaet": Offer((), (), ())}, "component 'gaet': did you mean 'gate'?"),
+        (
+            {"gate": Offer(("exactly_once",), (), ())},
+            "gate, mode 'exactly_once': did you mean 'exactly-once'?",
+        ),
+        ({"gate": Offer((), ("flink-1.41",), ())}, "gate, profile 'flink-1.41': did you mean 'flink-1."),
+        ({"gate": Offer((), (), ("pooled",))}, "gate, capability 'pooled': did you mean 'polled'?"),
+        ({"store": Offer(("exactly-once",), (), ())}, "store, mode 'exactly-once': expected none"),
+    ],
+)
+def test_an_unknown_word_of_hello_names_the_nearest_right_one(offer, says):
+    (found,) = unknown_words(Hello("it", "1", "python", offer))
+
+    assert found.startswith(says)
+
+
+@pytest.mark.parametrize("command", ["conform", "classify"])
+def test_an_unknown_word_of_hello_is_a_usage_error(little_adapter, command, capsys):
+    code = cli.run([command, "--adapter", little_adapter("fake_gates", "misspells-mode")])
+
+    assert code == Exit.USAGE
+    assert "did you mean 'exactly-once'?" in capsys.readouterr().err
+
+
+def test_smoke_says_it_too(little_adapter, capsys):
+    assert cli.run(["smoke", "--adapter", little_adapter("fake_gates", "misspells-mode")]) == Exit.DIVERGES
+    assert "did you mean" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("offered", [ours("model").hello(), ours("impl").hello()])
+def test_what_we_offer_are_known_words(offered):
+    assert unknown_words(offered) == []
+
+
+@pytest.mark.parametrize("ids", MAPS, ids=lambda ids: ids.name)
+def test_a_map_keeps_the_order_of_ids_and_ends_at_its_bound(ids):
+    events = [{"kind": "barrier", "channel": 0, "checkpoint": one} for one in (0, 1, 2, 3, 46)]
+    after = [event["checkpoint"] for event in mapped("gate", events, ids)]
+
+    assert after == sorted(set(after))
+    assert after[-1] >= ids.bound
+    assert after[-1] <= INT64
+    assert mapped("gate", [{"kind": "barrier", "checkpoint": -1}], ids)[0]["checkpoint"] == -1
+
+
+def test_what_a_mapped_case_expects_is_the_models_own_answer_with_the_ids_mapped():
+    config = {"channels": 2, "mode": "exactly-once", "level": "handler"}
+    events = [{"kind": "barrier", "channel": at, "checkpoint": 1 + at} for at in (0, 1)]
+    for ids in MAPS:
+        large = mapped("gate", events, ids)
+        small = Oracle("gate", config).transcript(events)
+        for mine, far in zip(small, Oracle("gate", config).transcript(large), strict=True):
+            highest = highest_id("gate", events)
+            assert [effect["kind"] for effect in mine.effects] == [effect["kind"] for effect in far.effects]
+            assert far.after.observed["current"] == ids.of(mine.after.observed["current"], highest)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_widened_case_completes_where_the_small_one_does(first):
+    events = [{"kind": "barrier", "channel": channel, "checkpoint": 1} for channel in (1, 0)]
+    config = {"channels": 65, "mode": "exactly-once", "level": "handler"}
+    wide = widened(events, 2, 65, first=first)
+
+    assert sorted(event["channel"] for event in wide) == list(range(65))
+    last = Oracle("gate", config).transcript(wide)[-1]
+    assert "trigger" in [effect["kind"] for effect in last.effects]
+
+
+def test_numbers_are_told_as_ranges():
+    assert ranges([1, 2, 3, 4, 33, 65, 66]) == "1 to 4, 33, 65, 66"
+
+
+@pytest.mark.parametrize("pinned", ["channels=8", "channels=1", "channels=40", "retain=7"])
+def test_any_value_that_the_protocol_allows_can_be_chosen(conform, pinned):
+    component = "store" if pinned.startswith("retain") else "gate"
+    code, said = conform("narrow_numbers", component, "exact", words=["--config", pinned])
+
+    assert code == Exit.CONFORMS, said
+    assert "give more" not in said
+
+
+def test_a_value_that_the_protocol_does_not_allow_is_named(conform):
+    code, said = conform("narrow_numbers", "gate", "exact", words=["--config", "channels=0"])
+
+    assert code == Exit.UNDETERMINED
+    assert "channels: expected an int of at least 1, got 0" in said
+    assert "offer less in hello" not in said
+
+
+@pytest.mark.parametrize("component", generate.COMPONENTS)
+def test_configurations_that_the_suite_has_are_not_adapted(component):
+    assert generate.fitting(component, {}) == generate.configs(component)

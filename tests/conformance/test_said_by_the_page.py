@@ -1,0 +1,73 @@
+"""What the protocol page says is asked: a gate that is wrong in one word of it is refused."""
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance import cli
+from conformance.verdict import Exit
+
+ADAPTER = Path(__file__).parent.parent / "adapters" / "wrong_in_one_word.py"
+WRONG = {
+    "inject": "DIVERGES ALIGN-24",
+    "older-reason": "DIVERGES TRACK-08",
+    "late": "DIVERGES ALIGN-04",
+    "awaited": "DIVERGES ALIGN-",
+    "batch-forgets": "what stands before the refused event has happened",
+    "batch-goes-on": "what stands before the refused event has happened",
+    "no-position": 'expected "at": 0, got no position',
+    "failed-for-ever": "DIVERGES",
+}
+
+
+def run(tmp_path, capsys, *words):
+    command = shlex.join([sys.executable, str(ADAPTER), words[0]])
+    asked = ["conform", "--adapter", command, "--examples", "3", "--out", str(tmp_path / "out"), *words[1:]]
+    code = cli.run(asked)
+    return code, " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("how", WRONG)
+def test_what_the_page_says_is_asked(tmp_path, capsys, how):
+    code, said = run(tmp_path, capsys, how)
+
+    assert code == Exit.DIVERGES, said
+    assert WRONG[how] in said
+
+
+def test_who_does_not_offer_inject_is_not_asked_and_the_verdict_says_so(tmp_path, capsys):
+    code, said = run(tmp_path, capsys, "no-inject")
+
+    assert code == Exit.CONFORMS, said
+    assert "not asked: event inject (not among the capabilities)" in said
+
+
+def test_a_crash_is_charged_to_no_rule(tmp_path, capsys):
+    code, said = run(tmp_path, capsys, "crashes")
+
+    assert code == Exit.DIVERGES
+    assert "DIVERGES crashed: exit code 1" in said
+    assert "the engine has run hot" in said
+    assert "ALIGN-" not in said.partition("crashed")[2].partition("found after")[0]
+
+
+def test_the_matrix_says_that_it_crashed(tmp_path, capsys):
+    file = tmp_path / "them.toml"
+    command = shlex.join([sys.executable, str(ADAPTER), "crashes"])
+    file.write_text(f"[[implementation]]\nname = 'hot'\nadapter = {command!r}\n", encoding="utf-8")
+    page = tmp_path / "page.md"
+    code = cli.run(["matrix", str(file), "--examples", "3", "--out", str(page)])
+
+    assert code == Exit.DIVERGES
+    assert "gate DIVERGES, crashed" in capsys.readouterr().out
+    assert "## hot: crashed" in page.read_text(encoding="utf-8")
+
+
+def test_classify_says_what_it_did_not_see(tmp_path, capsys):
+    assert cli.run(["classify", "--adapter", "impl"]) == Exit.CONFORMS
+    said = " ".join(capsys.readouterr().out.split())
+
+    assert "Only what the adapter reported was seen" in said
+    assert "durability of pre-committed transactions over a restart was not observed" in said
