@@ -14,7 +14,7 @@ import orjson
 from conformance.adapters.protocol import Effects, Wire
 from model.components import COMPONENTS, PARTS, Component, WireError
 
-GOES_ON = frozenset({"coordinator"})
+GOES_ON = frozenset({"coordinator", "source"})
 """Components that refuse an event with an exception and go on, as their instances do in the real system."""
 NODES_KEPT = 100_000
 """So many states are remembered; then the oracle forgets all of them and goes on."""
