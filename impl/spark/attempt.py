@@ -18,7 +18,7 @@ from impl.metrics import JobMetrics
 from impl.plan import Plan, Role
 from impl.rescaling import by_stage
 from impl.spark.coordination import Coordination
-from impl.spark.errors import AttemptFailedError, JobFailedError
+from impl.spark.errors import AttemptFailedError
 from impl.spark.launch import Launch
 from impl.spark.worker import SparkTask
 from impl.spark.workers import Message, Workers
@@ -97,7 +97,7 @@ class Attempt:
     ) -> None:
         """Run to the end; `watch` is called several times a second.
 
-        Raises `AttemptFailedError` with the first reason.
+        Raises `AttemptFailedError` with the first reason, `SupersededError` if another driver has taken over.
         """
         job = threading.Thread(target=self._spark_job, args=(launch,), name=self._tag, daemon=True)
         job.start()
@@ -108,8 +108,9 @@ class Attempt:
         except AttemptFailedError:
             self._report.failed = self._clock()
             raise
-        except SupersededError as superseded:
-            raise JobFailedError(str(superseded)) from superseded
+        except SupersededError:
+            self._report.failed = self._clock()
+            raise
         except StateError as failed:
             self._report.failed = self._clock()
             raise AttemptFailedError(f"the checkpoint folder failed: {failed}") from failed
