@@ -109,7 +109,7 @@ def run_job(
     try:
         return job.run()
     except Exception as failed:
-        savepoints.given_up(str(failed))
+        savepoints.given_up(failed)
         raise
     finally:
         if log:

@@ -188,9 +188,9 @@ class Savepoints:
             asked.answer(done)
         self._desk.close("the job has ended, and a job that has ended gives no savepoint")
 
-    def given_up(self, why: str) -> None:
-        """The job has failed for good."""
-        self._desk.close(f"the job failed: {why}")
+    def given_up(self, failed: Exception) -> None:
+        """The job has failed for good, or another driver has taken it over."""
+        self._desk.close(f"the job failed: {failed}", superseded=isinstance(failed, SupersededError))
 
     def _of(self, checkpoint: int) -> SavepointFolder:
         return SavepointFolder(Path(self._orders[checkpoint].folder))
