@@ -1,7 +1,8 @@
 """A campaign: rounds until enough faults have struck, or the time is over.
 
-First the rounds in one session; then, with Spark stopped, those whose drivers and executors are killed, which
-start Spark anew each time. A round that fails does not end the campaign: what it shows may have company.
+First the rounds with a frozen driver, most of them without Spark; then those in one session; then, with
+Spark stopped, those whose drivers and executors are killed, which start Spark anew each time. A round that
+fails does not end the campaign: what it shows may have company.
 """
 
 import itertools
@@ -41,7 +42,7 @@ SECONDS = 1_200.0
 _FAULTS_PER_DRIVER_ROUND = 75
 _FAULTS_PER_EXECUTOR_ROUND = 150
 _FAULTS_PER_SERVER_ROUND = 30
-_FAULTS_PER_FROZEN_ROUND = 25
+_FAULTS_PER_FROZEN_ROUND = 15
 _KEPT = 5
 """Folders of rounds that passed are removed, but for the last ones: a campaign leaves thousands of files."""
 
@@ -142,15 +143,14 @@ def run_campaign(campaign: Campaign, tell: OnRound, only: tuple[str, ...] = ()) 
         campaign.seconds = time.monotonic() - began
         return campaign.seconds < campaign.budget
 
-    if local or servers or frozen:
-        served = bool(servers) or any(_needs_server(campaign, name) for name in frozen)
+    needed = any(_needs_server(campaign, name) for name in frozen)
+    with KeptServer() if needed else nullcontext() as server:
+        for name in frozen:
+            if go_on():
+                _run_frozen(campaign, name, tell, server)
+    if local or servers:
         with spark_session(MASTER, campaign.build / "spark.log", "torture") as spark:
-            with KeptServer() if served else nullcontext() as server:
-                for name in frozen:
-                    if go_on():
-                        tell(campaign, name)
-                        planned = round_named(name, campaign.seed, campaign.mode)
-                        _keep(campaign, run_frozen(planned, campaign.build / name, spark, server))
+            with KeptServer() if servers else nullcontext() as server:
                 for name in servers:
                     if go_on():
                         tell(campaign, name)
@@ -168,6 +168,17 @@ def run_campaign(campaign: Campaign, tell: OnRound, only: tuple[str, ...] = ()) 
             planned = round_named(name, campaign.seed, campaign.mode)
             _keep(campaign, run_apart(planned, campaign.build / name))
     go_on()
+
+
+def _run_frozen(campaign: Campaign, name: str, tell: OnRound, server: KeptServer | None) -> None:
+    tell(campaign, name)
+    planned = round_named(name, campaign.seed, campaign.mode)
+    folder = campaign.build / name
+    if not planned.on_spark:
+        _keep(campaign, run_frozen(planned, folder, server))
+        return
+    with spark_session(MASTER, campaign.build / "spark.log", "torture") as spark:
+        _keep(campaign, run_frozen(planned, folder, server, spark))
 
 
 def run_streaming_campaign(campaign: Campaign, tell: OnRound, only: tuple[str, ...] = ()) -> None:
@@ -195,7 +206,7 @@ def _servers(wanted: int) -> list[str]:
 
 
 def _frozen(wanted: int) -> list[str]:
-    """A frozen driver for 25 faults."""
+    """A frozen driver, or a frozen sink, for 15 faults."""
     return [f"{FROZEN}-{one}" for one in range(wanted // _FAULTS_PER_FROZEN_ROUND)]
 
 

@@ -26,10 +26,11 @@ from conformance.observe.guarantee import Row
 from conformance.torture.apart import LOCAL_MASTER, TOKEN, alive, kill_alive
 from conformance.torture.judge import Outcome, judge
 from conformance.torture.leftovers import lasting
-from conformance.torture.local import EXECUTION, MASTER
+from conformance.torture.local import MASTER
+from conformance.torture.processes import ProcessSession
 from conformance.torture.rounds import PARQUET, POSTGRES, SQLITE, Round
 from conformance.torture.server import KeptServer
-from impl.config import ConfigError, RestartConfig
+from impl.config import ConfigError, ExecutionConfig, RestartConfig
 from impl.connectors.errors import ConnectorError
 from impl.connectors.two_phase import Output
 from impl.driver import Errand
@@ -44,14 +45,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 CHECKPOINTS_BEFORE_THE_THAW = 3
-_TO_FREEZE_SECONDS, _TO_END_SECONDS, _LONGEST_SECONDS = 60.0, 90.0, 180.0
+_TO_FREEZE_SECONDS, _TO_END_SECONDS, _LONGEST_SECONDS = 180.0, 120.0, 300.0
 _PATIENT_MS = 120_000
+_EXECUTION = ExecutionConfig(heartbeat_interval_ms=50, heartbeat_timeout_ms=4_000, batch_rows=100)
 
 
 class _FirstDriver:
     """The driver that is frozen: a process of its own, with everything that it has started."""
 
-    def __init__(self, job: Job, planned: Round, folder: Path, token: str) -> None:
+    def __init__(self, job: Job, planned: Round, folder: Path, token: str, program: str) -> None:
         from pyspark import cloudpickle
 
         self._folder = folder / "first-driver"
@@ -62,7 +64,7 @@ class _FirstDriver:
         root = str(Path(__file__).resolve().parents[2])
         paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = psutil.Popen(
-            [sys.executable, "-P", "-m", "impl.driver", str(self._folder)],
+            [sys.executable, "-P", "-m", program, str(self._folder)],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), TOKEN: token},
             stdin=subprocess.DEVNULL,
         )
@@ -105,8 +107,14 @@ class _FirstDriver:
         return result
 
 
-def run_frozen(planned: Round, folder: Path, spark: "SparkSession", server: KeptServer | None) -> Outcome:
-    """Run a round under `folder`, which is emptied first, and judge it. `server`: for a PostgreSQL sink."""
+def run_frozen(
+    planned: Round, folder: Path, server: KeptServer | None, spark: "SparkSession | None" = None
+) -> Outcome:
+    """Run a round under `folder`, which is emptied first, and judge it.
+
+    `server`: for a PostgreSQL sink; `spark`: where the second driver runs, while the first one starts its
+    own; None: both run without Spark, see `processes`.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     began = time.monotonic()
@@ -115,12 +123,10 @@ def run_frozen(planned: Round, folder: Path, spark: "SparkSession", server: Kept
     job = _job(planned, folder, server)
     whole = planned.faults[0].action == FREEZE
     hidden = replace(job.execution, heartbeat_timeout_ms=_PATIENT_MS)  # its driver does not notice the sink
-    first = _FirstDriver(job if whole else job.with_execution(hidden), planned, folder, token)
+    program = "conformance.torture.processes" if spark is None else "impl.driver"
+    first = _FirstDriver(job if whole else job.with_execution(hidden), planned, folder, token, program)
+    session = ProcessSession().as_spark() if spark is None else spark
     try:
-        if first.wait_until_frozen():
-            outcome.struck = planned.faults
-            if not whole:
-                first.kill()
         thawed = False
 
         def watch(progress: Progress) -> None:
@@ -131,14 +137,19 @@ def run_frozen(planned: Round, folder: Path, spark: "SparkSession", server: Kept
             if time.monotonic() - began > _LONGEST_SECONDS:
                 raise TimeoutError(f"the second driver has not ended after {_LONGEST_SECONDS:.0f} s")
 
+        if first.wait_until_frozen():
+            outcome.struck = planned.faults
+            if not whole:
+                first.kill()
+        else:
+            outcome.drivers = 1  # its input has ended before the fault was due, or it is far too slow
         if outcome.struck:
-            result = job.drive(MASTER, folder, Start.TAKEN_OVER, on_progress=watch, spark=spark)
+            result = job.drive(MASTER, folder, Start.TAKEN_OVER, on_progress=watch, spark=session)
             outcome.took_from(replace(result, faults=planned.faults))
             if not thawed:
                 first.thaw(driver_first=planned.driver_first)
-        ended = first.ended() if whole else None
-        if whole:
-            outcome.findings += _first_ended(ended, struck=bool(outcome.struck))
+            if whole:
+                outcome.findings += _first_ended(first.ended())
     except (SparkRuntimeError, StateError, ConnectorError, ConfigError, TimeoutError) as failed:
         outcome.findings.append(f"the second driver failed: {type(failed).__name__}: {failed}")
     finally:
@@ -152,9 +163,7 @@ def run_frozen(planned: Round, folder: Path, spark: "SparkSession", server: Kept
     return outcome
 
 
-def _first_ended(ended: JobResult | Exception | None, *, struck: bool) -> list[str]:
-    if not struck:
-        return [] if isinstance(ended, JobResult) else [f"the first driver was not frozen and ended: {ended}"]
+def _first_ended(ended: JobResult | Exception | None) -> list[str]:
     if isinstance(ended, SupersededError):
         return []
     came = "nothing" if ended is None else f"{type(ended).__name__}: {str(ended)[:400]}"
@@ -171,7 +180,7 @@ def _job(planned: Round, folder: Path, server: KeptServer | None) -> Job:
     return (
         numbers_job(planned.rows, output, planned.rows_per_second)
         .with_checkpoints(planned.checkpoints())
-        .with_execution(EXECUTION)
+        .with_execution(_EXECUTION)
         .with_restarts(RestartConfig(10))
     )
 

@@ -41,8 +41,10 @@ PARQUET, SQLITE, POSTGRES = "parquet", "sqlite", "postgres"
 SINK_KINDS = (PARQUET, SQLITE, POSTGRES)
 """What rounds with a frozen driver write into, in turn."""
 _ROWS, _RATE = 4_000, 4_000.0
-_FROZEN_RATE, _FROZEN_INTERVAL_MS = 800.0, 150
+_FROZEN_RATE, _FROZEN_INTERVAL_MS = 500.0, 100
 """Both drivers have to complete some checkpoints before the input ends."""
+_FROZEN_ROUNDS_PER_SPARK = 10
+"""One of so many starts Spark, twice."""
 _EXECUTOR_RATE = 250.0
 """Spark takes seconds to notice that an executor is gone, and the job must still run then."""
 _PATIENCE_MS = 10
@@ -69,6 +71,8 @@ class Round:
     """One of SINK_KINDS; rounds with a killed server write into PostgreSQL anyway."""
     driver_first: bool = True
     """Of frozen processes: whether the driver goes on before its children."""
+    on_spark: bool = True
+    """Else the subtasks are processes of this host, see `processes`."""
 
     @property
     def kind(self) -> str:
@@ -170,7 +174,7 @@ def _frozen(draw: random.Random, name: str, index: int, mode: str) -> Round:
     return Round(
         name=name,
         mode=mode,
-        faults=(replace(placed, occurrence=draw.randint(1, 8)),),
+        faults=(replace(placed, occurrence=draw.randint(1, 6)),),
         rows=_ROWS,
         rows_per_second=_FROZEN_RATE,
         interval_ms=_FROZEN_INTERVAL_MS,
@@ -178,6 +182,7 @@ def _frozen(draw: random.Random, name: str, index: int, mode: str) -> Round:
         tolerable=-1,
         sink=SINK_KINDS[index % len(SINK_KINDS)],
         driver_first=draw.random() < 0.75,
+        on_spark=index % _FROZEN_ROUNDS_PER_SPARK == _FROZEN_ROUNDS_PER_SPARK - 1,
     )
 
 

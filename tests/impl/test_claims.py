@@ -178,7 +178,9 @@ def test_a_second_job_gets_no_output_into_which_another_one_has_committed(output
     first = opened(output, 1)
     write(first, 1, 1)
     first.notify_complete(1)
-    with pytest.raises(OutputClaimedError, match="belongs to another run.*give this one an output of its own"):
+    with pytest.raises(
+        OutputClaimedError, match=r"belongs to another run.*give this one an output of its own"
+    ):
         output.claim(claim(1, {1: None}, OTHER))
     write(first, 2, 2)
     first.notify_complete(2)

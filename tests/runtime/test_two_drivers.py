@@ -1,4 +1,4 @@
-"""Two drivers over one checkpoint folder: the older one is paused somewhere, and finds out when it goes on."""
+"""Two drivers over one checkpoint folder: the older one is paused somewhere, and finds out later."""
 
 import pytest
 from coordination_bench import TASKS, Bench
