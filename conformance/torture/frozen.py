@@ -31,7 +31,7 @@ from conformance.torture.processes import ProcessSession
 from conformance.torture.rounds import PARQUET, POSTGRES, SQLITE, Round
 from conformance.torture.server import KeptServer
 from impl.config import ConfigError, ExecutionConfig, RestartConfig
-from impl.connectors.errors import ConnectorError
+from impl.connectors.errors import ConnectorError, DatabaseLockedError
 from impl.connectors.two_phase import Output
 from impl.driver import Errand
 from impl.faults import FREEZE
@@ -144,7 +144,12 @@ def run_frozen(
         else:
             outcome.drivers = 1  # its input has ended before the fault was due, or it is far too slow
         if outcome.struck:
-            result = job.drive(MASTER, folder, Start.TAKEN_OVER, on_progress=watch, spark=session)
+            try:
+                result = job.drive(MASTER, folder, Start.TAKEN_OVER, on_progress=watch, spark=session)
+            except DatabaseLockedError:  # a frozen sink holds the lock: nobody can write before it goes on
+                thawed = True
+                first.thaw(driver_first=planned.driver_first)
+                result = job.drive(MASTER, folder, Start.TAKEN_OVER, on_progress=watch, spark=session)
             outcome.took_from(replace(result, faults=planned.faults))
             if not thawed:
                 first.thaw(driver_first=planned.driver_first)

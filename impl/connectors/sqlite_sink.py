@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from impl.connectors.claims import Claim
-from impl.connectors.errors import ConnectorError, OutputCorruptError
+from impl.connectors.errors import ConnectorError, DatabaseLockedError, OutputCorruptError
 from impl.connectors.manifests import DataFile, read_verified
 from impl.connectors.staging import StagedFiles
 from impl.connectors.two_phase import SinkPlace
@@ -274,6 +274,12 @@ class SqliteOutput:
                     raise
                 session.execute("COMMIT")
         except sqlite3.Error as cause:
+            if cause.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
+                raise DatabaseLockedError(
+                    f"{self.where}: expected the write lock of the database within {_BUSY_SECONDS:.0f} s, but "
+                    "another process holds it; it may be a paused sink of an earlier driver: let it go on, or "
+                    "end it, and resume the job"
+                ) from cause
             raise ConnectorError(
                 f"{self.where}: expected a commit, came {type(cause).__name__}: {cause}; see to the "
                 "database and let the job restart"
