@@ -274,10 +274,10 @@ class SqliteOutput:
                     raise
                 session.execute("COMMIT")
         except sqlite3.Error as cause:
-            if cause.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
+            if getattr(cause, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
                 raise DatabaseLockedError(
-                    f"{self.where}: expected the write lock of the database within {_BUSY_SECONDS:.0f} s, but "
-                    "another process holds it; it may be a paused sink of an earlier driver: let it go on, or "
+                    f"{self.where}: expected the write lock within {_BUSY_SECONDS:.0f} s, but another "
+                    "process holds it; it may be a paused sink of an earlier driver: let it go on, or "
                     "end it, and resume the job"
                 ) from cause
             raise ConnectorError(

@@ -25,7 +25,14 @@ from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, Start
 from impl.spark.savepoints import Savepoints
 from impl.spark.session import refuse_unsupported, require_slots
 from impl.spark.workers import Workers
-from impl.state import CompletedCheckpoint, FileSystemStorage, SavepointFolder, StateHandle, origin_of
+from impl.state import (
+    CompletedCheckpoint,
+    FileSystemStorage,
+    SavepointFolder,
+    StateHandle,
+    SupersededError,
+    origin_of,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -107,7 +114,7 @@ def run_job(
         before,
     )
     try:
-        return job.run()
+        return job.run_unless_superseded()
     except Exception as failed:
         savepoints.given_up(failed)
         raise
@@ -165,7 +172,18 @@ class _Job:
         self._metrics = JobMetrics(paths.metrics)
         self._measured = 0
 
-    def run(self) -> JobResult:
+    def run_unless_superseded(self) -> JobResult:
+        """Run to the end; whatever ends a driver that was superseded, `SupersededError` tells that it was."""
+        try:
+            return self._run()
+        except SupersededError:
+            raise
+        except Exception as failed:
+            if self._attempts:
+                self._storage.require_newest(f"{type(failed).__name__}: {failed}", self._attempts[-1].attempt)
+            raise
+
+    def _run(self) -> JobResult:
         while not self._attempt():
             if len(self._attempts) > self._restarts.attempts:
                 reasons = "; ".join(f"attempt {one.attempt}: {one.reason}" for one in self._attempts)
