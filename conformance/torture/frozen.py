@@ -59,6 +59,7 @@ class _FirstDriver:
         self._folder = folder / "first-driver"
         self._folder.mkdir(parents=True)
         self._frozen: list[psutil.Process] = []
+        self._whole = planned.faults[0].action == FREEZE
         errand = Errand(job, LOCAL_MASTER, folder, Start.ANEW, planned.faults, event_log=False)
         (self._folder / "job").write_bytes(cloudpickle.dumps(errand))
         root = str(Path(__file__).resolve().parents[2])
@@ -74,14 +75,16 @@ class _FirstDriver:
         until = time.monotonic() + _TO_FREEZE_SECONDS
         while time.monotonic() < until:
             with suppress(psutil.NoSuchProcess):
-                family = [self._process, *self._process.children(recursive=True)]
-                self._frozen = [one for one in family if one.status() == psutil.STATUS_STOPPED]
-            if self._frozen:
-                return True
+                self._frozen = [one for one in self._family() if one.status() == psutil.STATUS_STOPPED]
+                if self._frozen and (not self._whole or self._process in self._frozen):  # it goes last
+                    return True
             if self._process.poll() is not None:
                 return False
             time.sleep(0.01)
         return False
+
+    def _family(self) -> list[psutil.Process]:
+        return [self._process, *self._process.children(recursive=True)]
 
     def kill(self) -> None:
         """Kill the driver itself, which is not frozen."""

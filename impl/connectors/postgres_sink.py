@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from psycopg.sql import Composable, Composed
 
 _COPY_ROWS: Final = 8_192
+_ENDED_IF_PAUSED: Final = "SET LOCAL idle_in_transaction_session_timeout = '10s'"
+"""A driver that is paused in a transaction keeps the lock on the claim no longer."""
 _TYPES: Final[tuple[tuple[Callable[[pa.DataType], bool], str], ...]] = (
     (lambda kind: pa.types.is_int8(kind) or pa.types.is_int16(kind), "smallint"),
     (pa.types.is_int32, "integer"),
@@ -240,6 +242,7 @@ class PostgresOutput:
             session.execute(COMMITS)
             session.execute(CLAIMS)
             with session.transaction():
+                session.execute(_ENDED_IF_PAUSED)
                 key = (f"{claim.job} {self.table}",)
                 session.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", key)
                 last = self._claimed(session, claim.job)
@@ -332,6 +335,7 @@ class PostgresOutput:
         """Nobody else claims the table before this transaction has ended."""
         if by is None:
             return
+        session.execute(_ENDED_IF_PAUSED)
         key = (f"{by.job} {self.table}",)
         session.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", key)
         claim = self._claimed(session, by.job)
