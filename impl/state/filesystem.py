@@ -233,6 +233,8 @@ class FileSystemStorage(SnapshotFiles):
         for checkpoint in reversed(self.completed_ids()):
             try:
                 completed = self.load(checkpoint)
+            except FileNotFoundError:
+                continue  # another driver has just discarded it
             except SnapshotCorruptError as damage:
                 refused.append(Refused(checkpoint, str(damage)))
                 continue
@@ -249,7 +251,7 @@ class FileSystemStorage(SnapshotFiles):
             return
         if remove_file(directory / METADATA):
             sync_directory(directory)
-        for path in tuple(directory.iterdir()):
+        for path in _files_in(directory):
             remove_file(path)
         self._remove_if_empty(directory)
 
@@ -275,7 +277,7 @@ class FileSystemStorage(SnapshotFiles):
                 listed = set()
             except SnapshotCorruptError:
                 continue
-            for path in tuple(directory.iterdir()):
+            for path in _files_in(directory):
                 name = str(path.relative_to(self._directory))
                 if name not in listed and _is_left_over(path.name, attempt) and remove_file(path):
                     swept.append(name)
@@ -316,6 +318,14 @@ class FileSystemStorage(SnapshotFiles):
             directory.rmdir()
         except OSError:
             return
+
+
+def _files_in(directory: Path) -> tuple[Path, ...]:
+    """What is in a directory; nothing if another driver has just removed it."""
+    try:
+        return tuple(directory.iterdir())
+    except FileNotFoundError:
+        return ()
 
 
 def _is_left_over(name: str, attempt: int) -> bool:
