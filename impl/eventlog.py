@@ -35,7 +35,8 @@ class EventLog:
     """An append-only file of JSON lines, numbered from 0.
 
     A coordinator's log goes on over the attempts (`attempt` is set anew for each); a task's has one. With
-    `continued` it goes on over drivers too: what a dead one has written stays before it.
+    `continued` it goes on over drivers too: what the one before has written until now stays before it, in a
+    copy, so that what that one may still write, if it is not dead, is in nobody's log.
     """
 
     def __init__(self, folder: Path, name: str, task: str, attempt: int, *, continued: bool = False) -> None:
@@ -43,7 +44,7 @@ class EventLog:
         path = self._path = folder / f"{name}.jsonl"
         self.attempt = attempt
         self._task = task
-        self._seq = path.read_bytes().count(b"\n") if continued else 0
+        self._seq = _copied(path) if continued else 0
         self._writing = threading.Lock()
         kept = 0 if continued else os.O_TRUNC
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | kept, 0o644)
@@ -72,6 +73,16 @@ class EventLog:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
+
+
+def _copied(path: Path) -> int:
+    """Put a copy of a log in its place; answers how many lines it has."""
+    content = path.read_bytes()
+    content = content[: content.rfind(b"\n") + 1]
+    copy = path.with_name(f".{path.name}.tmp")
+    copy.write_bytes(content)
+    copy.replace(path)
+    return content.count(b"\n")
 
 
 def tasks_of_last_attempt(folder: Path) -> list[str]:

@@ -71,6 +71,7 @@ FULL_DISK = "full-disk"
 KILL_EXECUTOR = "kill-executor"
 KILL_DRIVER = "kill-driver"
 KILL_SERVER = "kill-server"
+FREEZE = "freeze"
 TORN_SNAPSHOT = "torn-snapshot"
 BIT_FLIP = "bit-flip"
 
@@ -84,6 +85,7 @@ ACTIONS = {
     KILL_EXECUTOR: "the executor that runs the worker is killed; not in local mode",
     KILL_DRIVER: "the driver's process is killed",
     KILL_SERVER: "the PostgreSQL server behind the sinks is killed, and somebody starts it again",
+    FREEZE: "the driver and all its children are stopped (SIGSTOP) until somebody lets them go on (SIGCONT)",
     TORN_SNAPSHOT: "a file of the newest checkpoint loses its second half",
     BIT_FLIP: "a bit in a file of the newest checkpoint is turned over",
 }
@@ -105,10 +107,11 @@ SERVER_POINTS = (
 def actions_at(point: str) -> tuple[str, ...]:
     """What can happen at a point."""
     if point == RESTART:
-        return (*DAMAGE, KILL_DRIVER)
+        return (*DAMAGE, KILL_DRIVER, FREEZE)
     disk = (FULL_DISK,) if point in DISK_POINTS else ()
     server = (KILL_SERVER,) if point in SERVER_POINTS else ()
-    return (SIGKILL, ERROR, HANG, LOST_CHANNEL, LOST_CONTROL, *disk, KILL_EXECUTOR, KILL_DRIVER, *server)
+    signals = (SIGKILL, ERROR, HANG)
+    return (*signals, LOST_CHANNEL, LOST_CONTROL, *disk, KILL_EXECUTOR, KILL_DRIVER, *server, FREEZE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,9 +124,14 @@ class SavepointDesk:
         with self._changing:
             return self._waiting.popleft() if self._waiting else None
 
-    def close(self, why: str) -> None:
-        """The job has ended: whoever waits is told why, and whoever comes later too."""
+    def close(self, why: str, *, superseded: bool = False) -> None:
+        """The job has ended: whoever waits is told why, and whoever comes later too.
+
+        `superseded`: what other processes ask for is left to the driver that has taken over.
+        """
         self.checkpoints.close(why)
+        if superseded:
+            self._files = None
         self.look()
         with self._changing:
             self._closed = why

@@ -1,7 +1,8 @@
 """A campaign: rounds until enough faults have struck, or the time is over.
 
-First the rounds in one session; then, with Spark stopped, those whose drivers and executors are killed, which
-start Spark anew each time. A round that fails does not end the campaign: what it shows may have company.
+First the rounds with a frozen driver, most of them without Spark; then those in one session; then, with
+Spark stopped, those whose drivers and executors are killed, which start Spark anew each time. A round that
+fails does not end the campaign: what it shows may have company.
 """
 
 import itertools
@@ -16,13 +17,16 @@ from typing import Any
 from conformance.observe.anomalies import Anomaly
 from conformance.postgres_server import ServerNotFoundError, programs
 from conformance.torture.apart import run_apart
+from conformance.torture.frozen import run_frozen
 from conformance.torture.judge import Outcome, tally
 from conformance.torture.local import MASTER, run_local
 from conformance.torture.rounds import (
     DRIVER,
     EXECUTOR,
+    FROZEN,
     KILLS_A_ROUND,
     LOCAL,
+    POSTGRES,
     SERVER,
     UnknownRoundError,
     round_named,
@@ -38,6 +42,7 @@ SECONDS = 1_200.0
 _FAULTS_PER_DRIVER_ROUND = 75
 _FAULTS_PER_EXECUTOR_ROUND = 150
 _FAULTS_PER_SERVER_ROUND = 30
+_FAULTS_PER_FROZEN_ROUND = 15
 _KEPT = 5
 """Folders of rounds that passed are removed, but for the last ones: a campaign leaves thousands of files."""
 
@@ -122,21 +127,27 @@ def run_campaign(campaign: Campaign, tell: OnRound, only: tuple[str, ...] = ()) 
     began = time.monotonic()
     local: Iterable[str] = _of(only, LOCAL) if only else _names()
     servers = _of(only, SERVER) if only else _servers(campaign.wanted)
-    if servers:
+    frozen = _of(only, FROZEN) if only else _frozen(campaign.wanted)
+    if servers or any(_needs_server(campaign, name) for name in frozen):
         try:
             programs()
         except ServerNotFoundError as missing:
-            campaign.skipped = f"rounds with a killed server: {missing}"
+            campaign.skipped = f"rounds with a killed server, or a frozen sink in front of one: {missing}"
             servers = []
-    apart = [one for one in only if one not in (*_of(only, LOCAL), *_of(only, SERVER))] or (
-        [] if only else _apart(campaign.wanted)
-    )
+            frozen = [name for name in frozen if not _needs_server(campaign, name)]
+    here = (LOCAL, SERVER, FROZEN)
+    apart = [one for one in only if one.partition("-")[0] not in here] if only else _apart(campaign.wanted)
     enough = campaign.wanted - len(apart) * KILLS_A_ROUND
 
     def go_on() -> bool:
         campaign.seconds = time.monotonic() - began
         return campaign.seconds < campaign.budget
 
+    needed = any(_needs_server(campaign, name) for name in frozen)
+    with KeptServer() if needed else nullcontext() as server:
+        for name in frozen:
+            if go_on():
+                _run_frozen(campaign, name, tell, server)
     if local or servers:
         with spark_session(MASTER, campaign.build / "spark.log", "torture") as spark:
             with KeptServer() if servers else nullcontext() as server:
@@ -157,6 +168,17 @@ def run_campaign(campaign: Campaign, tell: OnRound, only: tuple[str, ...] = ()) 
             planned = round_named(name, campaign.seed, campaign.mode)
             _keep(campaign, run_apart(planned, campaign.build / name))
     go_on()
+
+
+def _run_frozen(campaign: Campaign, name: str, tell: OnRound, server: KeptServer | None) -> None:
+    tell(campaign, name)
+    planned = round_named(name, campaign.seed, campaign.mode)
+    folder = campaign.build / name
+    if not planned.on_spark:
+        _keep(campaign, run_frozen(planned, folder, server))
+        return
+    with spark_session(MASTER, campaign.build / "spark.log", "torture") as spark:
+        _keep(campaign, run_frozen(planned, folder, server, spark))
 
 
 def run_streaming_campaign(campaign: Campaign, tell: OnRound, only: tuple[str, ...] = ()) -> None:
@@ -181,6 +203,16 @@ def _of(names: Iterable[str], kind: str) -> list[str]:
 def _servers(wanted: int) -> list[str]:
     """Two killed servers for 30 faults."""
     return [f"{SERVER}-{one}" for one in range(wanted // _FAULTS_PER_SERVER_ROUND)]
+
+
+def _frozen(wanted: int) -> list[str]:
+    """A frozen driver, or a frozen sink, for 15 faults."""
+    return [f"{FROZEN}-{one}" for one in range(wanted // _FAULTS_PER_FROZEN_ROUND)]
+
+
+def _needs_server(campaign: Campaign, name: str) -> bool:
+    """Whether a round writes into PostgreSQL."""
+    return round_named(name, campaign.seed, campaign.mode).sink == POSTGRES
 
 
 def _names() -> Iterator[str]:

@@ -6,7 +6,7 @@ hundred faults reach each of them about three times. A round can therefore be ru
 
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from impl.config import AT_LEAST_ONCE, EXACTLY_ONCE, INLINE_BYTES, CheckpointConfig
@@ -14,8 +14,10 @@ from impl.faults import (
     COMPLETION_DUE,
     COMPLETION_STORED,
     DAMAGE,
+    FREEZE,
     FULL_DISK,
     GATE_POINTS,
+    HANG,
     KILL_DRIVER,
     KILL_EXECUTOR,
     KILL_SERVER,
@@ -30,12 +32,19 @@ from impl.numbers import COUNTERS, SINKS, SOURCES
 MODES = ("exactly-once", "unaligned", "alternating")
 """What a campaign goes through in turn, if it is not given one."""
 ALL_MODES = (*MODES, "at-least-once")
-LOCAL, DRIVER, EXECUTOR, SERVER = "round", "driver", "executor", "server"
-FAULTS_A_ROUND = {LOCAL: 4, DRIVER: 3, EXECUTOR: 3, SERVER: 4}
+LOCAL, DRIVER, EXECUTOR, SERVER, FROZEN = "round", "driver", "executor", "server", "frozen"
+FAULTS_A_ROUND = {LOCAL: 4, DRIVER: 3, EXECUTOR: 3, SERVER: 4, FROZEN: 1}
 _KILLS = {DRIVER: KILL_DRIVER, EXECUTOR: KILL_EXECUTOR, SERVER: KILL_SERVER}
 KILLS_A_ROUND = 2
 """Of drivers, of executors, or of the server behind the sinks, in a round of theirs."""
+PARQUET, SQLITE, POSTGRES = "parquet", "sqlite", "postgres"
+SINK_KINDS = (PARQUET, SQLITE, POSTGRES)
+"""What rounds with a frozen driver write into, in turn."""
 _ROWS, _RATE = 4_000, 4_000.0
+_FROZEN_RATE, _FROZEN_INTERVAL_MS = 500.0, 100
+"""Both drivers have to complete some checkpoints before the input ends."""
+_FROZEN_ROUNDS_PER_SPARK = 10
+"""One of so many starts Spark, twice."""
 _EXECUTOR_RATE = 250.0
 """Spark takes seconds to notice that an executor is gone, and the job must still run then."""
 _PATIENCE_MS = 10
@@ -43,7 +52,7 @@ _TASKS = {"numbers": SOURCES, "count": COUNTERS, "sink": SINKS}
 
 
 class UnknownRoundError(ValueError):
-    """A round is named by its kind and number: `round-12`, `driver-0`, `executor-1`, `server-2`."""
+    """A round is named by its kind and number: `round-12`, `driver-0`, `frozen-3`; see FAULTS_A_ROUND."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +67,16 @@ class Round:
     interval_ms: int
     retained: int
     tolerable: int
+    sink: str = PARQUET
+    """One of SINK_KINDS; rounds with a killed server write into PostgreSQL anyway."""
+    driver_first: bool = True
+    """Of frozen processes: whether the driver goes on before its children."""
+    on_spark: bool = True
+    """Else the subtasks are processes of this host, see `processes`."""
 
     @property
     def kind(self) -> str:
-        """`round`, `driver`, `executor` or `server`."""
+        """`round`, `driver`, `executor`, `server` or `frozen`."""
         return self.name.partition("-")[0]
 
     @property
@@ -98,10 +113,14 @@ def round_named(name: str, seed: int, mode: str | None = None) -> Round:
     """The round of that name in the campaign of `seed`. Raises UnknownRoundError."""
     kind, _, number = name.partition("-")
     if kind not in FAULTS_A_ROUND or not number.isdigit():
-        raise UnknownRoundError(f"expected round-N, driver-N, executor-N or server-N, came {name!r}")
+        raise UnknownRoundError(
+            f"expected round-N, driver-N, executor-N, server-N or frozen-N, came {name!r}"
+        )
     draw = random.Random(f"{seed} {name}")
     index = int(number)
     chosen = mode or MODES[(index + seed) % len(MODES)]
+    if kind == FROZEN:
+        return _frozen(draw, name, index, chosen)
     pairs = _dealt(seed, index) if kind == LOCAL else _with_kills(draw, kind)
     return Round(
         name=name,
@@ -118,7 +137,10 @@ def round_named(name: str, seed: int, mode: str | None = None) -> Round:
 def pairs_in_process() -> list[tuple[str, str]]:
     """Every point with everything that can happen there while driver and executors live."""
     return [
-        (point, action) for point in POINTS for action in actions_at(point) if action not in _KILLS.values()
+        (point, action)
+        for point in POINTS
+        for action in actions_at(point)
+        if action not in (*_KILLS.values(), FREEZE)
     ]
 
 
@@ -142,6 +164,26 @@ def _with_kills(draw: random.Random, kind: str) -> list[tuple[str, str]]:
     kills = [(point, kill) for point in draw.sample(where, KILLS_A_ROUND)]
     others = FAULTS_A_ROUND[kind] - KILLS_A_ROUND
     return [*kills, *draw.sample(pairs_in_process(), others)]
+
+
+def _frozen(draw: random.Random, name: str, index: int, mode: str) -> Round:
+    """Three of four: the driver with all its children; else a sink alone, whose driver is killed."""
+    whole = draw.random() < 0.75
+    where = [one for one in POINTS if not one.startswith("rest")] if whole else list(SINK_POINTS)
+    placed = _placed(draw, draw.choice(where), FREEZE if whole else HANG)
+    return Round(
+        name=name,
+        mode=mode,
+        faults=(replace(placed, occurrence=draw.randint(1, 6)),),
+        rows=_ROWS,
+        rows_per_second=_FROZEN_RATE,
+        interval_ms=_FROZEN_INTERVAL_MS,
+        retained=draw.choice((1, 2, 6)),
+        tolerable=-1,
+        sink=SINK_KINDS[index % len(SINK_KINDS)],
+        driver_first=draw.random() < 0.75,
+        on_spark=index % _FROZEN_ROUNDS_PER_SPARK == _FROZEN_ROUNDS_PER_SPARK - 1,
+    )
 
 
 def _placed(draw: random.Random, point: str, action: str) -> FaultPlan:

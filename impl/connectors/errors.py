@@ -29,6 +29,10 @@ class ServerLostError(ConnectorError):
     """The database server is gone, or is busy with the same transaction; what it last did is not known."""
 
 
+class DatabaseLockedError(ConnectorError):
+    """Another process holds the write lock of an SQLite database, and does not give it back."""
+
+
 class PreparedTransactionsDisabledError(ConnectorError):
     """The PostgreSQL server has `max_prepared_transactions` 0, so nothing can be pre-committed."""
 

@@ -1,7 +1,7 @@
 """How far the committed output of a directory is whole: the newest checkpoint of which nothing is missing.
 
-    progress/2-sink-0.json      up to which checkpoint sink-0 has committed all, in attempt 2
-    schema.arrow                of the rows
+    progress/2-<lineage>.sink-0.json      up to which checkpoint sink-0 has committed all, in attempt 2
+    schema.arrow                          of the rows
 
 Each sink subtask publishes its manifests by itself, so for a moment those of a checkpoint are there in part,
 and one without rows may have none. A checkpoint is whole when every subtask of one attempt has told that it
@@ -20,21 +20,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from impl.connectors.errors import OutputCorruptError
-from impl.connectors.manifests import Manifest, list_committed
+from impl.connectors.manifests import Manifest, list_committed, newest_claim
 from impl.state.durable import make_directory, read_file, write_file
 from impl.state.errors import StorageError
 
-_PROGRESS: Final = re.compile(r"(\d+)-([A-Za-z0-9_-]+)-(\d+)\.json")
+_PROGRESS: Final = re.compile(r"(\d+)-(?:([0-9a-f]+)\.)?([A-Za-z0-9_-]+)-(\d+)\.json")
 _RETRACTED: Final = re.compile(r"[A-Za-z0-9_-]+-(\d+)\.json")
 _SCHEMA: Final = "schema.arrow"
 
 
-def tell(directory: Path, attempt: int, subtask: str, parallelism: int, checkpoint: int) -> None:
+def tell(
+    directory: Path, attempt: int, subtask: str, parallelism: int, checkpoint: int, lineage: str = ""
+) -> None:
     """A subtask of `parallelism` has committed all that was filed up to `checkpoint`.
 
     What a crash takes of this is told again by the restore, so it is not synced.
     """
-    path = directory / "progress" / f"{attempt}-{subtask}.json"
+    of = f"{lineage}." if lineage else ""
+    path = directory / "progress" / f"{attempt}-{of}{subtask}.json"
     temporary = path.with_name(f".{path.name}.tmp")
     try:
         path.parent.mkdir(exist_ok=True)
@@ -45,13 +48,18 @@ def tell(directory: Path, attempt: int, subtask: str, parallelism: int, checkpoi
 
 
 def frontier(directory: Path) -> int | None:
-    """The newest checkpoint whose output is whole, and with it that of all before; None: none is yet."""
+    """The newest checkpoint whose output is whole, and with it that of all before; None: none is yet.
+
+    What was told by a run that the output does not belong to any more is left out.
+    """
+    claim = newest_claim(directory)
     told: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
     for path in sorted((directory / "progress").glob("*.json")):
         match = _PROGRESS.fullmatch(path.name)
-        if match is not None:
+        foreign = match is not None and match.group(2) and claim and match.group(2) != claim.lineage
+        if match is not None and not foreign:
             body = json.loads(read_file(path))
-            told[match.group(2), int(match.group(1))].append((body["checkpoint"], body["of"]))
+            told[match.group(3), int(match.group(1))].append((body["checkpoint"], body["of"]))
     whole: dict[str, int] = {}
     for (stage, _), there in told.items():
         if len(there) == there[0][1]:

@@ -1,31 +1,38 @@
 """The committed output of Parquet sinks: data files become visible by the manifests that list them.
 
-    data/2-sink-0-7.parquet             written by attempt 2 of subtask sink-0 in transaction 7
-    data/.2-sink-0-8.parquet.staging    a transaction that is still open
-    manifests/sink-0-12.json            what sink-0 committed for checkpoint 12
+    data/2-<lineage>-sink-0-7.parquet             written by attempt 2 of subtask sink-0 in transaction 7
+    data/.2-<lineage>-sink-0-8.parquet.staging    a transaction that is still open
+    manifests/<lineage>-2-sink-0-12.json          what sink-0, in attempt 2, committed for checkpoint 12
+    claims/5.json                                 the newest claim: see `claims`
 
 A manifest is published by a link, whole or not at all, and never changed. Readers look at manifests only,
-so whatever a dead attempt leaves in `data` is invisible (ONCE-05, ONCE-06), and `sweep` removes it.
+so whatever a dead attempt leaves in `data` is invisible (ONCE-05, ONCE-06), and `sweep` removes it. What a
+dead attempt publishes too late is left out by the newest claim, which tells from where each attempt started.
+Names of output that was committed without a claim have neither lineage nor attempt.
 """
 
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from impl.connectors.claims import Claim
 from impl.connectors.errors import OutputCorruptError, SinkConflictError
-from impl.state.durable import publish_file, read_file, remove_file
+from impl.state.durable import make_directory, publish_file, read_file, remove_file
 from impl.state.errors import StorageError
 
-_DATA: Final = re.compile(r"\.?(\d+)-[A-Za-z0-9_-]+-\d+\.parquet(\.staging)?")
-_TEMPORARY: Final = re.compile(r"\.(?:[A-Za-z0-9_-]+-\d+\.json\.)?(\d+)-[A-Za-z0-9_-]+(?:\.json)?\.tmp")
+_DATA: Final = re.compile(r"\.?(\d+)-(?:([0-9a-f]{16})-)?[A-Za-z0-9_-]+-\d+\.parquet(\.staging)?")
+_TEMPORARY: Final = re.compile(
+    r"\.(?:(?:[A-Za-z0-9_-]+-)?\d+\.json\.)?(\d+)-[A-Za-z0-9_.-]+?(?:\.json)?\.tmp"
+)
 """Of a manifest or of a subtask's progress: what is left where a process was killed as it wrote."""
+_TEMPORARIES: Final = ("manifests", "progress", "claims")
 _MANIFEST: Final = re.compile(r"([A-Za-z0-9_-]+)-(\d+)\.json")
 
 
@@ -50,6 +57,16 @@ class Manifest:
     checkpoint: int
     transaction: int
     files: tuple[DataFile, ...]
+    lineage: str = ""
+    """Of the run; empty in what was written before manifests told it."""
+    attempt: int = 0
+    """The one that has pre-committed it."""
+
+    def __setstate__(self, state: Sequence[object]) -> None:
+        """From a snapshot, perhaps one of before there were the last two fields."""
+        values = (*state, *("", 0)[len(state) - 4 :])
+        for one, value in zip(fields(self), values, strict=True):
+            object.__setattr__(self, one.name, value)
 
     @property
     def rows(self) -> int:
@@ -64,11 +81,14 @@ class Manifest:
     @property
     def file(self) -> str:
         """The name of the manifest itself."""
-        return f"{self.subtask}-{self.checkpoint}.json"
+        of = f"{self.lineage}-{self.attempt}-" if self.lineage else ""
+        return f"{of}{self.subtask}-{self.checkpoint}.json"
 
     def encode(self) -> bytes:
         """JSON with a checksum over everything else in it."""
         body = asdict(self)
+        if not self.lineage:
+            del body["lineage"], body["attempt"]
         return _canonical(body | {"checksum": _digest(_canonical(body))}) + b"\n"
 
     @classmethod
@@ -113,9 +133,47 @@ def publish(directory: Path, manifest: Manifest, attempt: int) -> None:
 def list_committed(directory: Path | str) -> tuple[Manifest, ...]:
     """Everything committed, in the order of checkpoints, then subtasks.
 
-    A manifest that is taken back meanwhile (see `retract`) is not among them.
+    A manifest that is taken back meanwhile (see `retract`) is not among them, nor is one that a dead attempt
+    has published too late.
     """
-    manifests = Path(directory) / "manifests"
+    found = _published(Path(directory))
+    claim = newest_claim(Path(directory))  # read last: nothing is listed that an older claim would let in
+    return tuple(one for one in found if _counts(claim, one))
+
+
+def _counts(claim: Claim | None, one: Manifest) -> bool:
+    return claim is None or not one.lineage or claim.counts(one.lineage, one.attempt, one.checkpoint)
+
+
+def newest_claim(directory: Path) -> Claim | None:
+    """Whose output it is; None if nobody has claimed it."""
+    number = _newest(directory)
+    if not number:
+        return None
+    path = directory / "claims" / f"{number}.json"
+    return Claim.decode(read_file(path), str(path))
+
+
+def _newest(directory: Path) -> int:
+    return max((int(path.stem) for path in (directory / "claims").glob("[0-9]*.json")), default=0)
+
+
+def claim_output(directory: Path, claim: Claim) -> Claim:
+    """Claim the output, behind the newest claim; answers what is claimed. Raises as `Claim.after`."""
+    make_directory(directory / "claims")
+    while True:
+        number = _newest(directory)
+        last = newest_claim(directory)
+        used = last is not None and any(one.lineage == last.lineage for one in list_committed(directory))
+        claimed = claim.after(last, str(directory), used=used)
+        path = directory / "claims" / f"{number + 1}.json"
+        if publish_file(path, claimed.encode().encode(), f"{claim.attempt}-"):
+            return claimed
+
+
+def _published(directory: Path) -> tuple[Manifest, ...]:
+    """Every manifest that stands there, in order."""
+    manifests = directory / "manifests"
     try:
         names = sorted(path.name for path in manifests.iterdir())
     except OSError as cause:
@@ -154,26 +212,37 @@ def retract(directory: Path, restored: int | None) -> tuple[str, ...]:
     """Take back what was committed beyond the checkpoint that the job restores; answers the manifests.
 
     Needed only when a damaged checkpoint made the job fall back behind one whose output was committed:
-    that output will be written again. The manifests are moved to `retracted`, for a person to see.
+    that output will be written again. The manifests are moved to `retracted`, for a person to see; with a
+    claim that is all they are moved for: what a newer attempt has written is not touched.
     """
-    beyond = [one for one in list_committed(directory) if restored is None or one.checkpoint > restored]
+    claim = newest_claim(directory)
+    beyond = [
+        one
+        for one in _published(directory)
+        if not _counts(claim, one)
+        or ((claim is None or not one.lineage) and (restored is None or one.checkpoint > restored))
+    ]
     for manifest in beyond:
         path = directory / "manifests" / manifest.file
         target = directory / "retracted" / manifest.file
         try:
             target.parent.mkdir(exist_ok=True)
             path.replace(target)
+        except FileNotFoundError:
+            continue  # another driver has just moved it
         except OSError as cause:
             raise StorageError.of("retracting", path, cause) from cause
     return tuple(manifest.file for manifest in beyond)
 
 
-def sweep(directory: Path | str, attempt: int, keep: Collection[str] = ()) -> tuple[str, ...]:
+def sweep(
+    directory: Path | str, attempt: int, keep: Collection[str] = (), lineage: str | None = None
+) -> tuple[str, ...]:
     """Remove files of attempts before `attempt` that nobody needs; answers them.
 
     Of manifests and progress those are temporary names. Of the data files needed are those that a manifest
     lists, and those in `keep`: the files of the pending transactions of the restored snapshot, which a
-    commit may still be about to publish.
+    commit may still be about to publish. `lineage`: data files of another run stay; None: of every run.
     """
     root = Path(directory)
     needed = {one.file for manifest in list_committed(root) for one in manifest.files} | set(keep)
@@ -181,9 +250,11 @@ def sweep(directory: Path | str, attempt: int, keep: Collection[str] = ()) -> tu
     for path in sorted((root / "data").iterdir()):
         match = _DATA.fullmatch(path.name)
         name = str(path.relative_to(root))
-        if match and int(match.group(1)) < attempt and name not in needed and remove_file(path):
+        if not match or int(match.group(1)) >= attempt or name in needed:
+            continue
+        if (lineage is None or match.group(2) in (None, lineage)) and remove_file(path):
             swept.append(name)
-    for path in sorted((*(root / "manifests").glob(".*"), *(root / "progress").glob(".*"))):
+    for path in sorted(one for folder in _TEMPORARIES for one in (root / folder).glob(".*")):
         match = _TEMPORARY.fullmatch(path.name)
         if match and int(match.group(1)) < attempt and remove_file(path):
             swept.append(str(path.relative_to(root)))

@@ -11,9 +11,18 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from impl.connectors.claims import Claim
 from impl.connectors.errors import ConnectorError
 from impl.connectors.frontier import record_schema, tell
-from impl.connectors.manifests import Manifest, list_committed, publish, retract, sweep
+from impl.connectors.manifests import (
+    Manifest,
+    claim_output,
+    list_committed,
+    newest_claim,
+    publish,
+    retract,
+    sweep,
+)
 from impl.connectors.staging import StagedFiles
 from impl.connectors.two_phase import SinkPlace
 from impl.state.durable import make_directory
@@ -22,12 +31,22 @@ from impl.state.durable import make_directory
 class ParquetFiles:
     """The participant of one subtask. Its receipt of a pre-commit is the manifest that a commit publishes."""
 
-    def __init__(self, directory: Path | str, *, subtask: str, attempt: int, parallelism: int = 1) -> None:
+    def __init__(
+        self,
+        directory: Path | str,
+        *,
+        subtask: str,
+        attempt: int,
+        parallelism: int = 1,
+        lineage: str = "",
+    ) -> None:
         self._directory = Path(directory)
         self._subtask = subtask
         self._attempt = attempt
         self._parallelism = parallelism
-        self._staged = StagedFiles(self._directory, f"{attempt}-{subtask}")
+        self._lineage = lineage
+        of = f"{lineage}-" if lineage else ""
+        self._staged = StagedFiles(self._directory, f"{attempt}-{of}{subtask}")
         make_directory(self._directory / "manifests")
 
     def write(self, transaction: int, rows: pa.RecordBatch) -> None:
@@ -37,15 +56,26 @@ class ParquetFiles:
     def pre_commit(self, transaction: int, checkpoint: int) -> Manifest:
         """Close, sync and name the file; a transaction without rows has none."""
         file = self._staged.pre_commit(transaction)
-        return Manifest(self._subtask, checkpoint, transaction, () if file is None else (file,))
+        files = () if file is None else (file,)
+        return Manifest(self._subtask, checkpoint, transaction, files, self._lineage, self._attempt)
 
     def commit(self, receipt: Manifest) -> None:
-        """Publish the manifest, also one that another subtask has left behind."""
+        """Publish the manifest, also one that another subtask has left behind.
+
+        Raises `SupersededError` if the output belongs to a newer attempt or to another run.
+        """
+        self._require_claimed()
         publish(self._directory, receipt, self._attempt)
+        self._require_claimed()  # paused in between, perhaps: then the manifest is in no reader's list
+
+    def _require_claimed(self) -> None:
+        claim = newest_claim(self._directory)
+        if claim is not None and self._lineage:
+            claim.require(self._lineage, self._attempt, str(self._directory))
 
     def committed(self, checkpoint: int) -> None:
         """Readers are told how far this subtask is."""
-        tell(self._directory, self._attempt, self._subtask, self._parallelism, checkpoint)
+        tell(self._directory, self._attempt, self._subtask, self._parallelism, checkpoint, self._lineage)
 
     def remnant(self, transaction: int) -> str:
         """The staging file."""
@@ -79,6 +109,7 @@ class ParquetOutput:
             subtask=place.subtask,
             attempt=place.attempt,
             parallelism=place.parallelism,
+            lineage=place.lineage,
         )
 
     def prepare(self) -> None:
@@ -93,16 +124,20 @@ class ParquetOutput:
         """Whether something has been committed there, by any run of any job."""
         return (self.directory / "manifests").is_dir() and bool(list_committed(self.directory))
 
+    def claim(self, claim: Claim) -> tuple[str, ...]:
+        """Claim the directory for an attempt; answers the runs whose output is to be taken back."""
+        return claim_output(self.directory, claim).replaced
+
     def sweep(self, lineage: str, attempt: int, keep: Collection[str] = ()) -> tuple[str, ...]:
-        """Remove the data files that ended attempts have left; the directory belongs to one job."""
-        return sweep(self.directory, attempt, keep)
+        """Remove the data files that ended attempts of a run have left, and those that tell no run."""
+        return sweep(self.directory, attempt, keep, lineage)
 
     def lost(self, names: Collection[str]) -> tuple[str, ...]:
         """Those files that are not there; committed ones stay where they are."""
         return tuple(one for one in names if not (self.directory / one).is_file())
 
-    def retract(self, lineage: str, checkpoint: int | None) -> tuple[str, ...]:
-        """Take back the manifests beyond a checkpoint."""
+    def retract(self, lineage: str, checkpoint: int | None, by: Claim | None = None) -> tuple[str, ...]:
+        """Take back the manifests beyond a checkpoint, and those that the newest claim leaves out."""
         return retract(self.directory, checkpoint)
 
 

@@ -34,6 +34,9 @@ COMMITS: Final = """
         gid text PRIMARY KEY, job text NOT NULL, lineage text NOT NULL, target text NOT NULL,
         subtask text NOT NULL, checkpoint bigint NOT NULL, rows bigint NOT NULL,
         prepared_at timestamptz NOT NULL DEFAULT now())"""
+CLAIMS: Final = """
+    CREATE TABLE IF NOT EXISTS barrierspec_claims (
+        job text NOT NULL, target text NOT NULL, claim text NOT NULL, PRIMARY KEY (job, target))"""
 
 
 Answer = TypeVar("Answer")

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from impl.connectors.claims import Claim
 from impl.connectors.errors import ConnectorError, SinkConflictError
 from impl.connectors.postgres import (
+    CLAIMS,
     COMMITS,
     GlobalId,
     commit_prepared,
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from psycopg.sql import Composable, Composed
 
 _COPY_ROWS: Final = 8_192
+_ENDED_IF_PAUSED: Final = "SET LOCAL idle_in_transaction_session_timeout = '10s'"
+"""A driver that is paused in a transaction keeps the lock on the claim no longer."""
 _TYPES: Final[tuple[tuple[Callable[[pa.DataType], bool], str], ...]] = (
     (lambda kind: pa.types.is_int8(kind) or pa.types.is_int16(kind), "smallint"),
     (pa.types.is_int32, "integer"),
@@ -93,6 +97,7 @@ class PostgresRows:
         if self._writing is None or not self._rows:
             return PreparedRows(None, checkpoint, 0)
         place, rows, gid = self._place, self._rows, self.remnant(transaction)
+        self._output.require_claimed(self._writing, place)
         with speaking(f"preparing {gid}"):
             self._writing.execute(
                 "INSERT INTO barrierspec_commits (gid, job, lineage, target, subtask, checkpoint, rows) "
@@ -136,6 +141,7 @@ class PostgresRows:
     def _commit(self, gid: str) -> None:
         if self._committing is None or self._committing.closed:
             self._committing = connect(self._output.conninfo)
+        self._output.require_claimed(self._committing, self._place)
         commit_prepared(self._committing, gid)
 
     def _roll_back(self, gid: str) -> None:
@@ -203,6 +209,7 @@ class PostgresOutput:
             columns = [sql.SQL("{} {}").format(name, kind) for name, kind in kinds]
             with speaking(f"making {self.where}"):
                 session.execute(COMMITS)
+                session.execute(CLAIMS)
                 session.execute(
                     sql.SQL("CREATE TABLE IF NOT EXISTS {} ({})").format(
                         self._target, sql.SQL(", ").join(columns)
@@ -224,6 +231,48 @@ class PostgresOutput:
         with closing(connect(self.conninfo)) as session, speaking(f"looking into {self.where}"):
             session.execute(COMMITS)
             return session.execute(mine, (job, self.table)).fetchone() is not None
+
+    def claim(self, claim: Claim) -> tuple[str, ...]:
+        """Claim the table for an attempt of a job; answers the runs whose output is to be taken back.
+
+        A prepared transaction can be committed whatever the table of claims tells: so what an older attempt
+        or a replaced run has prepared is rolled back after the claim, by `sweep`, and what they committed
+        before that is taken back after it, by `retract`. They prepare nothing more once they see the claim.
+        """
+        return patiently(partial(self._claim, claim), self.patience_seconds)
+
+    def _claim(self, claim: Claim) -> tuple[str, ...]:
+        used = "SELECT 1 FROM barrierspec_commits WHERE job = %s AND target = %s AND lineage = %s LIMIT 1"
+        with closing(connect(self.conninfo)) as session, speaking(f"claiming {self.where}"):
+            session.execute(COMMITS)
+            session.execute(CLAIMS)
+            with session.transaction():
+                session.execute(_ENDED_IF_PAUSED)
+                key = (f"{claim.job} {self.table}",)
+                session.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", key)
+                last = self._claimed(session, claim.job)
+                which = (claim.job, self.table, "" if last is None else last.lineage)
+                found = session.execute(used, which).fetchone()
+                claimed = claim.after(last, self.where, used=found is not None)
+                session.execute(
+                    "INSERT INTO barrierspec_claims (job, target, claim) VALUES (%s, %s, %s) "
+                    "ON CONFLICT (job, target) DO UPDATE SET claim = excluded.claim",
+                    (claim.job, self.table, claimed.encode()),
+                )
+        return claimed.replaced
+
+    def _claimed(self, session: "Connection[Any]", job: str) -> Claim | None:
+        """To whom the table belongs."""
+        which = "SELECT claim FROM barrierspec_claims WHERE job = %s AND target = %s"
+        row = session.execute(which, (job, self.table)).fetchone()
+        return None if row is None else Claim.decode(row[0], self.where)
+
+    def require_claimed(self, session: "Connection[Any]", place: SinkPlace) -> None:
+        """Raise `SupersededError` if the table belongs to a newer attempt or to another run of the job."""
+        with speaking(f"looking to whom {self.where} belongs"):
+            claim = self._claimed(session, place.job)
+        if claim is not None:
+            claim.require(place.lineage, place.attempt, self.where)
 
     def sweep(self, lineage: str, attempt: int, keep: Collection[str] = ()) -> tuple[str, ...]:
         """Roll back what ended attempts of this lineage have prepared; nobody else's."""
@@ -253,16 +302,17 @@ class PostgresOutput:
 
         return patiently(found, self.patience_seconds)
 
-    def retract(self, lineage: str, checkpoint: int | None) -> tuple[str, ...]:
+    def retract(self, lineage: str, checkpoint: int | None, by: Claim | None = None) -> tuple[str, ...]:
         """Delete the rows of commits beyond a checkpoint, and those commits, in one transaction.
 
         A row is known by its `xmin`, the transaction that wrote it, which it shares with the row of its
         commit. Raises `SinkConflictError`, and deletes nothing, if rows were changed or deleted meanwhile.
+        `by`: the claim of the driver that deletes; `SupersededError` if the table was claimed since.
         """
         which = (lineage, self.table, -1 if checkpoint is None else checkpoint)
-        return patiently(partial(self._retract, which), self.patience_seconds)
+        return patiently(partial(self._retract, which, by), self.patience_seconds)
 
-    def _retract(self, which: tuple[str, str, int]) -> tuple[str, ...]:
+    def _retract(self, which: tuple[str, str, int], by: Claim | None) -> tuple[str, ...]:
         from psycopg import sql
 
         beyond = sql.SQL("FROM barrierspec_commits WHERE lineage = %s AND target = %s AND checkpoint > %s")
@@ -274,6 +324,7 @@ class PostgresOutput:
             if not found:
                 return ()
             with session.transaction():
+                self._lock_claim(session, by)
                 deleted = session.execute(rows, which).rowcount
                 session.execute(sql.SQL("DELETE {}").format(beyond), which)
                 written = sum(count for _, count in found)
@@ -284,6 +335,17 @@ class PostgresOutput:
                         "their rows in barrierspec_commits, or bring the newer checkpoint back"
                     )
         return tuple(gid for gid, _ in found)
+
+    def _lock_claim(self, session: "Connection[Any]", by: Claim | None) -> None:
+        """Nobody else claims the table before this transaction has ended."""
+        if by is None:
+            return
+        session.execute(_ENDED_IF_PAUSED)
+        key = (f"{by.job} {self.table}",)
+        session.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", key)
+        claim = self._claimed(session, by.job)
+        if claim is not None:
+            claim.require(by.lineage, by.attempt, self.where)
 
     @property
     def _target(self) -> "Composable":

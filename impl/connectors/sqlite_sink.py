@@ -16,7 +16,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from impl.connectors.errors import ConnectorError, OutputCorruptError
+from impl.connectors.claims import Claim
+from impl.connectors.errors import ConnectorError, DatabaseLockedError, OutputCorruptError
 from impl.connectors.manifests import DataFile, read_verified
 from impl.connectors.staging import StagedFiles
 from impl.connectors.two_phase import SinkPlace
@@ -29,6 +30,9 @@ _COMMITS: Final = """
         id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, job TEXT NOT NULL, lineage TEXT NOT NULL,
         target TEXT NOT NULL, subtask TEXT NOT NULL, attempt INTEGER NOT NULL, checkpoint INTEGER NOT NULL,
         rows INTEGER NOT NULL)"""
+_CLAIMS: Final = """
+    CREATE TABLE IF NOT EXISTS barrierspec_claims (
+        job TEXT NOT NULL, target TEXT NOT NULL, claim TEXT NOT NULL, PRIMARY KEY (job, target))"""
 _TYPES: Final[tuple[tuple[Callable[[pa.DataType], bool], str], ...]] = (
     (pa.types.is_integer, "INTEGER"),
     (pa.types.is_boolean, "INTEGER"),
@@ -78,7 +82,7 @@ class SqliteRows:
     def commit(self, receipt: StagedRows) -> None:
         """Insert the rows and the commit's name, in one transaction; nothing if the name is there."""
         if receipt.file is not None:
-            self._output.insert(receipt, receipt.file)
+            self._output.insert(receipt, receipt.file, self._place)
             remove_file(self._output.staging / receipt.file.file)
 
     def committed(self, checkpoint: int) -> None:
@@ -158,11 +162,42 @@ class SqliteOutput:
             session.execute(_COMMITS)
             return session.execute(mine, (job, self.table)).fetchone() is not None
 
-    def insert(self, receipt: StagedRows, file: DataFile) -> None:
-        """Commit a receipt; one that is committed already is left alone."""
+    def claim(self, claim: Claim) -> tuple[str, ...]:
+        """Claim the table for an attempt of a job; answers the runs whose output is to be taken back."""
+        used = "SELECT 1 FROM barrierspec_commits WHERE job = ? AND target = ? AND lineage = ?"
+        with self._transaction() as session:
+            session.execute(_COMMITS)
+            last = self._claimed(session, claim.job)
+            which = (claim.job, self.table, "" if last is None else last.lineage)
+            found = session.execute(used, which).fetchone()
+            claimed = claim.after(last, self.where, used=found is not None)
+            session.execute(
+                "INSERT INTO barrierspec_claims (job, target, claim) VALUES (?, ?, ?) "
+                "ON CONFLICT (job, target) DO UPDATE SET claim = excluded.claim",
+                (claim.job, self.table, claimed.encode()),
+            )
+        return claimed.replaced
+
+    def _claimed(self, session: sqlite3.Connection, job: str) -> Claim | None:
+        """To whom the table belongs, read in the transaction that depends on it."""
+        session.execute(_CLAIMS)
+        which = "SELECT claim FROM barrierspec_claims WHERE job = ? AND target = ?"
+        row = session.execute(which, (job, self.table)).fetchone()
+        return None if row is None else Claim.decode(row[0], self.where)
+
+    def insert(self, receipt: StagedRows, file: DataFile, committer: SinkPlace | None = None) -> None:
+        """Commit a receipt; one that is committed already is left alone.
+
+        `committer`: who commits it, if not who has staged it. Raises `SupersededError`, in the same
+        transaction, if the table belongs to a newer attempt or to another run of this job.
+        """
         place = receipt.place
         named = (file.file, place.job, place.lineage, self.table)
+        by = committer or place
         with self._transaction() as session:
+            claim = self._claimed(session, by.job)
+            if claim is not None:
+                claim.require(by.lineage, by.attempt, self.where)
             made = session.execute(
                 "INSERT INTO barrierspec_commits (name, job, lineage, target, subtask, attempt, checkpoint, "
                 "rows) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
@@ -196,11 +231,15 @@ class SqliteOutput:
             committed = {name for (name,) in session.execute("SELECT name FROM barrierspec_commits")}
         return tuple(one for one in names if one not in committed and not (self.staging / one).is_file())
 
-    def retract(self, lineage: str, checkpoint: int | None) -> tuple[str, ...]:
-        """Delete the rows of commits beyond a checkpoint, and those commits."""
+    def retract(self, lineage: str, checkpoint: int | None, by: Claim | None = None) -> tuple[str, ...]:
+        """Delete the rows of commits beyond a checkpoint, and those commits.
+
+        `by`: the claim of the driver that deletes; `SupersededError` if the table was claimed since.
+        """
         beyond = "lineage = ? AND target = ? AND checkpoint > ?"
         which = (lineage, self.table, -1 if checkpoint is None else checkpoint)
         with self._transaction() as session:
+            self._require_claimed(session, by)
             session.execute(
                 f"DELETE FROM {self._target} WHERE barrierspec_commit IN "
                 f"(SELECT id FROM barrierspec_commits WHERE {beyond})",
@@ -208,6 +247,11 @@ class SqliteOutput:
             )
             gone = session.execute(f"DELETE FROM barrierspec_commits WHERE {beyond} RETURNING name", which)
             return tuple(sorted(name for (name,) in gone.fetchall()))
+
+    def _require_claimed(self, session: sqlite3.Connection, by: Claim | None) -> None:
+        claim = None if by is None else self._claimed(session, by.job)
+        if by is not None and claim is not None:
+            claim.require(by.lineage, by.attempt, self.where)
 
     @property
     def _target(self) -> str:
@@ -249,6 +293,12 @@ class SqliteOutput:
                     raise
                 session.execute("COMMIT")
         except sqlite3.Error as cause:
+            if getattr(cause, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+                raise DatabaseLockedError(
+                    f"{self.where}: expected the write lock within {_BUSY_SECONDS:.0f} s, but another "
+                    "process holds it; it may be a paused sink of an earlier driver: let it go on, or "
+                    "end it, and resume the job"
+                ) from cause
             raise ConnectorError(
                 f"{self.where}: expected a commit, came {type(cause).__name__}: {cause}; see to the "
                 "database and let the job restart"

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from impl.connectors.claims import Claim
 from impl.core import Effect, Effects, Filed, SinkSnapshot, TransactionalSink
 from impl.core.effects import AbortTransaction, Begin, Commit, PreCommit, WriteToTransaction
 from impl.core.errors import ProtocolError
@@ -93,6 +94,13 @@ class Output(Protocol):
     def holds_output(self, job: str) -> bool:
         """Whether a job of that name, in any run, has committed something there."""
 
+    def claim(self, claim: Claim) -> tuple[str, ...]:
+        """From now on nobody older than this attempt commits there; `claims` says how that is decided.
+
+        Answers the lineages of other runs whose output is to be taken back as a whole. Raises
+        `SupersededError` if a newer attempt has claimed, `OutputClaimedError` if another run has committed.
+        """
+
     def sweep(self, lineage: str, attempt: int, keep: Collection[str] = ()) -> tuple[str, ...]:
         """Remove what attempts before `attempt` have pre-committed and nobody needs; answers the names.
 
@@ -102,8 +110,11 @@ class Output(Protocol):
     def lost(self, names: Collection[str]) -> tuple[str, ...]:
         """Those of these pre-committed names that are neither there nor committed."""
 
-    def retract(self, lineage: str, checkpoint: int | None) -> tuple[str, ...]:
+    def retract(self, lineage: str, checkpoint: int | None, by: Claim | None = None) -> tuple[str, ...]:
         """Take back what is committed beyond the checkpoint that a job restores; answers the names.
+
+        `by`: the claim of the driver that takes it back; `SupersededError`, and nothing taken back, if a
+        newer attempt has claimed the output since.
 
         Needed only when a damaged checkpoint made the job fall back behind one whose output was
         committed: that output will be written again.

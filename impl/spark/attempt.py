@@ -97,7 +97,7 @@ class Attempt:
     ) -> None:
         """Run to the end; `watch` is called several times a second.
 
-        Raises `AttemptFailedError` with the first reason.
+        Raises `AttemptFailedError` with the first reason, `SupersededError` if another driver has taken over.
         """
         job = threading.Thread(target=self._spark_job, args=(launch,), name=self._tag, daemon=True)
         job.start()
@@ -113,8 +113,9 @@ class Attempt:
             self._report.reason = str(final)
             self._coordination.fail_attempt(str(final))
             raise
-        except SupersededError as superseded:
-            raise JobFailedError(str(superseded)) from superseded
+        except SupersededError:
+            self._report.failed = self._clock()
+            raise
         except StateError as failed:
             self._report.failed = self._clock()
             raise AttemptFailedError(f"the checkpoint folder failed: {failed}") from failed

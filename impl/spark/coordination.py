@@ -71,6 +71,8 @@ class Coordination:
         self._started = self._clock()
         self._send: Send = _to_nobody
         self._attempt = 0
+        self._reserved = 0
+        """The highest id whose directory this driver has made."""
         self._running: set[str] = set()
         self._last = LastCheckpoint()
         self._failure: str | None = None
@@ -89,7 +91,8 @@ class Coordination:
         """Start `attempt`: the checkpoint it restores (None: from the beginning) and its handles, by task.
 
         A checkpoint that was altered is refused, and the one before it is used (ONCE-04). A checkpoint
-        that an earlier driver has published is taken over.
+        that an earlier driver has published is taken over. Raises `SupersededError` if a newer attempt was
+        drawn since.
         """
         self._attempt = attempt
         if self._log:
@@ -99,8 +102,9 @@ class Coordination:
         self._last = LastCheckpoint()
         self._failure = None
         states, published = self._restoring.newest(self._coordinator.completed)
-        if published is not None:
-            self._take_over(published)
+        first = self._reserved_id()
+        if published is not None or first != self._coordinator.next_id:
+            self._take_over(self._coordinator.completed if published is None else published, first)
         restored = self._restored(self._apply({"kind": "restore"}))
         self._storage.record_restored(attempt, restored)
         self._line({"kind": "configured", **bounds_of(self._config)})
@@ -290,7 +294,9 @@ class Coordination:
     def _trigger(self, task: str, checkpoint: int, kind: str) -> None:
         if checkpoint not in self._triggered:
             self._triggered[checkpoint] = self._clock()
-            self._storage.reserve(checkpoint + 1)
+            if self._storage.reserve(checkpoint + 1):
+                self._reserved = checkpoint + 1
+            self._storage.require_newest(f"triggering checkpoint {checkpoint}", self._attempt)
             if kind == "checkpoint":
                 self._wanted.triggered(checkpoint)
         message: dict[str, Any] = {"do": "trigger", "checkpoint": checkpoint}
@@ -335,9 +341,20 @@ class Coordination:
         self._coordinator = coordinator
         self._recorded = Recorded("coordinator", coordinator, self._log)
 
-    def _take_over(self, completed: tuple[int, ...]) -> None:
-        """A new coordinator over `completed`; ids go on from where they were (COORD-02)."""
+    def _reserved_id(self) -> int:
+        """The id that the next checkpoint gets, which no other driver uses (COORD-02)."""
         first = self._coordinator.next_id
+        if self._reserved == first and self._storage.next_checkpoint_id() <= first + 1:
+            self._storage.reserve(first)  # a sweep may have removed its directory
+            return first
+        first = max(first, self._storage.next_checkpoint_id())
+        while not self._storage.reserve(first):
+            first = max(first + 1, self._storage.next_checkpoint_id())
+        self._reserved = first
+        return first
+
+    def _take_over(self, completed: tuple[int, ...], first: int) -> None:
+        """A new coordinator over `completed`; ids go on above all that were ever used (COORD-02)."""
         self._use(Coordinator(options_of(self._plan, self._config), first_id=first, completed=completed))
         kept = self._coordinator.completed
         self._line({"kind": "coordinator_started", "first_id": first, "completed": list(kept)})

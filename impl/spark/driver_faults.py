@@ -15,6 +15,8 @@ from impl.connectors.postgres import pid_file
 from impl.connectors.postgres_sink import PostgresOutput
 from impl.faults import (
     COMPLETION_DUE,
+    DAMAGE,
+    FREEZE,
     FULL_DISK,
     KILL_DRIVER,
     KILL_SERVER,
@@ -70,8 +72,8 @@ class DriverFaults:
         if plan.action == FULL_DISK:
             self._strikes(plan, "the driver")
             return True
-        if plan.action == KILL_SERVER:
-            self._strikes(plan, "the server")
+        if plan.action in (KILL_SERVER, FREEZE):
+            self._strikes(plan, "the server" if plan.action == KILL_SERVER else "the driver")
             return False
         named = [task for task in self._tasks if plan.task is not None and plan.concerns(task)]
         struck = named or self._sinks
@@ -98,7 +100,8 @@ class DriverFaults:
         if plan is not None:
             file = _victim(checkpoints, plan.task)
             self._strikes(plan, str(file.relative_to(checkpoints)))
-            damage(file, plan.action)
+            if plan.action in DAMAGE:
+                damage(file, plan.action)
 
     def _due(self, point: str) -> FaultPlan | None:
         due = self._passages.due(point)
@@ -110,9 +113,32 @@ class DriverFaults:
         self._line({"kind": "fault", "point": plan.point, "struck": struck, "action": plan.action})
         if plan.action == KILL_DRIVER:
             os.kill(os.getpid(), signal.SIGKILL)
+        if plan.action == FREEZE:
+            freeze(os.getpid())
         if plan.action == KILL_SERVER:
             for file in self._pid_files:
                 _kill_server(file)
+
+
+def freeze(process: int) -> None:
+    """Stop a process and everything below it, the process itself last: it may be the caller."""
+    for below in _below(process):
+        with suppress(ProcessLookupError):
+            os.kill(below, signal.SIGSTOP)
+    os.kill(process, signal.SIGSTOP)
+
+
+def _below(process: int) -> list[int]:
+    """The descendants of a process, parents first."""
+    children: dict[int, list[int]] = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # one that has just ended
+            parent = int(status.read_text().rpartition(")")[2].split()[1])
+            children.setdefault(parent, []).append(int(status.parent.name))
+    found = [process]
+    for one in found:
+        found += children.get(one, [])
+    return found[1:]
 
 
 def _kill_server(pid_file: Path) -> None:

@@ -1,5 +1,6 @@
 """What ended attempts have left in the outputs of a job: swept, or taken back, before the next one writes.
 
+First each output is claimed for the attempt, so that nobody older commits there any more; then it is cleaned.
 An attempt that goes on from a checkpoint writes everything behind it again. What was pre-committed since is
 removed, but for what the restored sinks are about to commit; what was committed since is taken back. A run
 that begins from a savepoint does so with what the savepoint's own run has left, too.
@@ -9,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from impl.connectors.claims import Ancestor, Claim
 from impl.plan import Plan, Role
 from impl.rescaling import RestoreRefusedError, by_stage
 from impl.spark.sinks import state_in
@@ -22,6 +24,7 @@ class Reclaiming:
         self._outputs: dict[str, Any] = {
             stage.name: stage.logic for stage in plan.stages if stage.role is Role.SINK
         }
+        self._job = plan.name
         self._storage = storage
         self._origin = origin
         self._kept: frozenset[str] = frozenset()
@@ -29,20 +32,30 @@ class Reclaiming:
     def begin(self, attempt: int, restored: int | None, states: Mapping[str, StateHandle]) -> None:
         """Make room for an attempt that goes on from checkpoint `restored`, whose states are given.
 
-        Raises `RestoreRefusedError`, before anything is removed, for a savepoint whose output is gone, and
-        `ServerLostError`.
+        Raises `RestoreRefusedError`, before anything is removed, for a savepoint whose output is gone,
+        `OutputClaimedError` for an output of another run, `SupersededError`, and `ServerLostError`.
         """
         pending = self._pending(states)
         origin = self._origin if self._origin is not None and self._origin.checkpoint == restored else None
         if origin is not None:
             self._require_whole(pending)
         self._kept = frozenset[str]().union(*pending.values())
+        claim = self._claim(attempt)
+        replaced = {name: output.claim(claim) for name, output in self._outputs.items()}
         self.sweep(attempt)
-        for output in self._outputs.values():
+        for name, output in self._outputs.items():
+            for lineage in replaced[name]:
+                output.sweep(lineage, sys.maxsize, self._kept)
+                output.retract(lineage, None, claim)
             if origin is not None:
                 output.sweep(origin.lineage, sys.maxsize, self._kept)  # none of its attempts goes on
-                output.retract(origin.lineage, restored)
-            output.retract(self._storage.lineage, restored)
+                output.retract(origin.lineage, restored, claim)
+            output.retract(self._storage.lineage, restored, claim)
+
+    def _claim(self, attempt: int) -> Claim:
+        begun_from = self._origin
+        ancestors = () if begun_from is None else (Ancestor(begun_from.lineage, begun_from.checkpoint),)
+        return Claim(self._job, self._storage.lineage, attempt, self._storage.starts, ancestors)
 
     def sweep(self, attempt: int) -> None:
         """Remove what attempts before this one have left, but for what the restored sinks are to commit."""

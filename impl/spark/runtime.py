@@ -1,11 +1,11 @@
 """The life of a job on Spark: attempt after attempt, until one finishes or no restart is left."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
+from impl.config import CheckpointConfig, ExecutionConfig, RestartConfig
 from impl.connectors.errors import ServerLostError
 from impl.eventlog import EventLog, set_aside, tasks_of_last_attempt
 from impl.faults import FaultLedger, FaultPlan
@@ -25,7 +25,15 @@ from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, Start
 from impl.spark.savepoints import Savepoints
 from impl.spark.session import refuse_unsupported, require_slots
 from impl.spark.workers import Workers
-from impl.state import CompletedCheckpoint, FileSystemStorage, SavepointFolder, StorageError, origin_of
+from impl.state import (
+    CompletedCheckpoint,
+    FileSystemStorage,
+    SavepointFolder,
+    StateHandle,
+    StorageError,
+    SupersededError,
+    origin_of,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,11 +61,13 @@ def run_job(
 
     Raises `TooFewSlotsError` and `UnsupportedSettingError` before anything is started, `ConfigError` for
     folders that do not fit (see `require_a_start`), `ConnectorError` for an output that cannot work, and
-    `JobFailedError` when no restart is left.
+    `JobFailedError` when no restart is left. `SupersededError` leaves as soon as a newer attempt exists that
+    is not this driver's: somebody has resumed the job, and nothing that this one still does counts.
     """
     refuse_unsupported(spark)
     require_slots(spark, len(plan.ids()), execution.startup_timeout_ms)
     storage = FileSystemStorage(paths.checkpoints)
+    before = storage.newest_attempt() if start is Start.ANEW else None
     if from_savepoint is not None:
         begin_at(
             storage,
@@ -102,11 +112,12 @@ def run_job(
         coordination,
         on_progress,
         allow_non_restored_state,
+        before,
     )
     try:
-        return job.run()
+        return job.run_unless_superseded()
     except Exception as failed:
-        savepoints.given_up(str(failed))
+        savepoints.given_up(failed)
         raise
     finally:
         if log:
@@ -134,7 +145,10 @@ class _Job:
         coordination: Coordination,
         on_progress: OnProgress | None,
         allow_non_restored_state: bool,
+        before: int | None,
     ) -> None:
+        self._newest = before
+        """The attempt behind which the next one is drawn; None: behind whichever is the newest."""
         self._allow_non_restored_state = allow_non_restored_state
         self._spark = spark
         self._host = own_address(master) or str(spark.conf.get("spark.driver.host"))
@@ -159,7 +173,18 @@ class _Job:
         self._metrics = JobMetrics(paths.metrics)
         self._measured = 0
 
-    def run(self) -> JobResult:
+    def run_unless_superseded(self) -> JobResult:
+        """Run to the end; whatever ends a driver that was superseded, `SupersededError` tells that it was."""
+        try:
+            return self._run()
+        except SupersededError:
+            raise
+        except Exception as failed:
+            if self._attempts:
+                self._storage.require_newest(f"{type(failed).__name__}: {failed}", self._attempts[-1].attempt)
+            raise
+
+    def _run(self) -> JobResult:
         while not self._attempted():
             if len(self._attempts) > self._restarts.attempts:
                 reasons = "; ".join(f"attempt {one.attempt}: {one.reason}" for one in self._attempts)
@@ -203,30 +228,15 @@ class _Job:
 
     def _attempt(self) -> bool:
         """Run one attempt; whether it finished the job."""
-        number = self._storage.new_attempt()
+        number = self._newest = self._storage.new_attempt(after=self._newest)
         workers = Workers(self._host, self._secret, number, self._plan.ids())
-        if self._attempts:
-            self._coordination.faults.restarting(self._paths.checkpoints)
-        restored, states = self._coordination.begin_attempt(number, workers.say)
-        if restored is not None:
-            try:
-                self._require_restorable(CompletedCheckpoint(restored, number, states))
-            except ConfigError:
-                workers.close()
-                raise
-        self._metrics.begin_attempt()
-        report = AttemptReport(number, restored, self._clock())
-        report.first_offset = sum(handle.offset or 0 for handle in states.values())
-        self._attempts.append(report)
         try:
-            self._reclaiming.begin(number, restored, states)
-        except ConfigError:
+            report, states = self._begin(number, workers)
+        except BaseException:
             workers.close()
             raise
-        except ServerLostError as lost:
+        if report.reason is not None:
             workers.close()
-            report.reason = str(lost)
-            report.failed = self._clock()
             self._coordination.fail_attempt(report.reason)
             return False
         launch = Launch(
@@ -262,6 +272,24 @@ class _Job:
             self._coordination.fail_attempt(report.reason)
             return False
         return True
+
+    def _begin(self, number: int, workers: Workers) -> tuple[AttemptReport, Mapping[str, StateHandle]]:
+        """Choose the checkpoint, claim and clean the outputs; with a reason in the report it has failed."""
+        if self._attempts:
+            self._coordination.faults.restarting(self._paths.checkpoints)
+        restored, states = self._coordination.begin_attempt(number, workers.say)
+        if restored is not None:
+            self._require_restorable(CompletedCheckpoint(restored, number, states))
+        self._metrics.begin_attempt()
+        report = AttemptReport(number, restored, self._clock())
+        report.first_offset = sum(handle.offset or 0 for handle in states.values())
+        self._attempts.append(report)
+        try:
+            self._reclaiming.begin(number, restored, states)
+        except ServerLostError as lost:
+            report.reason = str(lost)
+            report.failed = self._clock()
+        return report, states
 
     def _require_restorable(self, completed: CompletedCheckpoint) -> None:
         """Every time: an older checkpoint may be gone on from than was asked for at the start."""

@@ -14,7 +14,14 @@ from impl.savepoints import Asked, Savepoint, SavepointDesk
 from impl.spark.errors import SavepointFailedError
 from impl.spark.savepoint_orders import SavepointOrder
 from impl.spark.wanted import WantedCheckpoints
-from impl.state import CheckpointStorage, SavepointFolder, StateError, StateHandle, savepoint_name
+from impl.state import (
+    CheckpointStorage,
+    SavepointFolder,
+    StateError,
+    StateHandle,
+    SupersededError,
+    savepoint_name,
+)
 from impl.state.durable import make_directory
 from impl.state.savepoints import savepoints_in
 
@@ -114,14 +121,20 @@ class Savepoints:
     def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> None:
         """Every task has handed in its part: it is complete from now on. Raises `StateError`s."""
         order = self._orders[checkpoint]
-        self._storage.require_newest(checkpoint, attempt)
+        self._storage.require_newest(f"publishing savepoint {checkpoint}", attempt)
         told = {
             "kind": STOP if order.stops else PLAIN,
             "drained": order.drains,
             "job": self._plan.name,
             "lineage": self._lineage,
         }
-        self._of(checkpoint).publish(checkpoint, attempt, handles, self._plan.max_parallelism, told)
+        folder = self._of(checkpoint)
+        folder.publish(checkpoint, attempt, handles, self._plan.max_parallelism, told)
+        try:
+            self._storage.require_newest(f"publishing savepoint {checkpoint}", attempt)
+        except SupersededError:
+            folder.withdraw()
+            raise
 
     def complete(self, checkpoint: int) -> None:
         """The coordinator has completed it."""
@@ -175,9 +188,9 @@ class Savepoints:
             asked.answer(done)
         self._desk.close("the job has ended, and a job that has ended gives no savepoint")
 
-    def given_up(self, why: str) -> None:
-        """The job has failed for good."""
-        self._desk.close(f"the job failed: {why}")
+    def given_up(self, failed: Exception) -> None:
+        """The job has failed for good, or another driver has taken it over."""
+        self._desk.close(f"the job failed: {failed}", superseded=isinstance(failed, SupersededError))
 
     def _of(self, checkpoint: int) -> SavepointFolder:
         return SavepointFolder(Path(self._orders[checkpoint].folder))

@@ -20,6 +20,7 @@ from impl.faults import (
     COMMIT_DUE,
     COMMITTED,
     FIRST_BARRIER_CAME,
+    FREEZE,
     FULL_DISK,
     HANG,
     KILL_EXECUTOR,
@@ -152,7 +153,7 @@ class Striker:
             os.kill(os.getpid(), signal.SIGKILL if action == SIGKILL else signal.SIGSTOP)
         elif action == KILL_EXECUTOR:
             os.kill(executor_above(os.getpid()), signal.SIGKILL)
-        elif action == KILL_SERVER:
+        elif action in (KILL_SERVER, FREEZE):
             return True  # the driver has done it, before it gave leave
         elif action in self._cuts:
             self._cuts[action]()

@@ -59,3 +59,12 @@ class NoSavepointError(StateError):
 
 class SupersededError(StateError):
     """A newer execution attempt exists; what this one still does must harm nothing (ONCE-06)."""
+
+    @classmethod
+    def of(cls, doing: str, attempt: int, newest: int, where: str) -> "SupersededError":
+        """The error for an `attempt` that finds a newer one while `doing` something."""
+        return cls(
+            f"{doing}: expected attempt {attempt} to be the newest in {where}, but attempt {newest} exists; "
+            "end this attempt: another driver has resumed the job, and all that counts is done by that one. "
+            "Let it finish; resume again only when it has ended"
+        )

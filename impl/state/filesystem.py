@@ -14,13 +14,26 @@ checkpoint completes by the link of its `_metadata`: before it there is no check
 all of it, and of two publishers one wins. A dead attempt harms nothing (ONCE-06): it may not publish, its
 files carry its id, and what it still publishes beyond the point from which a newer attempt started is
 refused when read.
+
+How an attempt that was superseded is kept out, wherever its driver is paused:
+
+* A driver draws attempt n + 1 behind its own attempt n only if that name is free; else it was superseded.
+* A new attempt is drawn *before* it reads which checkpoint is the newest, and a publisher looks for a newer
+  attempt *behind* its link, before anybody acts on it. So either the publisher finds the new attempt, or
+  the new attempt finds the checkpoint.
+* From where an attempt starts is recorded once, by a link: by itself, or as "never" by a newer attempt. So
+  all who read later agree on which checkpoints are of a dead attempt.
+* A checkpoint id belongs to the driver that has made its directory.
+
+This takes a file system on which whoever creates a name is seen at once by all who list its directory:
+every local one, and NFS without cached attributes (`noac`).
 """
 
 import json
 import re
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -32,7 +45,6 @@ from impl.state.durable import (
     read_file,
     remove_file,
     sync_directory,
-    write_file,
 )
 from impl.state.errors import (
     CheckpointConflictError,
@@ -73,37 +85,63 @@ class FileSystemStorage(SnapshotFiles):
 
     # ------------------------------------------------------------ attempts
 
-    def new_attempt(self) -> int:
-        """Draw the id of a new execution attempt, from 1 on: above all others, and nobody else gets it."""
-        attempt = self._newest_attempt() + 1
+    def new_attempt(self, after: int | None = None) -> int:
+        """Draw the id of a new execution attempt, from 1 on: above all others, and nobody else gets it.
+
+        `after`: the attempt of the same driver before it. Raises `SupersededError` if that is not the newest.
+        """
+        attempt = (self.newest_attempt() if after is None else after) + 1
         while not publish_file(self._directory / "attempts" / str(attempt), b""):
+            if after is not None:
+                self.require_newest("drawing a new attempt", after)
             attempt += 1
+        if after is not None:
+            self.require_newest("drawing a new attempt", attempt)  # behind a gap that a savepoint has left
+        for older in self._attempts():
+            path = self._directory / "attempts" / f"{older}.restored"
+            if older < attempt and not path.is_file():
+                publish_file(path, json.dumps({"superseded_by": attempt}).encode())
         return attempt
 
     def record_restored(self, attempt: int, checkpoint: int | None) -> None:
-        """Note from where an attempt starts: what older ones complete beyond it is refused from now on."""
+        """Record from where an attempt starts, once: what older ones complete beyond it is refused."""
         note = json.dumps({"restored": checkpoint}).encode()
-        write_file(self._directory / "attempts" / f"{attempt}.restored", note)
-
-    def require_newest(self, checkpoint: int, attempt: int) -> None:
-        """Raise `SupersededError` if `attempt` is not the newest: it may complete nothing any more."""
-        newest = self._newest_attempt()
-        if attempt < newest:
-            raise SupersededError(
-                f"checkpoint {checkpoint} was to be completed by attempt {attempt}, but attempt {newest} "
-                "exists; end this attempt"
+        path = self._directory / "attempts" / f"{attempt}.restored"
+        if not publish_file(path, note) and read_file(path) != note:
+            self.require_newest("starting", attempt)
+            raise StateError(
+                f"{path}: expected attempt {attempt} to record its start once, came {read_file(path)!r}; "
+                "draw a new attempt"
             )
 
-    def _newest_attempt(self) -> int:
+    @property
+    def starts(self) -> Mapping[int, int | None]:
+        """From which checkpoint each attempt started, as far as it got that far."""
+        return self._starts()
+
+    def require_newest(self, doing: str, attempt: int) -> None:
+        """Raise `SupersededError` if `attempt` is not the newest: it may complete nothing any more."""
+        newest = self.newest_attempt()
+        if attempt < newest:
+            raise SupersededError.of(doing, attempt, newest, str(self._directory))
+
+    def newest_attempt(self) -> int:
+        """The newest attempt that was drawn; 0 if none was."""
+        return max(self._attempts(), default=0)
+
+    def _attempts(self) -> list[int]:
         names = [path.name for path in (self._directory / "attempts").iterdir()]
-        return max((int(name) for name in names if _ATTEMPT.fullmatch(name)), default=0)
+        return [int(name) for name in names if _ATTEMPT.fullmatch(name)]
 
     def _starts(self) -> dict[int, int | None]:
         """From which checkpoint each attempt started, as far as it got that far."""
         starts: dict[int, int | None] = {}
         for path in sorted((self._directory / "attempts").glob("*.restored")):
             try:
-                restored = json.loads(read_file(path))["restored"]
+                note = json.loads(read_file(path))
+                if "superseded_by" in note:
+                    continue
+                restored = note["restored"]
                 if restored is not None and (type(restored) is not int or restored < 0):
                     raise ValueError(restored)
                 starts[int(path.stem)] = restored
@@ -120,9 +158,15 @@ class FileSystemStorage(SnapshotFiles):
         """An id above every checkpoint that was ever begun here and is not discarded."""
         return max(self._checkpoints(), default=0) + 1
 
-    def reserve(self, checkpoint: int) -> None:
-        """An id is about to be used: its directory stands, so that no other driver begins with it."""
-        make_directory(self._path(checkpoint))
+    def reserve(self, checkpoint: int) -> bool:
+        """Take an id: its directory stands, so that no other driver begins with it; False if it was there."""
+        try:
+            self._path(checkpoint).mkdir()
+        except FileExistsError:
+            return False
+        except OSError as cause:
+            raise StorageError.of("creating", self._path(checkpoint), cause) from cause
+        return True
 
     def write(
         self,
@@ -162,7 +206,7 @@ class FileSystemStorage(SnapshotFiles):
         max_parallelism: int | None = None,
     ) -> CompletedCheckpoint:
         """Complete a checkpoint by its `_metadata`, atomically. Publishing the same again is harmless."""
-        self.require_newest(checkpoint, attempt)
+        self.require_newest(f"publishing checkpoint {checkpoint}", attempt)
         told = {one.task: one for one in handles}
         completed = CompletedCheckpoint(checkpoint, attempt, told, max_parallelism)
         self._require_files(completed)
@@ -174,6 +218,7 @@ class FileSystemStorage(SnapshotFiles):
                 f"{path}: checkpoint {checkpoint} is complete already with other content; "
                 "give every checkpoint an id of its own, see next_checkpoint_id"
             )
+        self.require_newest(f"publishing checkpoint {checkpoint}", attempt)  # paused in between, perhaps
         if self.shared.any and (referenced := self._referenced()) is not None:
             self.shared.collect(referenced)
         return completed
@@ -193,6 +238,8 @@ class FileSystemStorage(SnapshotFiles):
         for checkpoint in reversed(self.completed_ids()):
             try:
                 completed = self.load(checkpoint)
+            except FileNotFoundError:
+                continue  # another driver has just discarded it
             except SnapshotCorruptError as damage:
                 refused.append(Refused(checkpoint, str(damage)))
                 continue
@@ -209,7 +256,7 @@ class FileSystemStorage(SnapshotFiles):
             return
         if remove_file(directory / METADATA):
             sync_directory(directory)
-        for path in tuple(directory.iterdir()):
+        for path in _files_in(directory):
             remove_file(path)
         self._remove_if_empty(directory)
 
@@ -235,7 +282,7 @@ class FileSystemStorage(SnapshotFiles):
                 listed = set()
             except SnapshotCorruptError:
                 continue
-            for path in tuple(directory.iterdir()):
+            for path in _files_in(directory):
                 name = str(path.relative_to(self._directory))
                 if name not in listed and _is_left_over(path.name, attempt) and remove_file(path):
                     swept.append(name)
@@ -276,6 +323,14 @@ class FileSystemStorage(SnapshotFiles):
             directory.rmdir()
         except OSError:
             return
+
+
+def _files_in(directory: Path) -> tuple[Path, ...]:
+    """What is in a directory; nothing if another driver has just removed it."""
+    try:
+        return tuple(directory.iterdir())
+    except FileNotFoundError:
+        return ()
 
 
 def _is_left_over(name: str, attempt: int) -> bool:

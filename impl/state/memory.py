@@ -4,7 +4,7 @@ The same promises as `filesystem`, but for surviving the process. Snapshots are 
 restored is a copy and never the state that went on changing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from impl.state.errors import CheckpointConflictError, SnapshotCorruptError, SupersededError
 from impl.state.sections import Sections, sections_of
@@ -23,30 +23,37 @@ class MemoryStorage:
         self._files: dict[str, tuple[StateHandle, bytes]] = {}
         self._completed: dict[int, CompletedCheckpoint] = {}
 
-    def new_attempt(self) -> int:
-        """Draw the id of a new execution attempt, from 1 on."""
+    def new_attempt(self, after: int | None = None) -> int:
+        """Draw the id of a new execution attempt, from 1 on; right behind the driver's own, if it has one."""
+        if after is not None:
+            self.require_newest("drawing a new attempt", after)
         self._newest_attempt += 1
         return self._newest_attempt
 
     def record_restored(self, attempt: int, checkpoint: int | None) -> None:
-        """Note from where an attempt starts: what older ones complete beyond it is refused from now on."""
+        """Record from where an attempt starts: what older ones complete beyond it is refused from now on."""
+        self.require_newest("starting", attempt)
         self._starts[attempt] = checkpoint
 
-    def require_newest(self, checkpoint: int, attempt: int) -> None:
+    @property
+    def starts(self) -> Mapping[int, int | None]:
+        """From which checkpoint each attempt started."""
+        return dict(self._starts)
+
+    def require_newest(self, doing: str, attempt: int) -> None:
         """Raise `SupersededError` if `attempt` is not the newest."""
         if attempt < self._newest_attempt:
-            raise SupersededError(
-                f"checkpoint {checkpoint} was to be completed by attempt {attempt}, but attempt "
-                f"{self._newest_attempt} exists; end this attempt"
-            )
+            raise SupersededError.of(doing, attempt, self._newest_attempt, "memory")
 
     def next_checkpoint_id(self) -> int:
         """An id above every checkpoint that was ever begun here."""
         return self._highest_id + 1
 
-    def reserve(self, checkpoint: int) -> None:
-        """An id is about to be used."""
+    def reserve(self, checkpoint: int) -> bool:
+        """Take an id; False if it was taken before."""
+        free = checkpoint > self._highest_id
         self._highest_id = max(self._highest_id, checkpoint)
+        return free
 
     def write(
         self,
@@ -87,7 +94,7 @@ class MemoryStorage:
         max_parallelism: int | None = None,
     ) -> CompletedCheckpoint:
         """Complete a checkpoint. Publishing the same again is harmless."""
-        self.require_newest(checkpoint, attempt)
+        self.require_newest(f"publishing checkpoint {checkpoint}", attempt)
         told = {one.task: one for one in handles}
         completed = CompletedCheckpoint(checkpoint, attempt, told, max_parallelism)
         for handle in completed.handles.values():

@@ -112,6 +112,11 @@ class SavepointFolder(SnapshotFiles):
             )
         return self._verified_files(completed)
 
+    def withdraw(self) -> None:
+        """Delete one that nobody has got yet: its attempt was superseded as it was published."""
+        remove_file(self._directory / METADATA)
+        self.discard()
+
     def discard(self) -> None:
         """Delete one that was given up; `StateError` for a complete one, which is its user's."""
         if self.is_complete:

@@ -134,20 +134,31 @@ class LatestCompleted:
 class CheckpointStorage(Protocol):
     """Durable state of one job, shared by all its tasks and attempts."""
 
-    def new_attempt(self) -> int:
-        """Draw the id of a new execution attempt: above all others, and nobody else gets it."""
+    def new_attempt(self, after: int | None = None) -> int:
+        """Draw the id of a new execution attempt: above all others, and nobody else gets it.
+
+        `after`: the attempt of the same driver before it; `SupersededError` if that is not the newest. An
+        older attempt that has not recorded from where it starts never will.
+        """
 
     def record_restored(self, attempt: int, checkpoint: int | None) -> None:
-        """Note from where an attempt starts: what older ones complete beyond it is refused from now on."""
+        """Record from where an attempt starts, once; what older ones complete beyond it is refused.
 
-    def require_newest(self, checkpoint: int, attempt: int) -> None:
+        `SupersededError` if a newer attempt was drawn before this one has recorded anything.
+        """
+
+    @property
+    def starts(self) -> Mapping[int, int | None]:
+        """From which checkpoint each attempt started, as far as it got that far; None: the beginning."""
+
+    def require_newest(self, doing: str, attempt: int) -> None:
         """Raise `SupersededError` if `attempt` is not the newest: it may complete nothing any more."""
 
     def next_checkpoint_id(self) -> int:
         """An id above every checkpoint that was ever written here and is not discarded."""
 
-    def reserve(self, checkpoint: int) -> None:
-        """An id is about to be used: no other driver will begin with it (COORD-02)."""
+    def reserve(self, checkpoint: int) -> bool:
+        """Take an id: no other driver will begin with it (COORD-02). False if it was taken before."""
 
     def write(
         self,
@@ -180,7 +191,7 @@ class CheckpointStorage(Protocol):
         """Complete a checkpoint, atomically. Publishing the same again is harmless.
 
         `CheckpointConflictError` if the id is taken with other content, `SupersededError` if a newer
-        attempt exists.
+        attempt exists, before or right behind it: then nobody may act on what was published.
         """
 
     def completed_ids(self) -> tuple[int, ...]:

@@ -30,7 +30,7 @@ def test_a_round_is_the_same_whenever_it_is_drawn():
 
 @pytest.mark.parametrize("name", ["7", "round-", "round-x", "disk-1"])
 def test_a_round_that_is_none_is_told(name):
-    with pytest.raises(UnknownRoundError, match="round-N, driver-N, executor-N or server-N"):
+    with pytest.raises(UnknownRoundError, match="round-N, driver-N, executor-N, server-N or frozen-N"):
         round_named(name, 1)
 
 

@@ -69,7 +69,7 @@ class Hasty(ParquetOutput):
     def open(self, place):
         return HastyFiles(self.directory, subtask=place.subtask, attempt=place.attempt)
 
-    def retract(self, lineage, checkpoint):
+    def retract(self, lineage, checkpoint, by=None):
         return ()
 
 

@@ -1,0 +1,131 @@
+"""Who may commit into an output: one attempt of one run, and nobody older.
+
+Before an attempt starts its sinks, its driver claims the output. The output keeps the claim where its commits
+are decided: a row in the database, or a file that readers of Parquet output look into. Whoever is older finds
+that it was superseded, however long it was paused, and what it still publishes is not part of the output.
+
+A run from the beginning does not get an output into which another run has committed; a run that begins from
+a savepoint gets that of the savepoint's run, cut behind the savepoint.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from impl.connectors.errors import ConnectorError
+from impl.state.errors import SupersededError
+
+
+class OutputClaimedError(ConnectorError):
+    """Another run has committed into this output, or writes there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ancestor:
+    """A run from whose savepoint another one has begun: its output counts up to that savepoint.
+
+    `starts`: of its attempts, by number, as in `Claim`.
+    """
+
+    lineage: str
+    checkpoint: int
+    starts: Mapping[int, int | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The attempt that an output belongs to. `starts`: from which checkpoint each attempt of it started."""
+
+    job: str
+    lineage: str
+    attempt: int
+    starts: Mapping[int, int | None] = field(default_factory=dict)
+    ancestors: tuple[Ancestor, ...] = ()
+    """The runs from whose savepoints this one has begun, the nearest first."""
+    replaced: tuple[str, ...] = ()
+    """Runs whose output is taken back as a whole."""
+
+    def after(self, last: "Claim | None", where: str, *, used: bool) -> "Claim":
+        """What is claimed behind the `last` claim; `used`: whether that run has committed anything.
+
+        Raises `SupersededError` for a newer attempt of this run, `OutputClaimedError` for another run.
+        """
+        if last is None:
+            return self
+        if last.lineage == self.lineage:
+            if last.attempt > self.attempt:
+                raise SupersededError.of(f"claiming {where}", self.attempt, last.attempt, where)
+            ancestors = last.ancestors or self.ancestors
+            return replace(self, ancestors=ancestors, replaced=last.replaced)
+        chain = (Ancestor(last.lineage, -1, last.starts), *last.ancestors)
+        origin = self.ancestors[0] if self.ancestors else None
+        at = next((n for n, one in enumerate(chain) if origin and one.lineage == origin.lineage), None)
+        if origin is not None and at is not None:
+            known = chain[at]
+            if at and known.checkpoint < origin.checkpoint:
+                raise OutputClaimedError(
+                    f"{where}: the output behind checkpoint {known.checkpoint} of run {known.lineage} was "
+                    f"taken back when a run began from that savepoint, so a run cannot begin from its "
+                    f"savepoint {origin.checkpoint}; begin from savepoint {known.checkpoint}, or write "
+                    "elsewhere"
+                )
+            kept = (Ancestor(origin.lineage, origin.checkpoint, known.starts), *chain[at + 1 :])
+            gone = tuple(one.lineage for one in chain[:at])
+            return replace(self, ancestors=kept, replaced=(*last.replaced, *gone))
+        if used:
+            raise OutputClaimedError(
+                f"{where} belongs to another run: attempt {last.attempt} of the run with lineage "
+                f"{last.lineage} has committed there, and this run has lineage {self.lineage}; resume that "
+                "run with its checkpoints, or give this one an output of its own"
+            )
+        return replace(self, replaced=(*last.replaced, last.lineage))
+
+    def require(self, lineage: str, attempt: int, where: str) -> None:
+        """Raise `SupersededError` unless this attempt may commit: no newer one has claimed."""
+        if lineage != self.lineage:
+            raise SupersededError(
+                f"committing into {where}: expected it to belong to the run with lineage {lineage}, but "
+                f"attempt {self.attempt} of the run with lineage {self.lineage} has claimed it; end this "
+                "job, and give each job an output of its own"
+            )
+        if attempt < self.attempt:
+            raise SupersededError.of(f"committing into {where}", attempt, self.attempt, where)
+
+    def counts(self, lineage: str, attempt: int, checkpoint: int) -> bool:
+        """Whether what an attempt has pre-committed for a checkpoint is part of the output (ONCE-06)."""
+        if lineage == self.lineage:
+            return not _overtaken(self.starts, attempt, checkpoint)
+        for one in self.ancestors:
+            if one.lineage == lineage:
+                return checkpoint <= one.checkpoint and not _overtaken(one.starts, attempt, checkpoint)
+        return False
+
+    def encode(self) -> str:
+        """As JSON."""
+        ancestors = [[one.lineage, one.checkpoint, _pairs(one.starts)] for one in self.ancestors]
+        body = {"job": self.job, "lineage": self.lineage, "attempt": self.attempt}
+        more = {"starts": _pairs(self.starts), "ancestors": ancestors, "replaced": list(self.replaced)}
+        return json.dumps({**body, **more})
+
+    @classmethod
+    def decode(cls, text: str | bytes, where: str) -> Self:
+        """The claim back; `ConnectorError` if it is none."""
+        try:
+            body: dict[str, Any] = json.loads(text)
+            ancestors = tuple(Ancestor(name, at, dict(starts)) for name, at, starts in body["ancestors"])
+            named = body["job"], body["lineage"], body["attempt"]
+            return cls(*named, dict(body["starts"]), ancestors, tuple(body["replaced"]))
+        except (ValueError, KeyError, TypeError) as cause:
+            raise ConnectorError(
+                f"{where}: expected a claim as JSON, came {text[:60]!r}; restore it from a backup"
+            ) from cause
+
+
+def _overtaken(starts: Mapping[int, int | None], attempt: int, checkpoint: int) -> bool:
+    """A newer attempt started before that checkpoint, and went on."""
+    return any(newer > attempt and (start is None or start < checkpoint) for newer, start in starts.items())
+
+
+def _pairs(starts: Mapping[int, int | None]) -> list[list[int | None]]:
+    return [[attempt, start] for attempt, start in sorted(starts.items())]
