@@ -69,7 +69,7 @@ def supervise(
     start = start_of(resume=resume, from_savepoint=from_savepoint)
     errand = Errand(job, master, output, start, tuple(faults), event_log, from_savepoint)
     token = new_token()
-    with exit_on_sigterm(), locked(output) as lock:
+    with exit_on_sigterm(), locked(output, supersedes=resume) as lock:
         folder = _emptied(output / "driver")
         deaths: list[str] = []
         try:

@@ -256,7 +256,7 @@ class Job:
                 desk or SavepointDesk(output / REQUESTS),
             )
 
-        with locked(output):
+        with locked(output, supersedes=start in (Start.RESUMED, Start.TAKEN_OVER)):
             if spark is not None:
                 return run(spark)
             with spark_session(master, paths.spark_log, self.name) as session:

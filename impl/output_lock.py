@@ -23,14 +23,16 @@ _UNSUPPORTED = frozenset({errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
 
 
 @contextlib.contextmanager
-def locked(output: Path) -> Iterator[int]:
+def locked(output: Path, *, supersedes: bool = False) -> Iterator[int]:
     """Hold the lock of `output`, or take over what was reserved; gives its file descriptor.
 
-    Raises `OutputInUseError` if a job runs into that folder.
+    `supersedes`: a resume goes on beside a driver that holds the lock and does not end, because it is frozen
+    or hangs. It deletes nothing, and the fencing of attempts ends the older driver (ONCE-06). Raises
+    `OutputInUseError` if a job runs into that folder and is not to be superseded.
     """
     descriptor = _reserved.pop(output.resolve(), None)
     if descriptor is None:
-        descriptor = _acquired(output)
+        descriptor = _acquired(output, supersedes=supersedes)
     try:
         yield descriptor
     finally:
@@ -55,13 +57,15 @@ def inherit(output: Path, descriptor: int) -> None:
     _reserved[output.resolve()] = descriptor
 
 
-def _acquired(output: Path) -> int:
+def _acquired(output: Path, *, supersedes: bool = False) -> int:
     output.mkdir(parents=True, exist_ok=True)
     path = output / LOCK
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
+        if supersedes:
+            return descriptor
         holder = os.read(descriptor, 32).decode(errors="replace").strip()
         os.close(descriptor)
         raise OutputInUseError(

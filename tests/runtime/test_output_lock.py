@@ -56,6 +56,11 @@ def test_a_job_is_refused_before_spark_is_started(tmp_path, holder, supervised):
     assert sorted(path.name for path in tmp_path.iterdir()) == [LOCK]
 
 
+def test_a_resume_goes_on_beside_a_driver_that_does_not_end(tmp_path, holder):
+    with locked(tmp_path, supersedes=True):
+        assert (tmp_path / LOCK).read_text() == f"{holder.pid}\n"
+
+
 def test_the_lock_of_a_killed_process_is_free(tmp_path, holder):
     with pytest.raises(OutputInUseError), locked(tmp_path):
         pass
