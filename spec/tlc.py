@@ -116,6 +116,7 @@ def run(job: Job, folder: Path, options: tuple[str, ...] = (), timeout: float = 
     archive = class_archive(java, jar)
     models = folder / "models"
     (models / f"{job.name}.cfg").write_text(job.configuration, "utf-8")
+    states = tempfile.mkdtemp(prefix="states-", dir=folder)  # TLC names its own by the second, once
     command = [
         *(
             java,
@@ -128,7 +129,7 @@ def run(job: Job, folder: Path, options: tuple[str, ...] = (), timeout: float = 
             str(jar),
             "tlc2.TLC",
         ),
-        *("-tool", "-deadlock", "-workers", "1", "-metadir", str(folder / "states")),
+        *("-tool", "-deadlock", "-workers", "1", "-metadir", states),
         # in between it would depend on the time how many states are met, and with fingerprints that are
         # chosen anew for each run, which of several endless counterexamples is found
         *("-lncheck", "final", "-fp", "0"),

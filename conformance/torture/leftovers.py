@@ -15,7 +15,7 @@ from impl.connectors.manifests import list_committed
 from impl.state import FileSystemStorage, SnapshotCorruptError
 
 PATIENCE_SECONDS = 15.0
-_KEPT = ("manifests", "progress")
+_KEPT = ("claims", "manifests", "progress")
 """Folders of the output whose files belong to it."""
 _OURS = re.compile(r"door|greeting|from |channel|control|heartbeat|snapshot|barrierspec-attempt-")
 

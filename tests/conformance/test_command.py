@@ -135,7 +135,7 @@ def test_wrong_usage_says_what_is_right(arguments, complaint, capsys):
         ),
         (
             b'{"format": 1, "component": "gate", "config": {}, "events": [7], "adapter": "impl"}',
-            "expected at least one event, each an object",
+            "missing or of a wrong type: events",
         ),
         (
             b'{"format": 1, "component": "gate", "config": {}, "events": [{}], "adapter": "impl"}',

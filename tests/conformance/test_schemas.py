@@ -33,7 +33,7 @@ def test_every_generated_event_and_every_effect_and_state_is_valid(component):
     for given, rng in islice(generate.cases(component, seed=7), 150):
         config.validate(given)
         oracle = Oracle(component, given)
-        choose = generate.chooser(component, given, rng)
+        choose = generate.chooser(component, given, rng, injects=True)
         node = oracle.start
         for _ in range(60):
             chosen = choose(node.observed)
