@@ -27,7 +27,7 @@ from conformance.torture.apart import LOCAL_MASTER, TOKEN, alive, kill_alive
 from conformance.torture.judge import Outcome, judge
 from conformance.torture.leftovers import lasting
 from conformance.torture.local import MASTER
-from conformance.torture.processes import ProcessSession
+from conformance.torture.processes import ON_SPARK, PROGRAM, ProcessSession
 from conformance.torture.rounds import PARQUET, POSTGRES, SQLITE, Round
 from conformance.torture.server import KeptServer
 from impl.config import ConfigError, ExecutionConfig, RestartConfig
@@ -53,7 +53,7 @@ _EXECUTION = ExecutionConfig(heartbeat_interval_ms=50, heartbeat_timeout_ms=4_00
 class _FirstDriver:
     """The driver that is frozen: a process of its own, with everything that it has started."""
 
-    def __init__(self, job: Job, planned: Round, folder: Path, token: str, program: str) -> None:
+    def __init__(self, job: Job, planned: Round, folder: Path, token: str, *, on_spark: bool) -> None:
         from pyspark import cloudpickle
 
         self._folder = folder / "first-driver"
@@ -65,7 +65,7 @@ class _FirstDriver:
         root = str(Path(__file__).resolve().parents[2])
         paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = psutil.Popen(
-            [sys.executable, "-P", "-m", program, str(self._folder)],
+            [sys.executable, "-P", "-m", PROGRAM, *([ON_SPARK] if on_spark else []), str(self._folder)],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), TOKEN: token},
             stdin=subprocess.DEVNULL,
         )
@@ -126,8 +126,8 @@ def run_frozen(
     job = _job(planned, folder, server)
     whole = planned.faults[0].action == FREEZE
     hidden = replace(job.execution, heartbeat_timeout_ms=_PATIENT_MS)  # its driver does not notice the sink
-    program = "conformance.torture.processes" if spark is None else "impl.driver"
-    first = _FirstDriver(job if whole else job.with_execution(hidden), planned, folder, token, program)
+    patient = job if whole else job.with_execution(hidden)
+    first = _FirstDriver(patient, planned, folder, token, on_spark=spark is not None)
     session = ProcessSession().as_spark() if spark is None else spark
     try:
         thawed = False
