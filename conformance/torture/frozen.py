@@ -203,6 +203,8 @@ def _committed(planned: Round, folder: Path, server: KeptServer | None) -> list[
         return None
     if planned.sink == SQLITE:
         with closing(sqlite3.connect(folder / "committed.db")) as session:
+            if not session.execute("SELECT 1 FROM sqlite_master WHERE name = 'updates'").fetchall():
+                return []  # no driver has come so far as to make it
             found = session.execute("SELECT key, number, count, total FROM updates")
             return [Row(*row) for row in found.fetchall()]
     assert server is not None
