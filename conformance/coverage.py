@@ -8,40 +8,16 @@ import ast
 import re
 from collections.abc import Collection, Mapping
 from functools import cache
-from importlib import resources
+from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
+from conformance.protocol_modules import protocol_files
+
 RULE_ID = re.compile(r"[A-Z]+-\d\d")
 
-_ROOMS: Mapping[str, tuple[str, ...]] = {
-    "gate": (
-        "alignment.py",
-        "network.py",
-        "buffering.py",
-        "tracking.py",
-        "unaligned.py",
-        "alternating.py",
-        "inflight.py",
-        "threads.py",
-    ),
-    "channel": ("channel.py",),
-    "subtask": ("subtask.py",),
-    "coordinator": (
-        "coordinator.py",
-        "starting.py",
-        "scheduling.py",
-        "completion.py",
-        "recovery.py",
-        "pending.py",
-        "store.py",
-    ),
-    "store": ("store.py",),
-    "sink": ("transactions.py",),
-    "offsets": ("offsets.py",),
-    "source": ("inducing.py",),
-}
-"""The model's rooms that a component runs."""
+_RUNS: Mapping[str, tuple[str, ...]] = {"coordinator": ("coordinator", "store")}
+"""The components whose rules a component can fire, where they are not its own alone."""
 
 
 _FAMILIES: Mapping[str, Mapping[str, tuple[object, ...]]] = {
@@ -218,8 +194,8 @@ def impossible(rules: Collection[str], pinned: Mapping[str, object]) -> tuple[st
 def rules_that_fire(component: str) -> tuple[str, ...]:
     """The rules that the model of a component can fire, sorted."""
     found: set[str] = set()
-    for room in _ROOMS[component]:
-        tree = ast.parse(resources.files("model").joinpath(room).read_text(encoding="utf-8"))
+    for path in chain.from_iterable(map(protocol_files, _RUNS.get(component, (component,)))):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
         found |= {
             node.value
             for node in ast.walk(tree)

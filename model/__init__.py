@@ -1,9 +1,11 @@
 """The reference model: the protocol as pure functions over immutable records, written to be read.
 
-Start with `alignment` (one gate), then `network`, `subtask`, `coordinator` with the rooms that it names,
-`store` and `transactions`; `events` holds the words they share and `steps` the table from event to function.
-`tracking`, `unaligned`, `alternating` and `buffering` are the gate's other modes, and `profiles`,
-`subtask_profiles` and `coordinator_profiles` hold the switches in which generations differ. `properties`
-states every rule, `closed` gives each component an environment, `cases` the proofs their shapes, `engines`
-explore and prove, and `components` speaks the words of the wire.
+Each component of the protocol has a folder: `gate`, `channel`, `subtask`, `source`, `coordinator`, `store`,
+`sink`, `offsets`, and `dataflow`, which composes them. The files of a folder are the protocol; beside them
+stand its `properties` (every rule as a predicate), its `environment` (what closes it, so that every state can
+be seen), its `proofs` (the shapes that z3 is asked about) and its `wire` (its words in the adapter protocol).
+
+Start with `gate.aligned`. What all components share is in `events`; `steps` maps an event to its function.
+`checker` explores and proves; `properties`, `closed_models`, `proofs` and `components` list what the folders
+hold, and `generations` says where releases of Flink behave alike.
 """

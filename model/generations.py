@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from model.alignment import Gate
-from model.cases.gate import gate_cases
-from model.closed.tracking import tracker_world
-from model.closed.worlds import World, gate_world
-from model.engines.equivalence import Difference, Outcome, Pair, Verdict, alike, told_apart
-from model.engines.prove import Case, assume_invariants
-from model.engines.symbolic import bool_term
-from model.events import Abort, Barrier, Effects, EndOfPartition, Event, Fail, Injection, Trigger
-from model.profiles import PROFILES, Profile
+from model.checker.closed_model import World
+from model.checker.equivalence import Difference, Outcome, Pair, Verdict, alike, told_apart
+from model.checker.prove import Case, assume_invariants
+from model.checker.symbolic import bool_term
+from model.events import Effects, Event, Fail
+from model.gate.aligned import Gate
+from model.gate.environment.aligned import gate_world
+from model.gate.environment.tracking import tracker_world
+from model.gate.events import Abort, Barrier, EndOfPartition, Injection, Trigger
+from model.gate.profiles import PROFILES, Profile
+from model.gate.proofs.aligned import gate_cases
 from model.properties import of_component
 
 CHANNELS = (1, 2, 3)

@@ -3,28 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from model import (
-    alignment,
-    alternating,
-    buffering,
-    channel,
-    coordinator,
-    exchange,
-    inducing,
-    inflight,
-    network,
-    offsets,
-    recovery,
-    scheduling,
-    starting,
-    store,
-    subtask,
-    threads,
-    tracking,
-    transactions,
-)
-from model.barriers import Announce, Inject, OptionedBarrier, ReceiveBarrier, RunMail
-from model.channel_words import (
+from model.channel import channel, exchange
+from model.channel.events import (
     AbortAtSender,
     BeginPersisting,
     Emit,
@@ -37,59 +17,59 @@ from model.channel_words import (
     TimeOut,
     Transfer,
 )
-from model.coordinator_events import CoordinatorRestart, JobEnd, MasterAnswer, StoreFails, TriggerFails
-from model.events import (
-    AbortNotification,
-    AbortOnBarrier,
+from model.coordinator import coordinator, recovery, scheduler, trigger
+from model.coordinator.events import (
     AcknowledgeMessage,
-    Add,
-    Advance,
-    AsyncDone,
-    AsyncFailed,
-    Barrier,
-    Cancel,
-    Checkpoint,
-    Close,
-    CompleteNotification,
-    Crash,
+    CoordinatorRestart,
     DeclineMessage,
-    EndOfPartition,
-    Event,
     FailTasks,
-    Finish,
-    Injection,
+    JobEnd,
     JobStatus,
-    LatestRequest,
-    Record,
-    Restore,
+    MasterAnswer,
     RestoreRequest,
-    Shutdown,
-    SnapshotRequest,
-    Status,
-    Step,
-    SubsumedNotification,
+    StoreFails,
     TaskStatus,
+    TriggerFails,
     TriggerRequest,
-    WriteRequest,
 )
-from model.operator_events import (
-    Ended,
+from model.events import AbortNotification, Advance, Close, CompleteNotification, Crash, Event, Status, Step
+from model.gate import (
+    aligned,
+    alternating,
+    buffering,
+    polled_gate,
+    polled_unaligned_gate,
+    tracking,
+    two_threads,
+)
+from model.gate.events import Barrier, Cancel, EndOfPartition, Injection, Record
+from model.gate.unaligned_events import Announce, Inject, OptionedBarrier, ReceiveBarrier, RunMail
+from model.offsets import offsets
+from model.offsets.events import RestoreOffsets, SnapshotOffsets
+from model.sink import two_phase_commit
+from model.sink.events import (
     FailingCompletion,
     FailingRestore,
-    Induce,
-    RestoreOffsets,
-    SnapshotOffsets,
-    TriggerArrives,
+    Finish,
+    Restore,
+    SnapshotRequest,
+    WriteRequest,
 )
+from model.source import source_task
+from model.source.events import Ended, Induce, TriggerArrives
+from model.store import store
+from model.store.events import Add, LatestRequest, Shutdown
+from model.subtask import subtask
+from model.subtask.events import AbortOnBarrier, AsyncDone, AsyncFailed, Checkpoint, SubsumedNotification
 
 Handler = Callable[..., Step[Any]]
 
 HANDLERS: Mapping[str, Mapping[type, Handler]] = {
     "gate": {
-        Barrier: alignment.on_barrier,
-        Cancel: alignment.on_cancel,
-        EndOfPartition: alignment.on_end_of_partition,
-        Injection: alignment.on_inject,
+        Barrier: aligned.on_barrier,
+        Cancel: aligned.on_cancel,
+        EndOfPartition: aligned.on_end_of_partition,
+        Injection: aligned.on_inject,
     },
     "tracker": {
         Record: tracking.on_record,
@@ -119,12 +99,12 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         RestoreChannel: channel.on_restore,
     },
     "threads": {
-        ReceiveBarrier: threads.on_receive,
-        RunMail: threads.on_mail,
-        OptionedBarrier: threads.on_barrier,
-        Cancel: threads.on_cancel,
-        EndOfPartition: threads.on_end_of_partition,
-        Advance: threads.on_advance,
+        ReceiveBarrier: two_threads.on_receive,
+        RunMail: two_threads.on_mail,
+        OptionedBarrier: two_threads.on_barrier,
+        Cancel: two_threads.on_cancel,
+        EndOfPartition: two_threads.on_end_of_partition,
+        Advance: two_threads.on_advance,
     },
     "subtask": {
         Checkpoint: subtask.on_checkpoint,
@@ -138,22 +118,22 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         Status: subtask.on_status,
     },
     "source": {
-        TriggerArrives: inducing.on_trigger,
-        Induce: inducing.on_induce,
-        Ended: inducing.on_ended,
-        Status: inducing.on_status,
+        TriggerArrives: source_task.on_trigger,
+        Induce: source_task.on_induce,
+        Ended: source_task.on_ended,
+        Status: source_task.on_status,
     },
     "coordinator": {
         TriggerRequest: coordinator.on_trigger,
         AcknowledgeMessage: coordinator.on_acknowledge,
         DeclineMessage: coordinator.on_decline,
-        Advance: scheduling.on_advance,
+        Advance: scheduler.on_advance,
         JobStatus: coordinator.on_job_status,
         TaskStatus: coordinator.on_task_status,
         FailTasks: coordinator.on_fail_tasks,
         RestoreRequest: recovery.on_restore,
-        TriggerFails: scheduling.on_trigger_fails,
-        MasterAnswer: starting.on_master_answer,
+        TriggerFails: scheduler.on_trigger_fails,
+        MasterAnswer: trigger.on_master_answer,
         StoreFails: recovery.on_store_fails,
         CoordinatorRestart: recovery.on_coordinator_restart,
         JobEnd: recovery.on_job_end,
@@ -164,16 +144,16 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         Shutdown: store.on_shutdown,
     },
     "sink": {
-        WriteRequest: transactions.on_write,
-        SnapshotRequest: transactions.on_snapshot,
-        CompleteNotification: transactions.on_notify_complete,
-        AbortNotification: transactions.on_notify_abort,
-        Finish: transactions.on_finish,
-        Crash: transactions.on_crash,
-        Restore: transactions.on_restore,
-        FailingCompletion: transactions.on_notify_complete,
-        FailingRestore: transactions.on_restore,
-        Close: transactions.on_close,
+        WriteRequest: two_phase_commit.on_write,
+        SnapshotRequest: two_phase_commit.on_snapshot,
+        CompleteNotification: two_phase_commit.on_notify_complete,
+        AbortNotification: two_phase_commit.on_notify_abort,
+        Finish: two_phase_commit.on_finish,
+        Crash: two_phase_commit.on_crash,
+        Restore: two_phase_commit.on_restore,
+        FailingCompletion: two_phase_commit.on_notify_complete,
+        FailingRestore: two_phase_commit.on_restore,
+        Close: two_phase_commit.on_close,
     },
     "offsets": {
         SnapshotOffsets: offsets.on_snapshot,
@@ -203,11 +183,11 @@ def step_of(component: str) -> Callable[[Any, Event], Step[Any]]:
     return step
 
 
-def network_step(inbox: network.Inbox, item: Any) -> Step[Any]:  # noqa: ANN401 - an Item
+def network_step(inbox: polled_gate.Inbox, item: Any) -> Step[Any]:  # noqa: ANN401 - an Item
     """The polled gate takes its items whole."""
     if type(item) is Injection:
-        return network.on_inject(inbox, item.checkpoint)
-    return network.on_arrival(inbox, item)
+        return polled_gate.on_inject(inbox, item.checkpoint)
+    return polled_gate.on_arrival(inbox, item)
 
 
 def buffer_step(buffer: buffering.Buffer, item: Any) -> Step[Any]:  # noqa: ANN401 - an Item
@@ -215,11 +195,11 @@ def buffer_step(buffer: buffering.Buffer, item: Any) -> Step[Any]:  # noqa: ANN4
     return buffering.on_arrival(buffer, item)
 
 
-def passage_step(passage: inflight.Passage, event: Any) -> Step[Any]:  # noqa: ANN401 - an Item or a call
+def passage_step(passage: polled_unaligned_gate.Passage, event: Any) -> Step[Any]:  # noqa: ANN401 - an Item or a call
     """So does the polled gate of unaligned checkpoints; what is no item goes to the gate at once."""
     if type(event) is Advance or type(event) is Inject:
-        return inflight.on_call(passage, event)
-    return inflight.on_arrival(passage, event)
+        return polled_unaligned_gate.on_call(passage, event)
+    return polled_unaligned_gate.on_arrival(passage, event)
 
 
 def exchange_step(state: exchange.Exchange, event: Event) -> Step[Any]:

@@ -5,6 +5,10 @@ import re
 import tomllib
 from pathlib import Path
 
+from setuptools import find_packages
+
+from conformance.protocol_modules import all_protocol_files
+
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -49,14 +53,15 @@ def test_the_top_level_is_what_the_readme_says():
 
 
 def test_every_package_of_the_tree_is_shipped():
-    shipped = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    include = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    shipped = find_packages(str(ROOT), include=include["packages"]["find"]["include"])
     folders = {
         ".".join(path.parent.relative_to(ROOT).parts)
         for house in ("spec", "model", "impl", "conformance")
-        for path in (ROOT / house).rglob("__init__.py")
+        for path in (ROOT / house).rglob("*.py")
     }
 
-    assert set(shipped["packages"]) == folders
+    assert set(shipped) == folders
 
 
 def test_every_file_beside_the_code_is_shipped():
@@ -92,35 +97,32 @@ def test_what_we_start_of_our_own_takes_nothing_of_the_folder_it_is_started_in()
     assert not unsafe
 
 
-def test_protocol_rooms_neither_read_nor_print():
-    rooms = [*(ROOT / "impl/core").glob("*.py"), *(ROOT / "model").glob("*.py")]
-    rooms += [*(ROOT / "model/components").glob("*.py"), *(ROOT / "model/properties").glob("*.py")]
+def test_protocol_modules_neither_read_nor_print():
+    files = [*(ROOT / "impl/core").rglob("*.py"), *all_protocol_files()]
+    files += [path for name in ("properties", "wire") for path in (ROOT / "model").glob(f"*/{name}*/**/*.py")]
     called = {
-        (room.name, node.func.id)
-        for room in rooms
-        for node in ast.walk(ast.parse(room.read_text(encoding="utf-8")))
+        (file.name, node.func.id)
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
 
-    assert rooms
-    assert not {(room, name) for room, name in called if name in {"open", "input", "print"}}
+    assert files
+    assert not {(file, name) for file, name in called if name in {"open", "input", "print"}}
 
 
-def test_every_protocol_room_is_held_by_the_linter_of_imports():
-    linter = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
-    held = {
-        contract["name"]: {room.removeprefix("model.") for room in contract["source_modules"]}
-        for contract in linter["contracts"]
-        if contract["name"].startswith("Protocol rooms")
+def test_protocol_modules_import_nothing_but_the_model_and_types():
+    imported = {
+        module.partition(".")[0]
+        for file in all_protocol_files()
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for module in (
+            [node.module] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names]
+        )
     }
-    rooms = {path.stem for path in (ROOT / "model").glob("*.py")} - {"__init__"}
-    protocol = {room for room in rooms if not room.startswith(("cases", "closed"))}
-    asks_an_engine = {"generations"}
 
-    assert len(held) == 2
-    for name, listed in held.items():
-        expected = protocol - asks_an_engine if "engine" in name else protocol
-        assert listed >= expected, name
+    assert imported == {"collections", "model", "types", "typing"}
 
 
 def test_no_room_is_a_hall():

@@ -62,7 +62,7 @@ def test_a_rule_is_checked_by_a_model_that_must_hold(rule):
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule not in AT_LAST], ids=lambda rule: rule.id)
 def test_a_rule_is_cited_where_it_is_implemented(rule):
-    assert cited("model/*.py", "impl/**/*.py", "conformance/observe/*.py")[rule.id]
+    assert cited("model/*/*.py", "impl/**/*.py", "conformance/observe/*.py")[rule.id]
 
 
 @pytest.mark.parametrize("rule", AT_LAST, ids=lambda rule: rule.id)

@@ -21,14 +21,14 @@ from conformance.adapters.protocol import (
     Unsupported,
     Wire,
 )
-from model.channel import CHANNEL_PROFILES
+from model.channel.channel import CHANNEL_PROFILES
 from model.components import COMPONENTS, Component, WireError
-from model.components.gate import MODES
-from model.coordinator_profiles import COORDINATOR_PROFILES
-from model.inducing import SOURCE_PROFILES
-from model.profiles import PROFILES
-from model.subtask_profiles import TASK_PROFILES
-from model.transactions import SINK_PROFILES
+from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.gate.profiles import PROFILES
+from model.gate.wire.gate import MODES
+from model.sink.two_phase_commit import SINK_PROFILES
+from model.source.source_task import SOURCE_PROFILES
+from model.subtask.profiles import TASK_PROFILES
 
 Refusals = tuple[type[Exception], ...]
 

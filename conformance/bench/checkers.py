@@ -18,7 +18,7 @@ from conformance.bench.promela import gate_text
 from conformance.bench.rates import MeasurementError
 from conformance.bench.watched import Watched, watch
 from conformance.own_process import own_process
-from model.engines.kernels import CACHE
+from model.checker.compiled.kernels import CACHE
 
 WORKERS = 2
 """Of TLC."""

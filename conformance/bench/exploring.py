@@ -15,10 +15,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from model.closed.bounds import bounded_gate
-from model.closed.worlds import World
-from model.engines.moves import program_of
-from model.engines.program import Program, all_words
+from model.checker.bounds import bounded_gate
+from model.checker.closed_model import World
+from model.checker.compiled.moves import program_of
+from model.checker.compiled.program import Program, all_words
 from model.events import Effects, Event
 
 Counted = tuple[int, int, float]
@@ -27,7 +27,7 @@ Counted = tuple[int, int, float]
 
 def python(channels: int, ids: int) -> Counted:
     """The explorer. It walks the gate and its environment; what was said is counted on its transitions."""
-    from model.engines.explore import explore
+    from model.checker.explore import explore
 
     begun = time.perf_counter()
     graph = explore(_world(channels, ids))
@@ -38,7 +38,7 @@ def python(channels: int, ids: int) -> Counted:
 def manifest(name: str) -> Counted:
     """The explorer on a model of spec/manifests, whose states have what TLC's have."""
     from conformance.compare.projection import projection_of
-    from model.engines.explore import explore
+    from model.checker.explore import explore
     from spec.manifest import load_manifest
 
     projection = projection_of(load_manifest()[name])
@@ -52,7 +52,7 @@ def manifest(name: str) -> Counted:
 
 def framed(name: str, records: int, cores: int) -> Counted:
     """The search of a composed dataflow. The seconds that the model takes to answer are told apart."""
-    from model.engines.framed import Framed
+    from model.checker.frames.search import Framed
 
     found = Framed(composed(name, records), cores=cores).explore()
     sys.stdout.write(f"answers {found.answers} asked {found.ask_seconds:.4f}\n")
@@ -61,7 +61,7 @@ def framed(name: str, records: int, cores: int) -> Counted:
 
 def columns(channels: int, ids: int) -> Counted:
     """The kernel over columns, on one core."""
-    from model.engines.columns import explore_columns
+    from model.checker.compiled.columns import explore_columns
 
     program = _program(channels, ids)
     begun = time.perf_counter()
@@ -71,7 +71,7 @@ def columns(channels: int, ids: int) -> Counted:
 
 def compiled(channels: int, ids: int, cores: int) -> Counted:
     """The compiled kernel."""
-    from model.engines.compiled import Compiled
+    from model.checker.compiled.search import Compiled
 
     found = Compiled(_program(channels, ids), cores=cores).explore()
     return found.labelled, found.transitions, found.search_seconds
@@ -79,7 +79,7 @@ def compiled(channels: int, ids: int, cores: int) -> Counted:
 
 def unlabelled(channels: int, ids: int, cores: int) -> Counted:
     """The compiled kernel, which asks every property and counts the states alone."""
-    from model.engines.compiled import Compiled
+    from model.checker.compiled.search import Compiled
     from model.properties import of_component
 
     bounded = bounded_gate(channels, ids, polled=False)

@@ -173,8 +173,8 @@ def _walked(adapter: Adapter, cases: int, pinned: Mapping[str, object], *, lengt
 
 
 def _exploration(*, channels: int, ids: int) -> Run:
-    from model.closed.worlds import gate_world
-    from model.engines.explore import explore
+    from model.checker.explore import explore
+    from model.gate.environment.aligned import gate_world
     from model.properties import of_component
 
     world = gate_world(channels, ids, counts_as_aligned=True, polled=False)

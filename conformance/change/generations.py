@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from model.channel import CHANNEL_PROFILES
-from model.coordinator_profiles import COORDINATOR_PROFILES
-from model.profiles import PROFILES
-from model.subtask_profiles import TASK_PROFILES
-from model.transactions import SINK_PROFILES
+from model.channel.channel import CHANNEL_PROFILES
+from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.gate.profiles import PROFILES
+from model.sink.two_phase_commit import SINK_PROFILES
+from model.subtask.profiles import TASK_PROFILES
 
 GENERATIONS: dict[str, Iterable[str]] = {
     "gate": PROFILES,

@@ -99,10 +99,10 @@ def command(
     from conformance.explore.models import KERNEL_IDS, MODELS, Size
     from conformance.report.progress import Progressing
     from conformance.verdict import Exit
-    from model.engines.explore import TooManyStatesError
-    from model.engines.renaming import NotInvariantError
-    from model.engines.symmetry import NotSymmetricError
-    from model.profiles import PROFILES
+    from model.checker.compiled.renaming import NotInvariantError
+    from model.checker.compiled.symmetry import NotSymmetricError
+    from model.checker.explore import TooManyStatesError
+    from model.gate.profiles import PROFILES
 
     if profile not in PROFILES:
         raise click.UsageError(f"--profile: {profile} is none of {', '.join(PROFILES)}")

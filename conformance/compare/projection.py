@@ -14,25 +14,29 @@ from conformance.compare import (
     projection_parts,
     projection_source,
 )
-from model.alignment import Gate
-from model.barriers import Announce, Inject, OptionedBarrier, Options
-from model.buffering import UNLIMITED
-from model.closed.buffer import OF_RECORDS, buffer_world
-from model.closed.offsets import offsets_world
-from model.closed.overtaking import PLAIN, RARE, Bounds, unaligned_world
-from model.closed.tracking import tracker_world
-from model.closed.worlds import World, gate_world, store_world
-from model.components.overtaking import ALIGNMENTS
-from model.components.store import TYPES
-from model.coordinator_profiles import CoordinatorProfile
-from model.engines.prove import Case
-from model.events import Add, Barrier, Cancel, Effect, EndOfPartition, Event, Record
-from model.network import Item
-from model.offsets import Reader, Remembered
-from model.profiles import NEWEST, PROFILES, Profile
-from model.store import Entry, Store
-from model.tracking import Tracked, Tracker
-from model.unaligned import new_gate
+from model.checker.closed_model import World
+from model.checker.prove import Case
+from model.coordinator.profiles import CoordinatorProfile
+from model.events import Effect, Event
+from model.gate.aligned import Gate
+from model.gate.buffering import UNLIMITED
+from model.gate.environment.aligned import gate_world
+from model.gate.environment.buffering import OF_RECORDS, buffer_world
+from model.gate.environment.tracking import tracker_world
+from model.gate.environment.unaligned import PLAIN, RARE, Bounds, unaligned_world
+from model.gate.events import Barrier, Cancel, EndOfPartition, Record
+from model.gate.polled_gate import Item
+from model.gate.profiles import NEWEST, PROFILES, Profile
+from model.gate.tracking import Tracked, Tracker
+from model.gate.unaligned import new_gate
+from model.gate.unaligned_events import Announce, Inject, OptionedBarrier, Options
+from model.gate.wire.unaligned import ALIGNMENTS
+from model.offsets.environment import offsets_world
+from model.offsets.offsets import Reader, Remembered
+from model.store.environment import store_world
+from model.store.events import Add
+from model.store.store import Entry, Store
+from model.store.wire import TYPES
 from spec.manifest import Model
 from spec.values import State
 
@@ -112,7 +116,7 @@ def _plain_words(event: Event, effects: tuple[Effect, ...]) -> Said:
 
 
 def _gate(constants: Mapping[str, int | bool], profile: Profile, *, injects: bool) -> Projection:
-    from model.cases.gate import gate_cases
+    from model.gate.proofs.aligned import gate_cases
 
     channels = int(constants["N"])
     counts_as_aligned = bool(constants["AfterFinish"])
@@ -137,7 +141,7 @@ def _gate(constants: Mapping[str, int | bool], profile: Profile, *, injects: boo
 
 
 def _unaligned(constants: Mapping[str, int | bool]) -> Projection:
-    from model.cases.overtaking import unaligned_cases
+    from model.gate.proofs.unaligned import unaligned_cases
 
     channels, timeout = int(constants["N"]), int(constants["Timeout"])
     alternating, counts_as_aligned = bool(constants["Alternating"]), bool(constants["AfterFinish"])
@@ -195,7 +199,7 @@ _ALIGNMENT_NAMES = {code: name for name, code in ALIGNMENTS.items()}
 
 
 def _tracker(constants: Mapping[str, int | bool], profile: Profile) -> Projection:
-    from model.cases.tracking import tracker_cases
+    from model.gate.proofs.tracking import tracker_cases
 
     channels, bound = int(constants["N"]), int(constants["Bound"])
     counts_as_aligned = bool(constants["AfterFinish"])
@@ -325,7 +329,7 @@ _STORE_WORDS = {"discard_checkpoint": "discard"}
 
 def _coordinator(configuration: projection_coordinator.Configuration) -> Projection:
     retain = int(configuration.numbers["Retain"])
-    from model.cases.met import met_cases
+    from model.coordinator.proofs.reached import met_cases
 
     world = projection_coordinator.relative_world(configuration.plan(), retain, configuration.scope())
 
@@ -370,7 +374,7 @@ def _dataflow(configuration: projection_coordinator.Configuration) -> Projection
 
 
 def _store(constants: Mapping[str, int | bool], profile: CoordinatorProfile) -> Projection:
-    from model.cases.published import store_cases
+    from model.store.proofs import store_cases
 
     retain, ids = int(constants["Retain"]), int(constants["M"])
 
@@ -402,7 +406,7 @@ def _source(constants: Mapping[str, int | bool]) -> Projection:
 
 
 def _offsets(constants: Mapping[str, int | bool]) -> Projection:
-    from model.cases.offsets import offsets_cases
+    from model.offsets.proofs import offsets_cases
 
     bound = int(constants["Bound"])
 

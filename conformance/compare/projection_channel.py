@@ -1,15 +1,15 @@
-"""The projection of a channel between two tasks: ChannelModel.tla and `model.exchange`."""
+"""The projection of a channel between two tasks: ChannelModel.tla and `model.channel.exchange`."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from model.barriers import ALIGNED, TIMED, UNALIGNED
-from model.channel import ARRIVED, AWAITED, CHANNEL_PROFILES, IDLE, Channel, ChannelProfile, Queue
-from model.channel_words import Datum, GiveBarrier, Mark, Notice, SendBarrier
-from model.closed.channel import exchange_world
-from model.closed.worlds import World
+from model.channel.channel import ARRIVED, AWAITED, CHANNEL_PROFILES, IDLE, Channel, ChannelProfile, Queue
+from model.channel.environment import exchange_world
+from model.channel.events import Datum, GiveBarrier, Mark, Notice, SendBarrier
+from model.channel.exchange import DONE, GIVEN_UP, OPEN, Book, Exchange
+from model.checker.closed_model import World
 from model.events import Effect, Event
-from model.exchange import DONE, GIVEN_UP, OPEN, Book, Exchange
+from model.gate.unaligned_events import ALIGNED, TIMED, UNALIGNED
 
 ALIGNMENTS = {"aligned": ALIGNED, "unaligned": UNALIGNED, "timeout": TIMED}
 _NAMES = {code: name for name, code in ALIGNMENTS.items()}

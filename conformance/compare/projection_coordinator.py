@@ -2,16 +2,16 @@
 
 What a configuration puts in the place of an operator makes the Python world: who is asked for what, who
 fails, which generation it is. The z3 relation is made for the shapes that a model meets
-(`model.cases.met`), where that takes seconds: 174 shapes and 846 paths for one pending checkpoint at a time
-and requests of one rank. Two at a time are 518 shapes and 3,872 paths already, five times as long, and
-requests that are put in their order take minutes; there TLC and the explorer alone are compared, and the
-proofs (`model.cases.coordinator`) ask the same step functions.
+(`model.coordinator.proofs.reached`), where that takes seconds: 174 shapes and 846 paths for one pending
+checkpoint at a time and requests of one rank. Two at a time are 518 shapes and 3,872 paths already, five
+times as long, and requests that are put in their order take minutes; there TLC and the explorer alone are
+compared, and the proofs (`model.coordinator.proofs.coordinator`) ask the same step functions.
 """
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from model.closed.relative import (
+from model.coordinator.environment.relative import (
     CheckpointFails,
     CheckpointSucceeds,
     Request,
@@ -20,39 +20,37 @@ from model.closed.relative import (
     handle_of,
     relative_world,
 )
-from model.components.store import TYPES
-from model.coordinator_events import AFTER, BEFORE, MAYBE, CoordinatorRestart, FailJob, StoreFails
-from model.coordinator_profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR, CoordinatorProfile
-from model.coordinator_state import RESTARTING, RUNNING, UNLIMITED, Coordinator, Plan
-from model.events import (
-    NONE,
-    Abort,
+from model.coordinator.events import (
+    AFTER,
+    BEFORE,
+    MAYBE,
     Acknowledged,
     AcknowledgeMessage,
-    Advance,
     Complete,
+    CoordinatorRestart,
     DeclineMessage,
     DiscardCheckpoint,
     DiscardState,
-    Effect,
-    Event,
-    Fail,
+    FailJob,
     FailTasks,
     JobStatus,
-    NotifyAbort,
-    NotifyComplete,
-    NotifySubsumed,
     Rejected,
     Restored,
     RestoreRequest,
+    StoreFails,
     TaskStatus,
     TriggerRequest,
     TriggerTask,
 )
-from model.failures import Failures
-from model.pending import NO_STATE, Pending
-from model.requests import Request as Waiting
-from model.store import CHECKPOINT, SAVEPOINT, Entry
+from model.coordinator.failures import Failures
+from model.coordinator.pending import NO_STATE, Pending
+from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR, CoordinatorProfile
+from model.coordinator.requests import Request as Waiting
+from model.coordinator.state import RESTARTING, RUNNING, UNLIMITED, Coordinator, Plan
+from model.events import NONE, Advance, Effect, Event, Fail, NotifyAbort, NotifyComplete, NotifySubsumed
+from model.gate.events import Abort
+from model.store.store import CHECKPOINT, SAVEPOINT, Entry
+from model.store.wire import TYPES
 
 Said = tuple[tuple[Any, ...], ...]
 

@@ -1,4 +1,4 @@
-"""The projection of the composed dataflow: Dataflow.tla and `model.dataflow`, state for state.
+"""The projection of the composed dataflow: Dataflow.tla and `model.dataflow.dataflow`, state for state.
 
 The constants of a configuration make the scope that the explorer walks, with channels and messages that
 have no bound. Nothing is said in a step, so a node is the job and how many snapshots could not be written.
@@ -15,16 +15,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from conformance.compare.projection_coordinator import FAULTS, Configuration, coordinator_of
-from model.alignment import Gate, new_gate
-from model.closed.dataflow import UNBOUNDED, Scope, dataflow_world
-from model.closed.worlds import World
-from model.dataflow import Content, Counts, Cut, Dataflow, Sent, Tasks, Wires, beginning
-from model.events import NONE, Barrier, Cancel, Event, Record, Step
-from model.messages import ABORT, ACKNOWLEDGE, COMPLETE, DECLINE, TRIGGER, Message
-from model.shared_state import new_shared_state
-from model.store import CHECKPOINT, SAVEPOINT
-from model.subtask import Subtask
-from model.transactions import Filed, SinkSnapshot
+from model.checker.closed_model import World
+from model.coordinator.shared_state import new_shared_state
+from model.dataflow.dataflow import Content, Counts, Cut, Dataflow, Sent, Tasks, Wires, beginning
+from model.dataflow.environment import UNBOUNDED, Scope, dataflow_world
+from model.dataflow.messages import ABORT, ACKNOWLEDGE, COMPLETE, DECLINE, TRIGGER, Message
+from model.events import NONE, Event, Step
+from model.gate.aligned import Gate, new_gate
+from model.gate.events import Barrier, Cancel, Record
+from model.sink.two_phase_commit import Filed, SinkSnapshot
+from model.store.store import CHECKPOINT, SAVEPOINT
+from model.subtask.subtask import Subtask
 
 OPERATOR, SINK, TO_SINK = 2, 3, 2
 """Tasks and the channel between them, as Dataflow.tla numbers them."""

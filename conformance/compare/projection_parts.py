@@ -3,14 +3,16 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from model.barriers import OptionedBarrier, TriggerUnaligned
-from model.closed.files import CompleteCheckpoint, Files, UseFiles, files_world
-from model.closed.overtaking import deciding_world
-from model.components.overtaking import ALIGNMENTS
-from model.events import DiscardState, Effect, Event, Fail, Trigger
-from model.shared_state import Registered
-from model.store import CHECKPOINT, Entry
-from model.unaligned import UnalignedGate
+from model.coordinator.environment.shared_state import CompleteCheckpoint, Files, UseFiles, files_world
+from model.coordinator.events import DiscardState
+from model.coordinator.shared_state import Registered
+from model.events import Effect, Event, Fail
+from model.gate.environment.unaligned import deciding_world
+from model.gate.events import Trigger
+from model.gate.unaligned import UnalignedGate
+from model.gate.unaligned_events import OptionedBarrier, TriggerUnaligned
+from model.gate.wire.unaligned import ALIGNMENTS
+from model.store.store import CHECKPOINT, Entry
 
 Said = tuple[tuple[Any, ...], ...]
 _ALIGNMENT_NAMES = {code: name for name, code in ALIGNMENTS.items()}

@@ -1,12 +1,12 @@
-"""The projection of a source's task: SourceModel.tla and `model.inducing`."""
+"""The projection of a source's task: SourceModel.tla and `model.source.source_task`."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from model.closed.source import source_world
-from model.closed.worlds import World
+from model.checker.closed_model import World
 from model.events import Status
-from model.inducing import FUNCTION, PLAIN, READER, SOURCE_PROFILES, Source
+from model.source.environment import source_world
+from model.source.source_task import FUNCTION, PLAIN, READER, SOURCE_PROFILES, Source
 
 
 def source_world_of(constants: Mapping[str, int | bool]) -> World:

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from conformance.compare.projection import Node, Projection, Said, projection_of
 from conformance.drive.directed import shape_of
-from model.engines.explore import Graph, explore
-from model.engines.prove import Case
-from model.engines.relation import DifferentCaseError, NotDeterministicError, Relation
+from model.checker.explore import Graph, explore
+from model.checker.prove import Case
+from model.checker.relation import DifferentCaseError, NotDeterministicError, Relation
 from model.events import Effects, Event, Rules
 from spec.manifest import Model
 from spec.stategraph import StateGraph, state_graph

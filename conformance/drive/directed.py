@@ -3,24 +3,28 @@
 A path is a conjunction of decisions. Its guard, as z3 holds it, is evaluated on the transitions of small
 state graphs; the first transition that satisfies it, with the shortest run that leads there, is the path's
 test case. Of the paths that no graph takes z3 proves some out of the reach of every run
-(`model.engines.reachable`); the others are told as beyond the bounds of the graphs.
+(`model.checker.reachable`); the others are told as beyond the bounds of the graphs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from model.cases import channel, coordinator, offsets, published, subtask
-from model.cases.aimed import aimed_cases
-from model.channel import NEWEST_CHANNEL
-from model.closed.free import free_worlds
-from model.components.script import Script, component_on_wire, script
-from model.engines.explore import Graph, explore
-from model.engines.prove import Case
-from model.engines.reachable import never_taken
-from model.engines.relation import relations_of
-from model.engines.symbolic import SymbolicBool, SymbolicInt
+from model.channel import proofs as channel_proofs
+from model.channel.channel import NEWEST_CHANNEL
+from model.checker.explore import Graph, explore
+from model.checker.prove import Case
+from model.checker.reachable import never_taken
+from model.checker.relation import relations_of
+from model.checker.symbolic import SymbolicBool, SymbolicInt
+from model.coordinator.proofs import coordinator as coordinator_proofs
 from model.events import Event
-from model.profiles import PROFILES
+from model.gate.environment.unrestricted import free_worlds
+from model.gate.profiles import PROFILES
+from model.gate.proofs.directed import aimed_cases
+from model.offsets import proofs as offsets_proofs
+from model.script import Script, component_on_wire, script
+from model.store.proofs import store_cases
+from model.subtask import proofs as subtask_proofs
 
 
 class Directed(NamedTuple):
@@ -111,22 +115,24 @@ def aimed(component: str, graphs: Sequence[Graph], *, thorough: bool) -> Iterato
 def cases_of(component: str) -> Iterable[Case]:
     """The cases whose paths are looked for in the closed models of a component."""
     if component == "channel":
-        ends = (channel.sender_cases, channel.receiver_cases)
+        ends = (channel_proofs.sender_cases, channel_proofs.receiver_cases)
         return [case for cases in ends for length in (0, 1) for case in cases(length, NEWEST_CHANNEL)]
     if component == "subtask":
         shapes = [(aborted, running) for aborted in (0, 1, 2) for running in (0, 1, 2)]
-        return [case for aborted, running in shapes for case in subtask.subtask_cases(aborted, running, 2)]
+        return [
+            case for aborted, running in shapes for case in subtask_proofs.subtask_cases(aborted, running, 2)
+        ]
     if component == "store":
         sizes = ((1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2))
-        return [case for retain, entries in sizes for case in published.store_cases(retain, entries)]
+        return [case for retain, entries in sizes for case in store_cases(retain, entries)]
     if component == "offsets":
-        return [*offsets.offsets_cases(1), *offsets.offsets_cases(2)]
+        return [*offsets_proofs.offsets_cases(1), *offsets_proofs.offsets_cases(2)]
     if component == "coordinator":
         shapes3 = ((0, 0, 0), (0, 0, 1), (1, 0, 0), (1, 0, 1), (2, 0, 0), (2, 1, 0))
         return [
             case
             for pending, queue, stored in shapes3
-            for case in coordinator.coordinator_cases(2, pending, queue, stored, 2)
+            for case in coordinator_proofs.coordinator_cases(2, pending, queue, stored, 2)
         ]
     return []
 
@@ -177,7 +183,7 @@ def _form(value: Any) -> Any:  # noqa: ANN401 - any part of a record
 
 def graphs_of(component: str) -> Iterator[Graph]:
     """The state graphs of the closed models of a component, all its modes and levels, with transitions."""
-    from model.closed.worlds import small_worlds
+    from model.closed_models import small_worlds
 
     for world in small_worlds():
         if component_on_wire(world.component) == component and world.toured:

@@ -10,7 +10,7 @@ from conformance.drive.generate_tracking import CONFIGS as TRACKING_CONFIGS
 from conformance.drive.generate_tracking import tracking_chooser
 from conformance.drive.generate_unaligned import CONFIGS as UNALIGNED_CONFIGS
 from conformance.drive.generate_unaligned import unaligned_chooser
-from model.profiles import NEWEST
+from model.gate.profiles import NEWEST
 
 
 def gate_chooser(config: Wire, rng: Random, *, injects: bool = False) -> Chooser:

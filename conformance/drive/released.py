@@ -9,7 +9,7 @@ from conformance.drive.generate_unaligned import MODES as OVERTAKING
 from conformance.drive.known import Known
 from conformance.drive.lockstep import Divergence
 from conformance.verdict import Verdict
-from model.profiles import PROFILES
+from model.gate.profiles import PROFILES
 
 
 @dataclass(frozen=True)

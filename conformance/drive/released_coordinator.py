@@ -16,7 +16,7 @@ from conformance.drive.oracle import Edge, Oracle
 from conformance.drive.released import Target
 from conformance.drive.search import BATCHES, Search
 from conformance.drive.stream import Case, has_failed
-from model.requests import QUEUE_LIMIT
+from model.coordinator.requests import QUEUE_LIMIT
 
 COMPONENTS = ("coordinator", "store")
 LENGTH = 50

@@ -14,7 +14,7 @@ from conformance.drive.oracle import Edge, Oracle
 from conformance.drive.released import Target
 from conformance.drive.search import BATCHES, LENGTH, Search
 from conformance.drive.stream import Case, has_failed
-from model.profiles import PROFILES
+from model.gate.profiles import PROFILES
 
 INJECTED = 0.02
 """How often a sequence of mode exactly-once triggers the task itself, where the generation does so.

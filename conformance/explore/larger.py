@@ -8,12 +8,12 @@ seconds to compile each one where no cache has it, and saves them only in larger
 from functools import partial
 from typing import NamedTuple
 
-from model.closed.bounds import Bounded, bounded_gate
-from model.closed.worlds import World
-from model.engines.columns import explore_columns
-from model.engines.explore import Violation, explore
-from model.engines.moves import program_of
-from model.profiles import NEWEST, PROFILES, Profile
+from model.checker.bounds import Bounded, bounded_gate
+from model.checker.closed_model import World
+from model.checker.compiled.columns import explore_columns
+from model.checker.compiled.moves import program_of
+from model.checker.explore import Violation, explore
+from model.gate.profiles import NEWEST, PROFILES, Profile
 from model.properties import Property
 
 UP_TO = 3

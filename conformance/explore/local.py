@@ -5,11 +5,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from conformance.explore.models import Chosen
-from model.engines.explore import Violation, explore
+from model.checker.explore import Violation, explore
 from model.properties import of_component
 
 if TYPE_CHECKING:
-    from model.engines.program import Program
+    from model.checker.compiled.program import Program
 
 Progress = Callable[[int, int], None]
 """Told how many states are known, and the depth."""
@@ -74,10 +74,10 @@ def followed(chosen: Chosen, reading: Reading) -> tuple["Program", float]:
 
     Raises NotSymmetricError and NotInvariantError where z3 does not prove what is asked to be divided out.
     """
-    from model.engines.moves import program_of  # z3 takes long to import
-    from model.engines.program import all_words
-    from model.engines.renaming import for_every_id
-    from model.engines.symmetry import reduced
+    from model.checker.compiled.moves import program_of  # z3 takes long to import
+    from model.checker.compiled.program import all_words
+    from model.checker.compiled.renaming import for_every_id
+    from model.checker.compiled.symmetry import reduced
 
     assert chosen.bounds is not None
     begun = perf_counter()
@@ -113,7 +113,7 @@ def compiled(
     chosen: Chosen, limit: int, *, reading: Reading, cores: int, expected: int = 0, progress: Progress
 ) -> Explored:
     """The compiled kernel of a model that has bounds."""
-    from model.engines.compiled import Compiled  # numba takes a second to import
+    from model.checker.compiled.search import Compiled  # numba takes a second to import
 
     program, seconds = followed(chosen, reading)
     found = Compiled(program, cores=cores).explore(limit=limit, expected=expected, progress=progress)
@@ -137,7 +137,7 @@ def compiled(
 
 def framed(chosen: Chosen, limit: int, *, cores: int, expected: int = 0, progress: Progress) -> Explored:
     """A model without a kernel, whose moves are looked up in tables of what it has answered."""
-    from model.engines.framed import Framed
+    from model.checker.frames.search import Framed
 
     properties = of_component(chosen.world.component)
     found = Framed(chosen.world, properties, cores=cores).explore(

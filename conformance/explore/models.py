@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from model.closed import dataflow
-from model.closed.bounds import (
+from model.checker.bounds import (
     Bounds,
     Symmetry,
     bounded_coordinator,
@@ -12,8 +11,9 @@ from model.closed.bounds import (
     channels_of_gate,
     tasks_of_coordinator,
 )
-from model.closed.worlds import World
-from model.profiles import PROFILES
+from model.checker.closed_model import World
+from model.dataflow import environment as dataflow_environment
+from model.gate.profiles import PROFILES
 
 KERNEL_IDS = 2
 """With more ids a coordinator has too many paths for a kernel; its moves are looked up in tables."""
@@ -63,19 +63,19 @@ def _coordinator(size: Size) -> Chosen:
     return Chosen(*bounded, tasks_of_coordinator(size.tasks))
 
 
-def _dataflow(scope: dataflow.Scope) -> Callable[[Size], Chosen]:
-    return lambda _: Chosen(dataflow.dataflow_world(scope), None)
+def _dataflow(scope: dataflow_environment.Scope) -> Callable[[Size], Chosen]:
+    return lambda _: Chosen(dataflow_environment.dataflow_world(scope), None)
 
 
 MODELS: Mapping[str, Callable[[Size], Chosen]] = {
     "gate": _gate,
     "coordinator": _coordinator,
-    "dataflow-twice": _dataflow(dataflow.TWICE),
-    "dataflow-zombies": _dataflow(dataflow.ZOMBIES),
-    "dataflow-expiry": _dataflow(dataflow.EXPIRY),
-    "dataflow-replaced": _dataflow(dataflow.REPLACED),
-    "dataflow-replay": _dataflow(dataflow.REPLAY),
-    "dataflow-overtaking": _dataflow(dataflow.OVERTAKING),
-    "dataflow-beside": _dataflow(dataflow.BESIDE),
+    "dataflow-twice": _dataflow(dataflow_environment.TWICE),
+    "dataflow-zombies": _dataflow(dataflow_environment.ZOMBIES),
+    "dataflow-expiry": _dataflow(dataflow_environment.EXPIRY),
+    "dataflow-replaced": _dataflow(dataflow_environment.REPLACED),
+    "dataflow-replay": _dataflow(dataflow_environment.REPLAY),
+    "dataflow-overtaking": _dataflow(dataflow_environment.OVERTAKING),
+    "dataflow-beside": _dataflow(dataflow_environment.BESIDE),
 }
-"""By name. Those of the composition have the sizes that `model.closed.dataflow` gives them."""
+"""By name. Those of the composition have the sizes that `model.dataflow.environment` gives them."""

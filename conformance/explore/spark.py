@@ -23,11 +23,11 @@ import pyarrow as pa
 
 from conformance.explore import states
 from conformance.explore.levels import Kept, Level, Search, load, sweep
-from model.engines.asking import Asking
-from model.engines.columns import ColumnKernel, Columns, columns_of
-from model.engines.explore import TooManyStatesError, Violation
-from model.engines.program import Program
-from model.engines.retrace import DisagreementError, Words, broken_start, retraced
+from model.checker.compiled.columns import ColumnKernel, Columns, columns_of
+from model.checker.compiled.program import Program
+from model.checker.compiled.retrace import DisagreementError, Words, broken_start, retraced
+from model.checker.explore import TooManyStatesError, Violation
+from model.checker.predicates import Asking
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

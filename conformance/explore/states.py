@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from model.engines.columns import Column, Columns
+from model.checker.compiled.columns import Column, Columns
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 Numbers = np.ndarray[Any, np.dtype[np.int64]]

@@ -29,11 +29,11 @@ def main(identity: str) -> dict[str, Any]:
 
 def drive_model(mutant: Mutant) -> dict[str, Any]:
     """Explore the closed models of the component; the shortest run to a broken property."""
-    from model.closed.worlds import small_worlds
+    from model.checker.explore import explore
+    from model.closed_models import small_worlds
     from model.components import COMPONENTS
-    from model.components.script import component_on_wire, script
-    from model.engines.explore import explore
     from model.properties import of_component
+    from model.script import component_on_wire, script
 
     for world in small_worlds():
         if world.component == mutant.component:
@@ -90,7 +90,7 @@ def toured(component: str, adapter: "Adapter") -> "Divergence | None":
     from conformance.drive.lockstep import replay
     from conformance.drive.oracle import Oracle
     from conformance.drive.tours import tours
-    from model.components.script import script
+    from model.script import script
 
     for graph in graphs_of(component):
         edges = [(edge.source, edge.event, edge.target) for edge in graph.transitions]

@@ -13,8 +13,8 @@ from conformance.observe.causes import Key, Need
 from conformance.observe.eventlog import EventLogError, Line, LogFile
 from conformance.observe.replay import Effects, Rejected, Replayed, unknown_effect
 from conformance.observe.run import Attempt, Run, Settings, task_of
-from model.components.coordinator import CoordinatorSession
-from model.store import CHECKPOINT, Entry
+from model.coordinator.wire.coordinator import CoordinatorSession
+from model.store.store import CHECKPOINT, Entry
 
 CHECKPOINT_TYPE = "checkpoint"
 """Of what belongs to the job itself; savepoints, whether they stop it or not, are their users'."""

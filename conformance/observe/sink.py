@@ -13,7 +13,7 @@ from conformance.observe.eventlog import Line, LogFile
 from conformance.observe.replay import Rejected, Replayed
 from conformance.observe.run import Attempt, Run
 from model.components import COMPONENTS
-from model.transactions import Filed, Sink, SinkSnapshot
+from model.sink.two_phase_commit import Filed, Sink, SinkSnapshot
 
 _ORDERED = ("snapshot", "notify_complete", "notify_abort")
 _RULE = {"snapshot": "SINK-02", "notify_complete": "SINK-03", "notify_abort": "SINK-05"}

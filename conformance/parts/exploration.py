@@ -12,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
-from model.engines.explore import Violation
+from model.checker.explore import Violation
 
 
 class Explored(NamedTuple):
@@ -30,8 +30,8 @@ class Explored(NamedTuple):
 def run(context: Context) -> PartResult:
     """Explore every small closed model, the composition, and the larger gates."""
     from conformance.explore.larger import larger_models
-    from model.closed.dataflow import SCOPES, SHORT
-    from model.closed.worlds import small_worlds
+    from model.closed_models import small_worlds
+    from model.dataflow.environment import SCOPES, SHORT
 
     composed = 1 if context.quick else len(SCOPES if context.thorough else SHORT)
     places = [*range(-composed, 0), *range(len(small_worlds()))]  # the long ones first
@@ -64,9 +64,9 @@ def run(context: Context) -> PartResult:
 
 def exhaust(place: int) -> Explored:
     """One closed model by its number; the negative ones are scopes of the composed dataflow, from -1 down."""
-    from model.closed.dataflow import SCOPES, dataflow_world
-    from model.closed.worlds import small_worlds
-    from model.engines.explore import explore
+    from model.checker.explore import explore
+    from model.closed_models import small_worlds
+    from model.dataflow.environment import SCOPES, dataflow_world
     from model.properties import of_component
 
     world = dataflow_world(SCOPES[-place - 1]) if place < 0 else small_worlds()[place]

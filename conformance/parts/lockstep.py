@@ -29,8 +29,8 @@ from conformance.parts.result import Context, Finding, PartResult, verdict_of
 from conformance.report import words
 from conformance.report.saved import save
 from conformance.report.story import Telling, tell
-from model.components.script import Script, script
-from model.engines.explore import Graph
+from model.checker.explore import Graph
+from model.script import Script, script
 
 WALKS = {
     "gate": 2500,

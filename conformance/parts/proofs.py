@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
-from model.engines.prove import Assumed, Case, Refutation, Report, open_components
+from model.checker.prove import Assumed, Case, Refutation, Report, open_components
 from model.generations import CLAIMS
 
 SHARES_PER_PROCESS = 12
@@ -86,7 +86,7 @@ def closure_of(reports: Sequence[Report]) -> str:
 
 def _share(number: int, of: int, channels: int, thorough: bool) -> Report:
     """The block with this number, of so many, asked of every property: neighbours share what z3 has found."""
-    from model.engines.prove import prove
+    from model.checker.prove import prove
     from model.properties import PROPERTIES
 
     cases = _cases(channels, thorough)
@@ -98,7 +98,7 @@ def _share(number: int, of: int, channels: int, thorough: bool) -> Report:
 @cache
 def _cases(channels: int, thorough: bool) -> Sequence[Case]:
     """All of them, made once in a process."""
-    from model.cases.published import all_cases, thorough_cases
+    from model.proofs import all_cases, thorough_cases
 
     return (*all_cases(channels=channels), *(thorough_cases() if thorough else ()))
 
@@ -139,8 +139,8 @@ def _findings(refutations: list[Refutation]) -> Iterator[Finding]:
 
 def _shortest_run(rule: str) -> list[str]:
     """The events from the start of a closed model to the first step that breaks the rule."""
-    from model.closed.worlds import small_worlds
-    from model.engines.explore import explore
+    from model.checker.explore import explore
+    from model.closed_models import small_worlds
     from model.properties import PROPERTIES
 
     stated = tuple(known for known in PROPERTIES if known.rule == rule)

@@ -22,7 +22,7 @@ from conformance.drive.released_sink import SinkSearch
 from conformance.drive.released_sink import target as sink_target
 from conformance.drive.search import Search, conform
 from conformance.machine import cores
-from model.profiles import PROFILES
+from model.gate.profiles import PROFILES
 
 MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
 LEVELS = ("handler", "polled")

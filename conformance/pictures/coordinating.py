@@ -4,13 +4,19 @@ They are closed models, each about one subject, with what the subject does not n
 """
 
 from conformance.pictures.graph import Closed
-from model.closed.coordinator import Scope, answers, subject_world
-from model.components.store import TYPES
-from model.coordinator_events import MasterAnswer, TriggerFails
-from model.coordinator_profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
-from model.coordinator_state import Coordinator, Plan
-from model.events import AcknowledgeMessage, DeclineMessage, Event, TriggerRequest
-from model.store import CHECKPOINT, SAVEPOINT
+from model.coordinator.environment.subjects import Scope, answers, subject_world
+from model.coordinator.events import (
+    AcknowledgeMessage,
+    DeclineMessage,
+    MasterAnswer,
+    TriggerFails,
+    TriggerRequest,
+)
+from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
+from model.coordinator.state import Coordinator, Plan
+from model.events import Event
+from model.store.store import CHECKPOINT, SAVEPOINT
+from model.store.wire import TYPES
 
 _ONE_SOURCE = Plan((True,), timeout=100, max_concurrent=1, profile=NEWEST_COORDINATOR)
 

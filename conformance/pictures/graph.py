@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import networkx as nx
 
 from conformance.adapters.protocol import Wire
-from model.closed.worlds import World
+from model.checker.closed_model import World
 from model.components import COMPONENTS, PARTS, WireError
 from model.events import Event
 

@@ -6,15 +6,16 @@ They are closed models, and not components of the wire: their environments say w
 from typing import Any
 
 from conformance.pictures.graph import Closed
-from model.barriers import UNALIGNED
-from model.channel import Queue
-from model.channel_words import Datum, Emit, SendBarrier, Transfer
-from model.closed.channel import exchange_world
-from model.closed.dataflow import Scope, dataflow_world
-from model.closed.worlds import World
-from model.dataflow import Channel, Dataflow, Wires
-from model.events import Event, Record
-from model.exchange import Exchange
+from model.channel.channel import Queue
+from model.channel.environment import exchange_world
+from model.channel.events import Datum, Emit, SendBarrier, Transfer
+from model.channel.exchange import Exchange
+from model.checker.closed_model import World
+from model.dataflow.dataflow import Channel, Dataflow, Wires
+from model.dataflow.environment import Scope, dataflow_world
+from model.events import Event
+from model.gate.events import Record
+from model.gate.unaligned_events import UNALIGNED
 
 
 def _queue(items: Queue) -> str:

@@ -13,13 +13,9 @@ import z3
 from conformance.adapters.protocol import Wire
 from conformance.refusals.asked import Asked
 from conformance.refusals.guards import Values, failing, names_of
+from model.checker.paths import paths, solver_with
+from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError
 from model.components import COMPONENTS, PARTS, Component, WireError
-from model.engines.following import paths, solver_with
-from model.engines.symbolic import (
-    SymbolicBool,
-    SymbolicInt,
-    SymbolicUseError,
-)
 
 MOST = 150
 """So many ways are looked at beside what happens; sorting symbols has more ways than anybody can read."""

@@ -11,15 +11,9 @@ import z3
 
 from conformance.refusals.candidates import Candidate, Candidates, equals
 from conformance.refusals.guards import plain, short
+from model.checker.paths import paths, satisfiable, solver_with
+from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError, bool_term, int_term
 from model.components import COMPONENTS, PARTS
-from model.engines.following import paths, satisfiable, solver_with
-from model.engines.symbolic import (
-    SymbolicBool,
-    SymbolicInt,
-    SymbolicUseError,
-    bool_term,
-    int_term,
-)
 
 
 class Conflict(NamedTuple):

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import z3
 
-from model.engines.following import satisfiable, solver_with
-from model.engines.relation import evaluate, source
+from model.checker.paths import satisfiable, solver_with
+from model.checker.relation import evaluate, source
 
 Values = dict[str, int | bool]
 

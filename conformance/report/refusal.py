@@ -13,8 +13,8 @@ from conformance.refusals.conflict import conflict, same_as
 from conformance.refusals.guards import Guard, guards_of, text
 from conformance.report import words
 from conformance.report.columns import NARROW
+from model.checker.symbolic import SymbolicBool, SymbolicInt
 from model.components import COMPONENTS, PARTS
-from model.engines.symbolic import SymbolicBool, SymbolicInt
 
 SHOWN = 6
 """Actions that are told; those nearest to what was said and to what is."""

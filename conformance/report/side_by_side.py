@@ -5,6 +5,7 @@ gave the very answers of the model; where it did not, the page says so.
 """
 
 import ast
+import inspect
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
@@ -17,11 +18,11 @@ from conformance.drive.oracle import Oracle
 from conformance.report import coordinator_scenario, words
 from conformance.report.coordinator_scenario import ScenarioError
 from model.components import WireError
-from model.components.words import to_wire
-from model.coordinator_profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
+from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
+from model.fields import to_wire
+from model.gate.profiles import NEWEST, PROFILES
 from model.generations import CLAIMS, contrasts
-from model.profiles import NEWEST, PROFILES
-from model.subtask_profiles import NEWEST_TASK, TASK_PROFILES
+from model.subtask.profiles import NEWEST_TASK, TASK_PROFILES
 
 INTRODUCTION = """\
 # Generations side by side
@@ -177,7 +178,7 @@ def _section(scenario: Scenario, driven: Sequence[Seen | None]) -> str:
 def _switches() -> str:
     """Every switch of a gate with its sentence and the generations in which it is on."""
     releases = {one: one.releases for one in PROFILES.values()}
-    return "\n".join(["## The switches of a gate", "", *_table("profiles.py", releases, NEWEST)]) + "\n"
+    return "\n".join(["## The switches of a gate", "", *_table(releases, NEWEST)]) + "\n"
 
 
 def _task_switches() -> str:
@@ -189,7 +190,7 @@ def _task_switches() -> str:
         "A release stands for itself and those up to the next. These facts were read in the bytecode of the "
         "released jars; the adapter drives their gates, and not their subtasks.",
         "",
-        *_table("subtask_profiles.py", releases, NEWEST_TASK),
+        *_table(releases, NEWEST_TASK),
     ]
     return "\n".join(lines) + "\n"
 
@@ -203,22 +204,24 @@ def _coordinator_switches() -> str:
         "A release stands for itself and those up to the next, `1.9` for 1.10 too. Those from 1.10 on are "
         "driven (`barrierspec flink conform --component coordinator`).",
         "",
-        *_table("coordinator_profiles.py", releases, NEWEST_COORDINATOR),
+        *_table(releases, NEWEST_COORDINATOR),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _table(room: str, releases: Mapping[Any, str], newest: object) -> list[str]:
+def _table(releases: Mapping[Any, str], newest: object) -> list[str]:
     lines = [_row(["switch", "on", "what it means"]), _row(["---"] * 3)]
-    for name, meaning in _sentences(room, newest).items():
+    for name, meaning in _sentences(newest).items():
         on = [told for one, told in releases.items() if getattr(one, name)]
         lines.append(_row([f"`{name}`", ", ".join(on) or "-", meaning]))
     return lines
 
 
-def _sentences(room: str, newest: object) -> dict[str, str]:
-    """The sentence under each switch of a room of profiles."""
-    tree = ast.parse(resources.files("model").joinpath(room).read_text(encoding="utf-8"))
+def _sentences(newest: object) -> dict[str, str]:
+    """The sentence under each switch of the profiles of `newest`."""
+    module = inspect.getmodule(type(newest))
+    assert module is not None
+    tree = ast.parse(inspect.getsource(module))
     found: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef) and node.name == type(newest).__name__:

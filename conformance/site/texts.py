@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
+from conformance.protocol_modules import all_protocol_files
 from model.properties import PROPERTIES
 from spec.modules import definitions, module_text
 from spec.rules import Rule
@@ -52,8 +53,8 @@ def spec_steps(rule: Rule) -> list[Excerpt]:
 
 
 def model_steps(rule: Rule) -> list[Excerpt]:
-    """The functions of the protocol rooms of `model/` that cite it; of functions in functions the inner."""
-    return [one for one in _functions("model", "*.py") if rule.id in one.text]
+    """The functions of the protocol that cite it; of functions in functions the inner."""
+    return [one for one in _protocol_functions() if rule.id in one.text]
 
 
 def implementation(rule: Rule) -> list[Excerpt]:
@@ -98,6 +99,12 @@ def _comment_above(lines: list[str], line: int) -> int:
     while line > 1 and line - 2 < len(lines) and re.fullmatch(r"\(\*.*\*\)", lines[line - 2].strip()):
         line -= 1
     return line
+
+
+@cache
+def _protocol_functions() -> tuple[Excerpt, ...]:
+    root = Path(str(resources.files("model"))).parent
+    return tuple(one for path in all_protocol_files() for one in _functions_of(path, root))
 
 
 @cache

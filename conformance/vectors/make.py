@@ -15,7 +15,7 @@ from conformance.report.side_by_side import scenarios
 from conformance.vectors.transcripts import Transcript
 from conformance.vectors.vector import Vector, vector_of
 from model.components import WireError
-from model.components.script import script
+from model.script import script
 
 SMALL = 500
 """Closed models with at most so many transitions are toured."""

@@ -6,7 +6,7 @@
 (* before this channel's barrier comes, because another channel's has; it  *)
 (* may be given up; the job may fail and go on from any complete           *)
 (* checkpoint. The Python reference model describes the same system        *)
-(* (model.exchange).                                                       *)
+(* (model.channel.exchange).                                                       *)
 (***************************************************************************)
 EXTENDS Channel
 

@@ -137,7 +137,7 @@ def test_a_change_of_behaviour_has_to_be_declared(repository):
     assert unchanged.return_value == 0
     assert "are as they are in HEAD" in unchanged.output
 
-    edit(repository / "model/offsets.py", "(Ignored(checkpoint),)", "()")
+    edit(repository / "model/offsets/offsets.py", "(Ignored(checkpoint),)", "()")
     undeclared = invoke(gate, "--base", "HEAD", "--component", "offsets")
     assert undeclared.return_value == 1
     assert "incompatible" in undeclared.output
@@ -159,7 +159,7 @@ def test_a_change_of_behaviour_has_to_be_declared(repository):
 
 def test_a_revision_writes_runs_for_the_paths_of_its_own_functions(repository, tmp_path_factory):
     into = tmp_path_factory.mktemp("written")
-    edit(repository / "model/offsets.py", "(Ignored(checkpoint),)", "()")
+    edit(repository / "model/offsets/offsets.py", "(Ignored(checkpoint),)", "()")
     with revision(repository, None) as side:
         write_vectors(side, into, ("offsets",), 1)
     ends = [vector.steps[-1].effects for vector in vectors_in(into, "offsets") if vector.origin == "path"]

@@ -8,13 +8,13 @@ import pytest
 from conformance.drive.directed import directed_at, directed_cases, every_gate
 from conformance.drive.oracle import Oracle
 from conformance.parts.released import Order
-from model.cases.aimed import aimed_cases
-from model.closed.free import free_worlds
-from model.closed.worlds import gate_world
-from model.engines.explore import explore
-from model.engines.reachable import never_taken
-from model.engines.relation import relations_of
-from model.profiles import PROFILES
+from model.checker.explore import explore
+from model.checker.reachable import never_taken
+from model.checker.relation import relations_of
+from model.gate.environment.aligned import gate_world
+from model.gate.environment.unrestricted import free_worlds
+from model.gate.profiles import PROFILES
+from model.gate.proofs.directed import aimed_cases
 
 CHEAP = [gate for gate in every_gate() if gate[0] != "alternating" and gate[1] in ("flink-1.7", "flink-1.11")]
 

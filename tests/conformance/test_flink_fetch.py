@@ -148,7 +148,7 @@ def test_pip_is_asked_for_the_file_that_holds_the_jar(tmp_path):
 
 
 def test_the_list_is_whole():
-    from model.profiles import PROFILES
+    from model.gate.profiles import PROFILES
 
     listed = releases.releases()
     assert [known.minor for known in listed.values()] == sorted(known.minor for known in listed.values())

@@ -7,10 +7,10 @@ from conformance.explore.larger import UP_TO, Larger, searched
 from conformance.parts import exploration
 from conformance.parts.result import Context
 from conformance.verdict import Verdict
-from model.closed.bounds import Bounded, bounded_gate
-from model.closed.worlds import World
-from model.engines.explore import explore
-from model.events import Barrier
+from model.checker.bounds import Bounded, bounded_gate
+from model.checker.closed_model import World
+from model.checker.explore import explore
+from model.gate.events import Barrier
 from model.properties import of_component
 
 GATE = of_component("gate")

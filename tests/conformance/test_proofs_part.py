@@ -3,13 +3,13 @@
 from conformance.parts import proofs
 from conformance.parts.result import Context
 from conformance.verdict import Verdict
-from model.cases.coordinator import coordinator_cases
-from model.cases.gate import gate_cases
-from model.cases.offsets import all_offsets_cases
-from model.cases.published import store_cases
-from model.engines.prove import Report, open_components, prove
-from model.profiles import PROFILES
+from model.checker.prove import Report, open_components, prove
+from model.coordinator.proofs.coordinator import coordinator_cases
+from model.gate.profiles import PROFILES
+from model.gate.proofs.aligned import gate_cases
+from model.offsets.proofs import all_offsets_cases
 from model.properties import PROPERTIES
+from model.store.proofs import store_cases
 
 
 def test_a_case_that_the_invariants_exclude_proves_nothing():

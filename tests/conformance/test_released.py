@@ -19,7 +19,7 @@ from conformance.drive.released_gate import GateSearch, GateTarget, alphabet
 from conformance.parts.released import LEVELS, MODES
 from conformance.report import released as told
 from conformance.verdict import Verdict
-from model.components.script import Script
+from model.script import Script
 
 conform = partial(search.conform, kind=GateSearch)
 TARGET = GateTarget("9.9.9", "flink-1.14", "exactly-once", "handler", after_finish=True)

@@ -16,7 +16,7 @@ from conformance.drive.search import conform
 from conformance.parts.released import Order, conform_one, targets_of
 from conformance.report import released as told
 from conformance.verdict import Verdict
-from model.channel import CHANNEL_PROFILES
+from model.channel.channel import CHANNEL_PROFILES
 
 SERVE = [sys.executable, "-m", "conformance.cli", "serve", "impl"]
 

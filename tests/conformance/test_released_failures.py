@@ -10,7 +10,7 @@ from conformance.drive.oracle import Oracle
 from conformance.drive.released_failures import FailuresSearch, reasons, target
 from conformance.parts.released import targets_of
 from model.components import PARTS
-from model.failures import Failures
+from model.coordinator.failures import Failures
 
 PAGE = Path(__file__).parents[2] / "docs" / "released-flinks.md"
 

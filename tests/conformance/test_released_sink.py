@@ -13,7 +13,7 @@ from conformance.drive.search import conform, edges_of
 from conformance.parts.released import targets_of
 from conformance.report import released as told
 from conformance.verdict import Verdict
-from model.transactions import SINK_PROFILES
+from model.sink.two_phase_commit import SINK_PROFILES
 
 SERVE = [sys.executable, "-m", "conformance.cli", "serve", "impl"]
 

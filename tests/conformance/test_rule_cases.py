@@ -19,7 +19,7 @@ from conformance.drive.rule_cases import FILE, RuleCase, fires, play_rule_cases,
 from conformance.drive.shrink import fewest_events
 from conformance.drive.walks import LENGTH, walks
 from conformance.verdict import Verdict
-from model.coordinator_profiles import NEWEST_COORDINATOR
+from model.coordinator.profiles import NEWEST_COORDINATOR
 
 OPTIONS = ("mode", "profile", "level", "checkpoints_after_tasks_finish")
 """What decides which rules can fire."""

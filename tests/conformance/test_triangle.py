@@ -4,13 +4,14 @@ import pytest
 
 from conformance.compare.projection import ProjectionError, projection_of
 from conformance.compare.triangle import INSIDE, OUTSIDE, compare
-from model import transactions
-from model.alignment import Gate
-from model.closed import dataflow as closed_dataflow
-from model.closed.relative import relative
-from model.coordinator_events import CoordinatorRestart
-from model.coordinator_state import Coordinator
-from model.events import Barrier, DeclineMessage, Event, Step
+from model.coordinator.environment.relative import relative
+from model.coordinator.events import CoordinatorRestart, DeclineMessage
+from model.coordinator.state import Coordinator
+from model.dataflow import environment as dataflow_environment
+from model.events import Event, Step
+from model.gate.aligned import Gate
+from model.gate.events import Barrier
+from model.sink import two_phase_commit
 from model.steps import step_of
 from spec.manifest import load_manifest
 from spec.stategraph import state_graph
@@ -137,12 +138,14 @@ def test_a_composed_dataflow_that_reads_blocked_channels_is_named(unblocked):
 
 def test_a_broken_model_of_the_dataflow_is_named(unblocked, monkeypatch):
     model = MODELS["broken_dataflow_unblocked"]
-    monkeypatch.setattr(closed_dataflow, "is_readable", lambda tasks, channel: bool(tasks.inputs[channel]))
+    monkeypatch.setattr(
+        dataflow_environment, "is_readable", lambda tasks, channel: bool(tasks.inputs[channel])
+    )
     agreement = compare(model.name, unblocked, projection_of(model))
     assert agreement.difference is None  # broken alike, they agree
     assert (agreement.states, agreement.edges) == (len(unblocked.nodes), len(unblocked.edges))
 
-    monkeypatch.setattr(transactions, "on_notify_complete", lambda sink, checkpoint: Step(sink, (), ()))
+    monkeypatch.setattr(two_phase_commit, "on_notify_complete", lambda sink, checkpoint: Step(sink, (), ()))
     difference = compare(model.name, unblocked, projection_of(model)).difference
     assert difference is not None
     assert difference.sides == OUTSIDE

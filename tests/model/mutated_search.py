@@ -14,11 +14,11 @@ from conformance.mutants.source_edit import install
 def main(identity: str) -> None:
     mutant = next(known for known in load_catalogue() if known.id == identity)
     install(mutant.module, mutant.find, mutant.replace)
-    from model.closed.bounds import bounded_gate
-    from model.engines.columns import explore_columns
-    from model.engines.explore import explore
-    from model.engines.moves import program_of
-    from model.profiles import PROFILES
+    from model.checker.bounds import bounded_gate
+    from model.checker.compiled.columns import explore_columns
+    from model.checker.compiled.moves import program_of
+    from model.checker.explore import explore
+    from model.gate.profiles import PROFILES
     from model.properties import of_component
 
     properties = of_component("gate")

@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 
 from conformance.compare.projection import projection_of
-from model.alignment import Gate
-from model.closed.bounds import Bounds, bounded_gate
-from model.engines.columns import columns_of, explore_columns
-from model.engines.compiled import Compiled
-from model.engines.explore import TooManyStatesError, explore
-from model.engines.moves import program_of
-from model.engines.program import Move, Node, all_words
-from model.engines.shapes import OutsideError, UndeclaredError
-from model.engines.trees import leaves
-from model.events import Barrier, Trigger
-from model.profiles import PROFILES
+from model.checker.bounds import Bounds, bounded_gate
+from model.checker.compiled.columns import columns_of, explore_columns
+from model.checker.compiled.moves import program_of
+from model.checker.compiled.program import Move, Node, all_words
+from model.checker.compiled.search import Compiled
+from model.checker.explore import TooManyStatesError, explore
+from model.checker.shapes import OutsideError, UndeclaredError
+from model.checker.trees import leaves
+from model.gate.aligned import Gate
+from model.gate.events import Barrier, Trigger
+from model.gate.profiles import PROFILES
 from model.properties import of_component
-from model.properties.registry import Property
+from model.registry import Property
 from spec.manifest import load_manifest
 
 GATES = (

@@ -5,10 +5,16 @@ from typing import Any
 
 import pytest
 
-from model import actions, coordinator_state, messages, recovery, transactions
-from model.actions import Deliver, Fail, Lose, Produce, Receive
-from model.closed import dataflow as closed_dataflow
-from model.closed.dataflow import (
+from model.checker.explore import Graph, explore
+from model.coordinator import recovery
+from model.coordinator import state as coordinator_state
+from model.coordinator.events import Complete, Restored
+from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.dataflow import actions, messages
+from model.dataflow import environment as dataflow_environment
+from model.dataflow.actions import Deliver, Fail, Lose, Produce, Receive
+from model.dataflow.dataflow import Dataflow, with_element
+from model.dataflow.environment import (
     EXPIRY,
     OVERTAKING,
     REPLACED,
@@ -18,20 +24,12 @@ from model.closed.dataflow import (
     Scope,
     dataflow_world,
 )
-from model.coordinator_profiles import COORDINATOR_PROFILES
-from model.dataflow import Dataflow, with_element
-from model.engines.explore import Graph, explore
-from model.events import (
-    NONE,
-    SUBSUMED,
-    Abort,
-    Commit,
-    Complete,
-    Restored,
-    Step,
-)
+from model.events import NONE, SUBSUMED, Step
+from model.gate.events import Abort
 from model.properties import Property, of_component
-from model.transactions import Sink
+from model.sink import two_phase_commit
+from model.sink.events import Commit
+from model.sink.two_phase_commit import Sink
 
 ONCE = tuple(f"ONCE-0{number}" for number in range(1, 7))
 EXPIRY_IN_TESTS = EXPIRY._replace(failures=0)
@@ -165,7 +163,9 @@ def run_of(graph: Graph) -> Dataflow:
 @pytest.fixture
 def unblocked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gate whose blocked channels are read all the same: the at-least-once of every text."""
-    monkeypatch.setattr(closed_dataflow, "is_readable", lambda tasks, channel: bool(tasks.inputs[channel]))
+    monkeypatch.setattr(
+        dataflow_environment, "is_readable", lambda tasks, channel: bool(tasks.inputs[channel])
+    )
 
 
 @pytest.mark.rule("ONCE-01")
@@ -211,14 +211,14 @@ def test_without_doubt_a_new_coordinator_finds_a_checkpoint_without_its_state() 
 
 @pytest.mark.rule("ONCE-05")
 def test_commit_at_the_snapshot_is_output_before_completion(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = transactions.on_snapshot
+    honest = two_phase_commit.on_snapshot
 
     def hasty(sink: Sink, checkpoint: int) -> Step[Sink]:
         taken = honest(sink, checkpoint)
-        committed = transactions.on_notify_complete(taken.state, checkpoint)
+        committed = two_phase_commit.on_notify_complete(taken.state, checkpoint)
         return Step(committed.state, (*taken.effects, *committed.effects), taken.rules)
 
-    monkeypatch.setattr(transactions, "on_snapshot", hasty)
+    monkeypatch.setattr(two_phase_commit, "on_snapshot", hasty)
     graph = explored(ONE_CHECKPOINT, of_component("dataflow"))
     assert graph.violation is not None
     assert graph.violation.rules[0] == "ONCE-05"
@@ -242,14 +242,14 @@ def test_restoring_a_checkpoint_that_never_completed(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.rule("ONCE-03")
 def test_a_restore_that_commits_nothing_leaves_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = transactions.on_restore
+    honest = two_phase_commit.on_restore
 
     def forgetful(sink: Sink, checkpoint: int) -> Step[Sink]:
         restored = honest(sink, checkpoint)
         effects = tuple(effect for effect in restored.effects if type(effect) is not Commit)
         return Step(restored.state._replace(committed=sink.committed), effects, restored.rules)
 
-    monkeypatch.setattr(transactions, "on_restore", forgetful)
+    monkeypatch.setattr(two_phase_commit, "on_restore", forgetful)
     graph = explored(ONE_CHECKPOINT, of_component("dataflow"))
     assert graph.violation is not None
     assert graph.violation.rules[0] == "ONCE-03"

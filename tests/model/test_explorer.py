@@ -2,12 +2,14 @@
 
 import pytest
 
-from model.alignment import Gate
-from model.closed.worlds import gate_world, small_worlds, store_world
-from model.engines.explore import TooManyStatesError, explore
-from model.events import Barrier, Trigger
+from model.checker.explore import TooManyStatesError, explore
+from model.closed_models import small_worlds
+from model.gate.aligned import Gate
+from model.gate.environment.aligned import gate_world
+from model.gate.events import Barrier, Trigger
 from model.properties import of_component
-from model.properties.registry import Property
+from model.registry import Property
+from model.store.environment import store_world
 
 
 @pytest.mark.parametrize("world", small_worlds(), ids=lambda world: world.name)

@@ -6,22 +6,24 @@ from typing import Any, NamedTuple
 import pytest
 
 from conformance.compare.projection import projection_of
-from model import transactions
-from model.actions import Receive
-from model.closed import dataflow as closed_dataflow
-from model.closed.dataflow import REPLACED, REPLAY, TWICE, ZOMBIES, dataflow_world
-from model.closed.worlds import Portions, World, coordinator_world
-from model.engines.answers import ContradictionError
-from model.engines.explore import TooManyStatesError, explore
-from model.engines.framed import Framed
-from model.engines.frames import FrameError
-from model.engines.making import Maker
-from model.engines.parts import ComesApartError, Parts
-from model.engines.places import places_of
-from model.engines.program import Node
-from model.engines.touching import Members, Reading, StandIn, settled
-from model.events import Commit, Event, Step
+from model.checker.closed_model import Portions, World
+from model.checker.compiled.program import Node
+from model.checker.explore import TooManyStatesError, explore
+from model.checker.frames.answers import ContradictionError
+from model.checker.frames.frames import FrameError
+from model.checker.frames.nodes import Maker
+from model.checker.frames.parts import ComesApartError, Parts
+from model.checker.frames.places import places_of
+from model.checker.frames.read_sets import Members, Reading, StandIn, settled
+from model.checker.frames.search import Framed
+from model.coordinator.environment.plain import coordinator_world
+from model.dataflow import environment as dataflow_environment
+from model.dataflow.actions import Receive
+from model.dataflow.environment import REPLACED, REPLAY, TWICE, ZOMBIES, dataflow_world
+from model.events import Event, Step
 from model.properties import Property, of_component
+from model.sink import two_phase_commit
+from model.sink.events import Commit
 from spec.manifest import load_manifest
 
 ONE_CHECKPOINT = REPLAY._replace(checkpoints=1)
@@ -123,7 +125,9 @@ def test_a_property_that_the_start_breaks_has_an_empty_run():
 
 @pytest.mark.rule("ONCE-01")
 def test_without_blocking_a_checkpoint_is_no_cut(monkeypatch):
-    monkeypatch.setattr(closed_dataflow, "is_readable", lambda tasks, channel: bool(tasks.inputs[channel]))
+    monkeypatch.setattr(
+        dataflow_environment, "is_readable", lambda tasks, channel: bool(tasks.inputs[channel])
+    )
     only = tuple(known for known in ONCE if known.rule == "ONCE-01")
     world = dataflow_world(ONE_CHECKPOINT._replace(records=1))
     expected = explore(world, only, keep_transitions=False).violation
@@ -136,14 +140,14 @@ def test_without_blocking_a_checkpoint_is_no_cut(monkeypatch):
 
 @pytest.mark.rule("ONCE-03")
 def test_a_restore_that_commits_nothing_leaves_a_gap(monkeypatch):
-    honest = transactions.on_restore
+    honest = two_phase_commit.on_restore
 
     def forgetful(sink, checkpoint):
         restored = honest(sink, checkpoint)
         effects = tuple(effect for effect in restored.effects if type(effect) is not Commit)
         return Step(restored.state._replace(committed=sink.committed), effects, restored.rules)
 
-    monkeypatch.setattr(transactions, "on_restore", forgetful)
+    monkeypatch.setattr(two_phase_commit, "on_restore", forgetful)
     world = dataflow_world(ONE_CHECKPOINT._replace(records=1))
     expected = explore(world, ONCE, keep_transitions=False).violation
     found = Framed(world, ONCE).explore()
@@ -312,7 +316,7 @@ def test_who_takes_the_head_of_a_line_reads_nothing_behind_it():
 
 @pytest.mark.parametrize("scouted", [0, 20_000])
 def test_a_line_may_come_to_stand_where_another_stood(monkeypatch, scouted):
-    monkeypatch.setattr("model.engines.framed.SCOUTED", scouted)
+    monkeypatch.setattr("model.checker.frames.search.SCOUTED", scouted)
     world = lines_world(arrives, serves, swaps)
     graph = explore(world, keep_transitions=False)
     found = Framed(world).explore()
@@ -332,7 +336,7 @@ def boxed(state: Boxes, event: Any) -> Step[Boxes]:
 
 
 def test_collections_may_hold_collections_that_grow(monkeypatch):
-    monkeypatch.setattr("model.engines.framed.SCOUTED", 0)
+    monkeypatch.setattr("model.checker.frames.search.SCOUTED", 0)
 
     def offers(state: Boxes) -> Iterator[tuple[str, Event]]:
         if len(state.boxes) < 3:
@@ -362,8 +366,8 @@ def test_none_is_refused_wherever_it_stands():
 
 
 def test_parts_are_made_for_as_many_as_come(monkeypatch):
-    monkeypatch.setattr("model.engines.parts.ROOM", 1)
-    monkeypatch.setattr("model.engines.framed.ROOM", 1)
+    monkeypatch.setattr("model.checker.frames.parts.ROOM", 1)
+    monkeypatch.setattr("model.checker.frames.search.ROOM", 1)
     world = lines_world(arrives, serves, swaps)
     framed = Framed(world)
 

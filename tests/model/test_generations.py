@@ -7,14 +7,14 @@ from itertools import pairwise
 
 import pytest
 
-from model.coordinator_profiles import COORDINATOR_PROFILES
-from model.engines.equivalence import alike
-from model.events import Abort, Barrier, Cancel, Trigger
+from model.checker.equivalence import alike
+from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.gate.events import Abort, Barrier, Cancel, Trigger
+from model.gate.profiles import NEWEST, PROFILES
 from model.generations import CLAIMS, Claim, comparable, contrasts, outcomes
-from model.inducing import SOURCE_PROFILES
-from model.profiles import NEWEST, PROFILES
-from model.subtask_profiles import TASK_PROFILES
-from model.transactions import SINK_PROFILES
+from model.sink.two_phase_commit import SINK_PROFILES
+from model.source.source_task import SOURCE_PROFILES
+from model.subtask.profiles import TASK_PROFILES
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=Claim.describe)

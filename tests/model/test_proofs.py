@@ -1,14 +1,14 @@
 """What the prover says: rules that hold for every id, and a state and an event where one does not."""
 
-from model.alignment import Gate
-from model.cases.coordinator import coordinator_cases, request_cases
-from model.cases.gate import gate_cases
-from model.cases.published import store_cases
-from model.cases.subtask import subtask_cases
-from model.engines.prove import prove
-from model.events import Abort, Barrier
+from model.checker.prove import prove
+from model.coordinator.proofs.coordinator import coordinator_cases, request_cases
+from model.gate.aligned import Gate
+from model.gate.events import Abort, Barrier
+from model.gate.proofs.aligned import gate_cases
 from model.properties import PROPERTIES, of_component
-from model.properties.registry import Property
+from model.registry import Property
+from model.store.proofs import store_cases
+from model.subtask.proofs import subtask_cases
 
 
 def test_every_rule_of_the_gate_holds_for_every_id_with_two_channels():

@@ -5,16 +5,23 @@ In the second half one function of the model is broken; the cases that prove its
 
 import pytest
 
-from model import completion, failures, recovery, scheduling, shared_state, starting, store
-from model.cases.beginnings import finished_cases, master_cases, scheduler_cases
-from model.cases.coordinator import completion_cases, request_cases
-from model.cases.endings import failure_cases, job_end_cases, older_cases, restart_cases, store_failure_cases
-from model.cases.files import file_cases
-from model.coordinator_events import BEFORE, MAYBE
-from model.engines.prove import prove
+from model.checker.prove import prove
+from model.coordinator import completion, failures, recovery, scheduler, shared_state, trigger
+from model.coordinator.events import BEFORE, MAYBE
+from model.coordinator.pending import Pending
+from model.coordinator.proofs.completion import (
+    failure_cases,
+    job_end_cases,
+    older_cases,
+    restart_cases,
+    store_failure_cases,
+)
+from model.coordinator.proofs.coordinator import completion_cases, request_cases
+from model.coordinator.proofs.shared_state import file_cases
+from model.coordinator.proofs.trigger import finished_cases, master_cases, scheduler_cases
 from model.events import Effects, NotifyAbort, NotifyComplete
-from model.pending import Pending
 from model.properties import PROPERTIES
+from model.store import store
 
 PROVED = {
     "failures that count": (lambda: failure_cases("2.3", 1, 1, 1), {"COORD-15", "COORD-16", "COORD-17"}),
@@ -65,8 +72,8 @@ def completed(_: object, ended: Pending) -> Effects:
 
 
 BROKEN = {
-    "COORD-14, a turn": (starting, "comes_too_early", lambda *_: False, "nobody before it"),
-    "COORD-14, a completion": (starting, "comes_too_early", lambda *_: False, "one that waits"),
+    "COORD-14, a turn": (trigger, "comes_too_early", lambda *_: False, "nobody before it"),
+    "COORD-14, a completion": (trigger, "comes_too_early", lambda *_: False, "one that waits"),
     "COORD-15": (failures, "is_old_news", lambda *_: True, "failures that count"),
     "COORD-16": (failures, "is_old_news", lambda *_: False, "failures below the limit"),
     "COORD-17": (failures, "on_success", lambda counted, *_: counted, "failures that count"),
@@ -74,11 +81,11 @@ BROKEN = {
     "COORD-20": (completion, "notify_abort", completed, "a store that fails"),
     "COORD-21": (completion, "MAYBE", BEFORE, "a store that fails"),
     "COORD-22": (recovery, "ascending", lambda entries: entries, "a new coordinator"),
-    "COORD-23": (starting, "go_on", lambda coordinator, *_: starting.Step(coordinator, (), ()), "masters"),
-    "COORD-24": (scheduling, "to_trigger", lambda *_: (), "triggers that are lost"),
+    "COORD-23": (trigger, "go_on", lambda coordinator, *_: trigger.Step(coordinator, (), ()), "masters"),
+    "COORD-24": (scheduler, "to_trigger", lambda *_: (), "triggers that are lost"),
     "COORD-25": (recovery, "deletes", lambda *_: True, "the end of the job"),
-    "COORD-26": (scheduling, "NONE", 1, "the scheduler"),
-    "COORD-27": (starting, "taking_part", everybody, "finished tasks"),
+    "COORD-26": (scheduler, "NONE", 1, "the scheduler"),
+    "COORD-27": (trigger, "taking_part", everybody, "finished tasks"),
     "COORD-28": (failures, "STOP", -1, "stops that fail"),
     "SUB-07": (store, "may_go", lambda *_: False, "three tasks and one retained"),
     "SUB-11": (completion, "notify_complete", lambda *_: (), "savepoints of 1.14"),

@@ -2,17 +2,18 @@
 
 import pytest
 
-from model.alignment import Gate
-from model.closed.bounds import bounded_gate, channels_of_gate
-from model.engines.columns import explore_columns
-from model.engines.explore import explore
-from model.engines.moves import program_of
-from model.engines.program import Node
-from model.engines.renaming import NotInvariantError, for_every_id
-from model.engines.symmetry import canonical, reduced
-from model.events import Barrier, Step, Trigger
+from model.checker.bounds import bounded_gate, channels_of_gate
+from model.checker.compiled.columns import explore_columns
+from model.checker.compiled.moves import program_of
+from model.checker.compiled.program import Node
+from model.checker.compiled.renaming import NotInvariantError, for_every_id
+from model.checker.compiled.symmetry import canonical, reduced
+from model.checker.explore import explore
+from model.events import Step
+from model.gate.aligned import Gate
+from model.gate.events import Barrier, Trigger
 from model.properties import of_component
-from model.properties.registry import Property
+from model.registry import Property
 
 IDS = ("current", "environment", "checkpoint")
 GATE = bounded_gate(2, 7)

@@ -3,9 +3,9 @@
 import pytest
 import z3
 
-from model.engines.following import paths, solver_with
-from model.engines.relation import Relation, source
-from model.engines.symbolic import SymbolicUseError, concrete, formula, symbolic_like
+from model.checker.paths import paths, solver_with
+from model.checker.relation import Relation, source
+from model.checker.symbolic import SymbolicUseError, concrete, formula, symbolic_like
 
 
 def biggest(a, b, c):
@@ -68,10 +68,10 @@ def test_a_compiled_term_computes_what_z3_computes():
 
 
 def test_a_relation_takes_exactly_one_path_for_each_step_of_the_gate():
-    from model.cases.gate import gate_cases
-    from model.closed.worlds import gate_world
-    from model.engines.explore import explore
-    from model.events import Injection
+    from model.checker.explore import explore
+    from model.gate.environment.aligned import gate_world
+    from model.gate.events import Injection
+    from model.gate.proofs.aligned import gate_cases
 
     of_channels = [case for case in gate_cases(2) if not isinstance(case.event, Injection)]
     relations = {(case.event[-1], case.event[0]): Relation(case) for case in of_channels}

@@ -2,18 +2,20 @@
 
 import pytest
 
-from model.alignment import Gate
-from model.closed.bounds import bounded_coordinator, bounded_gate, channels_of_gate, tasks_of_coordinator
-from model.coordinator_state import Coordinator
-from model.engines.columns import explore_columns
-from model.engines.compiled import Compiled
-from model.engines.explore import explore
-from model.engines.moves import program_of
-from model.engines.program import Node, all_words
-from model.engines.symmetry import NotSymmetricError, canonical, reduced
-from model.events import AcknowledgeMessage, Barrier, EndOfPartition, Event, Step, Trigger
+from model.checker.bounds import bounded_coordinator, bounded_gate, channels_of_gate, tasks_of_coordinator
+from model.checker.compiled.columns import explore_columns
+from model.checker.compiled.moves import program_of
+from model.checker.compiled.program import Node, all_words
+from model.checker.compiled.search import Compiled
+from model.checker.compiled.symmetry import NotSymmetricError, canonical, reduced
+from model.checker.explore import explore
+from model.coordinator.events import AcknowledgeMessage
+from model.coordinator.state import Coordinator
+from model.events import Event, Step
+from model.gate.aligned import Gate
+from model.gate.events import Barrier, EndOfPartition, Trigger
 from model.properties import of_component
-from model.properties.registry import Property
+from model.registry import Property
 
 GATE = bounded_gate(2, 3)
 CHANNELS = channels_of_gate(2)

@@ -2,16 +2,16 @@
 
 import pytest
 
-from model.cases.tracking import tracker_cases
-from model.closed.tracking import tracker_worlds
+from model.checker.explore import explore
+from model.checker.prove import prove
 from model.components import COMPONENTS, WireError
-from model.engines.explore import explore
-from model.engines.prove import prove
-from model.events import Trigger
-from model.profiles import PROFILES
+from model.gate.environment.tracking import tracker_worlds
+from model.gate.events import Trigger
+from model.gate.profiles import PROFILES
+from model.gate.proofs.tracking import tracker_cases
+from model.gate.tracking import Tracker, describe, new_tracker, on_barrier, on_cancel, on_end_of_partition
 from model.properties import PROPERTIES, of_component
-from model.properties.registry import Property
-from model.tracking import Tracker, describe, new_tracker, on_barrier, on_cancel, on_end_of_partition
+from model.registry import Property
 
 RULES = {known.rule for known in of_component("tracker")}
 

@@ -18,8 +18,8 @@ from conformance.bench.checkers import (
 )
 from conformance.bench.rates import MeasurementError
 from conformance.bench.watched import watch
-from model.closed.bounds import bounded_gate
-from model.engines.explore import explore
+from model.checker.bounds import bounded_gate
+from model.checker.explore import explore
 from spec.manifest import load_manifest
 
 GATE = Gate(2, 3)

@@ -15,10 +15,10 @@ from conformance.explore.levels import MANIFEST, AnotherSearchError
 from conformance.explore.local import Reading, in_python
 from conformance.explore.models import MODELS, Size
 from conformance.explore.spark import SparkEngine
-from model.closed.bounds import Bounded, bounded_gate
-from model.engines.explore import TooManyStatesError, explore
-from model.engines.moves import program_of
-from model.engines.program import Program, all_words
+from model.checker.bounds import Bounded, bounded_gate
+from model.checker.compiled.moves import program_of
+from model.checker.compiled.program import Program, all_words
+from model.checker.explore import TooManyStatesError, explore
 from model.properties import Property, of_component
 
 
@@ -107,8 +107,8 @@ import sys
 from pathlib import Path
 from conformance.explore.spark import SparkEngine
 from impl.spark.session import spark_session
-from model.closed.bounds import bounded_gate
-from model.engines.moves import program_of
+from model.checker.bounds import bounded_gate
+from model.checker.compiled.moves import program_of
 
 folder = Path(sys.argv[1])
 with spark_session("local[1]", folder / "spark.log") as spark:

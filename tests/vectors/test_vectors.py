@@ -18,7 +18,7 @@ from conformance.vectors.make import scenario_runs, vectors_of
 from conformance.vectors.transcripts import TranscriptError, read_all
 from conformance.vectors.vector import VectorError, decode, encode, identify, vector_of
 from model.components import COMPONENTS
-from model.profiles import PROFILES
+from model.gate.profiles import PROFILES
 
 OVERTAKEN = (
     {"kind": "barrier", "channel": 0, "checkpoint": 1},

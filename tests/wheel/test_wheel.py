@@ -162,7 +162,7 @@ def test_a_change_is_gated_in_a_checkout(give, tmp_path):
     asked = ("--base", "HEAD", "--component", "offsets")
 
     assert "are as they are in HEAD" in give("gate", *asked, where=tmp_path)
-    changed = tmp_path / "model/offsets.py"
+    changed = tmp_path / "model/offsets/offsets.py"
     changed.write_text(changed.read_text("utf-8").replace("(Ignored(checkpoint),)", "()"), "utf-8")
     assert "nobody says so" in give("gate", *asked, where=tmp_path, ends_with=1)
     assert "notify complete" in give("diff", "HEAD", "--component", "offsets", where=tmp_path, ends_with=1)

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from conformance.drive.lockstep import Divergence
 from conformance.vectors.tla.seat import NotInTlaError, Raw, Seat, field, highest, rules_of, set_of, value
-from model.buffering import PAGE_BYTES, UNLIMITED
-from model.profiles import Profile
+from model.gate.buffering import PAGE_BYTES, UNLIMITED
+from model.gate.profiles import Profile
 
 TRACKED_AT_MOST = 50
 """As many checkpoints as a tracker keeps; the wire has no other bound."""

@@ -11,7 +11,7 @@ from conformance.adapters.protocol import Wire
 from conformance.drive.lockstep import Divergence
 from conformance.drive.oracle import Edge
 from conformance.vectors.tla.seat import Seat, Told, field, highest, plain, record_text, records_text, value
-from model.channel import CHANNEL_PROFILES, NEWEST_CHANNEL
+from model.channel.channel import CHANNEL_PROFILES, NEWEST_CHANNEL
 
 _OF_THE_CHANNEL_ALONE = ("UNAL_32", "UNAL_34")
 

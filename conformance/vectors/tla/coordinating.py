@@ -16,8 +16,8 @@ from conformance.drive.lockstep import Divergence
 from conformance.drive.oracle import Edge
 from conformance.vectors.tla.parts import coordinator_switches
 from conformance.vectors.tla.seat import NotInTlaError, Raw, Seat, Told, field, plain, rules_of, set_of, value
-from model.components.coordinator_config import DEFAULT_TIMEOUT_MS
-from model.coordinator_state import UNLIMITED
+from model.coordinator.state import UNLIMITED
+from model.coordinator.wire.config import DEFAULT_TIMEOUT_MS
 
 _ELSEWHERE = {
     "interval_ms": "the scheduler, which is Scheduler.tla's",

@@ -26,7 +26,7 @@ from conformance.vectors.tla.overtaking import (
     unaligned_steps,
 )
 from conformance.vectors.tla.seat import NotInTlaError, Seat
-from model.profiles import NEWEST, PROFILES
+from model.gate.profiles import NEWEST, PROFILES
 
 _OBEYED = "Obeyed(before, said)"
 

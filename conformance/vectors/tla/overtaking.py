@@ -9,7 +9,7 @@ from conformance.drive.lockstep import Divergence
 from conformance.drive.oracle import Edge
 from conformance.vectors.tla.aligning import ALLOWS, OBSERVED, Steps, gate_constants
 from conformance.vectors.tla.seat import NotInTlaError, Raw, Seat, Told, field, plain, rules_of, set_of, value
-from model.profiles import NEWEST, Profile
+from model.gate.profiles import NEWEST, Profile
 
 
 def _nows(events: Sequence[Wire]) -> dict[int, int]:

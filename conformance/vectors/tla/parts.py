@@ -18,9 +18,9 @@ from conformance.vectors.tla.seat import (
     set_of,
     value,
 )
-from model.coordinator_profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
-from model.inducing import NEWEST_SOURCE
-from model.subtask_profiles import NEWEST_TASK, TASK_PROFILES
+from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
+from model.source.source_task import NEWEST_SOURCE
+from model.subtask.profiles import NEWEST_TASK, TASK_PROFILES
 
 _LAST_COORDINATOR = "1.18"
 """In the modules the newest; what later ones differ in is the scheduler's, which they do not have."""

@@ -1,0 +1,132 @@
+"""Closed models of one channel: alone, with every call at any time, and between two tasks.
+
+The second stands in TLA+ too (spec/models/ChannelModel.tla).
+"""
+
+from collections.abc import Iterator
+from itertools import product
+
+from model.channel import channel, exchange
+from model.channel.channel import CHANNEL_PROFILES, NEWEST_CHANNEL, Channel, ChannelProfile
+from model.channel.events import (
+    AbortAtSender,
+    BeginPersisting,
+    Emit,
+    EndPersisting,
+    MakeUrgent,
+    RestoreChannel,
+    ResumeSender,
+    SendBarrier,
+    Take,
+    TimeOut,
+    Transfer,
+)
+from model.channel.exchange import OPEN, Exchange, Recover
+from model.checker.closed_model import Environment, World
+from model.events import NONE, Event
+from model.gate.unaligned_events import ALIGNED, TIMED, UNALIGNED
+from model.steps import step_of
+
+ALIGNMENTS = (ALIGNED, UNALIGNED, TIMED)
+
+
+def channel_world(ids: int, room: int, profile: ChannelProfile = NEWEST_CHANNEL) -> World:
+    """At most `room` items at either end; barriers in any order, calls whenever they make sense."""
+
+    def offers(state: Channel) -> Iterator[tuple[str, Event]]:
+        if len(state.output) < room:
+            yield "Emit", Emit(0)
+            for checkpoint, alignment in product(range(1, ids + 1), ALIGNMENTS):
+                yield "SendBarrier", SendBarrier(checkpoint, alignment)
+        if len(state.input) < room:
+            yield "Transfer", Transfer()
+        yield "Take", Take()
+        if state.blocked:
+            yield "Resume", ResumeSender()
+        yield "Restore", RestoreChannel((0,), (0,))
+        for checkpoint in range(1, ids + 1):
+            yield "TimeOut", TimeOut(checkpoint)
+            yield "Abort", AbortAtSender(checkpoint)
+            yield "Start", BeginPersisting(checkpoint)
+            yield "Stop", EndPersisting(checkpoint)
+            if channel.may_prioritise(state, checkpoint):
+                yield "Prioritise", MakeUrgent(checkpoint)
+
+    def allows(environment: Environment, event: Event) -> Environment:
+        return environment
+
+    return World(
+        f"channel, ids to {ids}, {room} items at either end, {profile.name}",
+        "channel",
+        channel.new_channel(profile),
+        (),
+        offers,
+        allows,
+        step_of("channel"),
+    )
+
+
+def exchange_world(records: int, ids: int, failures: int, profile: ChannelProfile = NEWEST_CHANNEL) -> World:
+    """So many records and checkpoints; the job fails at most so often."""
+
+    def offers(state: Exchange) -> Iterator[tuple[str, Event]]:
+        if state.sent < records:
+            yield "Emit", Emit(state.sent + 1)
+        checkpoint = exchange.next_barrier(state)
+        if checkpoint <= ids:
+            for alignment in ALIGNMENTS:
+                yield "SendBarrier", SendBarrier(checkpoint, alignment)
+        if state.channel.promised != NONE:
+            yield "TimeOut", TimeOut(state.channel.promised)
+            yield "Abort", AbortAtSender(state.channel.promised)
+        if may_transfer(state.channel):
+            yield "Transfer", Transfer()
+        if state.channel.input:
+            yield "Take", Take()
+        yield from _of_receiver(state, ids)
+        for complete in range(ids + 1):
+            if complete == 0 or exchange.is_complete(state.books[complete - 1]):
+                yield "Recover", Recover(complete)
+
+    def allows(failed: Environment, event: Event) -> Environment | None:
+        if type(event) is not Recover:
+            return failed
+        return (failed[0] + 1,) if failed[0] < failures else None
+
+    return World(
+        f"exchange of {records} records, ids to {ids}, {failures} failures, {profile.name}",
+        "exchange",
+        exchange.new_exchange(ids, profile),
+        (0,),
+        offers,
+        allows,
+        step_of("exchange"),
+        toured=False,
+    )
+
+
+def _of_receiver(state: Exchange, ids: int) -> Iterator[tuple[str, Event]]:
+    """Other channels tell of checkpoints; a barrier that was announced is wanted at once."""
+    for later in range(state.begun + 1, ids + 1):
+        yield "BeginBefore", BeginPersisting(later)
+    if state.begun > 0 and state.books[state.begun - 1].receiver == OPEN:
+        yield "GivesUp", EndPersisting(state.begun)
+    for later in range(1, ids + 1):
+        if channel.may_prioritise(state.channel, later) and later >= state.begun:
+            yield "Prioritise", MakeUrgent(later)
+
+
+def may_transfer(state: Channel) -> bool:
+    """The network has something to carry."""
+    return state.restored == 0 and channel.may_leave(state)
+
+
+def channel_worlds() -> tuple[World, ...]:
+    """Those that are explored, toured and mutated."""
+    return (
+        channel_world(2, 1),
+        channel_world(1, 2)._replace(toured=False),  # many ways to the same few steps
+        *(channel_world(1, 1, profile) for profile in CHANNEL_PROFILES.values()),
+        exchange_world(3, 1, 1),
+        exchange_world(1, 2, 0),
+    )

@@ -1,0 +1,122 @@
+"""How large the ints of closed models get: what a state is packed by (`model.checker.compiled.packing`).
+
+Bounds are declared and not believed: a move that would leave them ends the search with an error that
+names the field.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from model.checker.closed_model import World
+from model.coordinator.environment.plain import coordinator_world
+from model.gate.environment.aligned import gate_world
+from model.gate.profiles import NEWEST, Profile
+from model.store.store import CHECKPOINT, SAVEPOINT
+
+Interval = tuple[int, int]
+"""Lowest and highest value, both included."""
+
+
+class Bounds(NamedTuple):
+    """The intervals of the ints that vary."""
+
+    intervals: Mapping[str, Interval]
+    """By the name of the field, where `pending.checkpoint` goes before `checkpoint`; the elements of a tuple
+    have its name, and what the environment remembers is called `environment`."""
+    pinned: frozenset[str] = frozenset()
+    """Names of fields whose value belongs to the shape, because the model needs it as a number."""
+
+    def of(self, names: tuple[str, ...]) -> tuple[str, Interval] | None:
+        """The longest declared ending of a dotted name, and its interval."""
+        for start in range(len(names)):
+            known = ".".join(names[start:])
+            if known in self.intervals:
+                return known, self.intervals[known]
+        return None
+
+
+class Symmetry(NamedTuple):
+    """What may be permuted without a difference, as is believed until it is proved."""
+
+    names: tuple[str, ...]
+    """Fields that have one element for each channel or task, `environment` among them if it has too."""
+    size: int
+    """How many may be permuted."""
+    event_field: str = "channel"
+    """The field of events that names one of them."""
+    first: int = 0
+    """The position of the first of them."""
+
+
+class Bounded(NamedTuple):
+    """A closed model with the bounds of its ints."""
+
+    world: World
+    bounds: Bounds
+
+
+def bounded_gate(
+    channels: int,
+    ids: int,
+    *,
+    counts_as_aligned: bool = True,
+    polled: bool = True,
+    profile: Profile = NEWEST,
+    injects: bool = False,
+) -> Bounded:
+    """`model.gate.environment.aligned.gate_world`; no barrier is counted more often than there are
+    channels.
+    """
+    world = gate_world(
+        channels,
+        ids,
+        counts_as_aligned=counts_as_aligned,
+        polled=polled,
+        profile=profile,
+        injects=injects,
+    )
+    id_or_none = (-1, ids)
+    return Bounded(
+        world,
+        Bounds(
+            {
+                "current": id_or_none,
+                "repeats": (0, channels),
+                "checkpoint": (1, ids),
+                "environment": (0, ids),
+            }
+        ),
+    )
+
+
+def channels_of_gate(channels: int) -> Symmetry:
+    """The channels of a gate that is closed by `gate_world`."""
+    return Symmetry(("blocked", "closed", "environment"), channels)
+
+
+def tasks_of_coordinator(tasks: int) -> Symmetry:
+    """The tasks of `coordinator_world` but for the source, which alone fails and starts again."""
+    of_tasks = ("tasks_run", "tasks_finished", "tasks_reached", "awaited", "unheard")
+    of_pending = ("tasks", "acknowledged", "states")
+    return Symmetry(("sources", *of_tasks, *of_pending), tasks - 1, "task", first=1)
+
+
+def bounded_coordinator(tasks: int, ids: int, *, max_concurrent: int = 1, retain: int = 1) -> Bounded:
+    """`model.coordinator.environment.plain.coordinator_world`: time ends at 2, and a checkpoint expires 2
+    after its start.
+    """
+    id_or_none = (-1, ids)
+    return Bounded(
+        coordinator_world(tasks, ids, max_concurrent=max_concurrent, retain=retain),
+        Bounds(
+            {
+                "now": (0, 2),
+                "deadline": (0, 4),
+                "next_id": (1, ids + 1),
+                "checkpoint": (1, ids),
+                "master": id_or_none,
+                "states": (0, 1),
+                "type": (CHECKPOINT, SAVEPOINT),
+            }
+        ),
+    )

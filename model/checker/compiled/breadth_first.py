@@ -1,0 +1,193 @@
+"""Breadth-first search over packed states, as numba compiles it beside a kernel's `expand`.
+
+States belong to partitions by their hash, one for each core, so that no two cores ever write to one
+table. A round has two halves: each partition expands states of its own and puts what it finds into boxes,
+one for each partition; then each partition takes what is in its boxes, knows most of it, and adds the rest
+to its table and to the end of its order. The table holds whole states: nothing is left to chance.
+
+These functions are plain Python over arrays. Their source is compiled together with each kernel
+(`model.checker.compiled.kernels`), since numba keeps what it has compiled by file.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+Words = np.ndarray[Any, np.dtype[np.uint64]]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+
+U = np.uint64
+I = np.int64  # noqa: E741 - as the kernels call it
+
+expand: Callable[[Words, Words, Bytes, Any], tuple[int, int, int]]
+"""The kernel's own: see `model.checker.compiled.scalar_text` and `model.checker.frames.lookup`."""
+
+RECENT = 8_192
+"""So many states that were just found are kept at hand in each partition, to pass over those found again."""
+AHEAD = 32
+"""So many places of a table are looked at before the first of them is needed."""
+
+
+def hashed(row: Words, words: int) -> np.uint64:
+    """A number that depends on every bit of a state."""
+    h = U(0x9E3779B97F4A7C15)
+    for word in range(words):
+        h = (h ^ row[word]) * U(0xBF58476D1CE4E5B9)
+        h ^= h >> U(29)
+    h *= U(0x94D049BB133111EB)
+    return h ^ (h >> U(32))
+
+
+def place_of(table: Words, row: Words, words: int) -> np.int64:
+    """Where a state stands in a table, or the free place where it belongs."""
+    mask = len(table) - 1
+    slot = I(hashed(row, words)) & mask
+    word = 0
+    while word < words and table[slot, 0] != U(0):
+        if table[slot, word] == row[word]:
+            word += 1
+        else:
+            slot, word = (slot + 1) & mask, 0
+    return slot
+
+
+def expand_some(
+    orders: Words,
+    heads: Ints,
+    ends: Ints,
+    boxes: Words,
+    filled: Ints,
+    buffers: Words,
+    recent: Words,
+    fired: Bytes,
+    moves: Ints,
+    flagged: Ints,
+    answers: Any,  # noqa: ANN401 - the kernel's
+) -> None:
+    """Expand states until the level is done, a box might overflow, or a flag is raised.
+
+    `orders`: partition, position, word. `boxes`: from, to, position, word. `flagged`: by partition the flags
+    and the position of the state that raised them. `answers`: what the kernel reads beside a state.
+    """
+    partitions = len(heads)
+    room = boxes.shape[2] - buffers.shape[1]
+    words, width = orders.shape[2], boxes.shape[3]
+    for own in prange(partitions):
+        for other in range(partitions):
+            filled[own, other] = 0
+        full = False
+        head = heads[own]
+        while head < ends[own] and not full:
+            count, made, flags = expand(orders[own, head], buffers[own], fired[own], answers)  # noqa: F821
+            moves[own] += made
+            if flags != 0:
+                flagged[own, 0] = flags
+                flagged[own, 1] = head
+                break
+            for number in range(count):
+                row = buffers[own, number]
+                spread = hashed(row, words)
+                near = I((spread >> U(24)) % U(RECENT))
+                known = True
+                for word in range(width):
+                    known = known and recent[own, near, word] == row[word]
+                if known:
+                    continue
+                into = I((spread >> U(48)) % U(partitions))
+                place = filled[own, into]
+                for word in range(width):
+                    recent[own, near, word] = row[word]
+                    boxes[own, into, place, word] = row[word]
+                filled[own, into] = place + 1
+                full = full or place + 1 > room
+            head += 1
+        heads[own] = head
+
+
+def insert_some(tables: Words, orders: Words, tails: Ints, boxes: Words, filled: Ints, looked: Words) -> None:
+    """Each partition adds what is new in its boxes to its table and its order. There must be room."""
+    partitions = len(tails)
+    words = orders.shape[2]
+    mask = tables.shape[1] - 1
+    for own in prange(partitions):
+        table = tables[own]
+        tail = tails[own]
+        for other in range(partitions):
+            count = filled[other, own]
+            for first in range(0, count, AHEAD):
+                last = min(first + AHEAD, count)
+                for number in range(first, last):
+                    slot = I(hashed(boxes[other, own, number], words)) & mask
+                    looked[own, 0] ^= table[slot, 0]
+                for number in range(first, last):
+                    row = boxes[other, own, number]
+                    slot = place_of(table, row, words)
+                    if table[slot, 0] == U(0):
+                        for word in range(words):
+                            table[slot, word] = row[word]
+                            orders[own, tail, word] = row[word]
+                        tail += 1
+        tails[own] = tail
+
+
+def count_some(tables: Words, counts: Ints, boxes: Words, filled: Ints, looked: Words) -> None:
+    """Like `insert_some` for states with what was said: they are counted, and none is expanded."""
+    partitions = len(counts)
+    words = tables.shape[2]
+    mask = tables.shape[1] - 1
+    for own in prange(partitions):
+        table = tables[own]
+        added = 0
+        for other in range(partitions):
+            count = filled[other, own]
+            for first in range(0, count, AHEAD):
+                last = min(first + AHEAD, count)
+                for number in range(first, last):
+                    slot = I(hashed(boxes[other, own, number], words)) & mask
+                    looked[own, 0] ^= table[slot, 0]
+                for number in range(first, last):
+                    row = boxes[other, own, number]
+                    slot = place_of(table, row, words)
+                    if table[slot, 0] == U(0):
+                        for word in range(words):
+                            table[slot, word] = row[word]
+                        added += 1
+        counts[own] += added
+
+
+def rehash(tables: Words, larger: Words) -> None:
+    """Put every state of each table into a larger one."""
+    words = tables.shape[2]
+    for own in prange(len(tables)):
+        before, after = tables[own], larger[own]
+        for old in range(len(before)):
+            if before[old, 0] == U(0):
+                continue
+            slot = place_of(after, before[old], words)
+            for word in range(words):
+                after[slot, word] = before[old, word]
+
+
+def leads_to(
+    order: Words,
+    first: int,
+    last: int,
+    target: Words,
+    buffer: Words,
+    fired: Bytes,
+    answers: Any,  # noqa: ANN401 - the kernel's
+) -> int:
+    """The position in `order`, from `first` up to `last`, of a state that leads to `target`; else -1."""
+    words = order.shape[1]
+    for position in range(first, last):
+        count, _, _ = expand(order[position], buffer, fired, answers)  # noqa: F821
+        for number in range(count):
+            same = True
+            for word in range(words):
+                same = same and buffer[number, word] == target[word]
+            if same:
+                return position
+    return -1

@@ -1,0 +1,172 @@
+"""The kernel of a closed model over columns: numpy, one row a state, one column a word.
+
+    kernel = columns_of(program)          # `model.checker.compiled.moves.program_of`
+    frontier = kernel.start               # a tuple of arrays of uint64, one for each word
+    found = kernel.successors(frontier)   # one row for each transition
+    found.columns                         # the states that they lead to, same words; with repetitions
+    found.sources                         # int64: the row of the frontier that each starts from
+    found.broken                          # bool: the transition breaks a property
+
+A kernel is pickled as its text, so that it can be sent to other processes. Which properties are broken, and
+how a state reads, is told by the program alone (`program.layout.unpack`, `model.checker.compiled.retrace`).
+What `program.interpreted` holds no kernel asks: `model.checker.predicates` does, of the states of each
+frontier. `explore_columns` is the search on one machine: each level is sorted and merged with what is
+known, since numpy's own `unique` is slow on large columns of 64-bit words.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from model.checker.compiled.columns_text import columns_text
+from model.checker.compiled.kernel_text import EVERY_ID, KernelText
+from model.checker.compiled.kernels import columns_module
+from model.checker.compiled.program import Node, Program
+from model.checker.compiled.retrace import Words, broken_start, retraced
+from model.checker.explore import Violation
+from model.checker.predicates import Asking
+
+Column = np.ndarray[Any, np.dtype[np.uint64]]
+Columns = tuple[Column, ...]
+
+
+class Successors(NamedTuple):
+    """The transitions from the states of some rows, in no order."""
+
+    columns: Columns
+    """Of the states after; if the kernel is labelled, the words of what was said follow."""
+    sources: np.ndarray[Any, np.dtype[np.int64]]
+    broken: np.ndarray[Any, np.dtype[np.bool_]]
+
+
+class ColumnKernel:
+    """The moves of one closed model, on columns."""
+
+    def __init__(self, text: KernelText, start: Sequence[int], said: int) -> None:
+        self.text = text
+        self.words = len(start)
+        self.said = said
+        """How many columns tell what was said; 0 if the kernel is not labelled."""
+        self.start: Columns = tuple(np.array([word], np.uint64) for word in start)
+        self.fired = np.zeros(len(text.rules), np.uint8)
+        """Which rules have fired in this process, by their place in `text.rules`."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        start = [int(column[0]) for column in self.start]
+        return ColumnKernel, (self.text, start, self.said)
+
+    @cached_property
+    def _module(self) -> Any:  # noqa: ANN401 - generated
+        return columns_module(self.text.source)
+
+    def successors(self, columns: Columns, up_to: int = EVERY_ID) -> Successors:
+        """Every transition from every row, by events with ids up to `up_to`.
+
+        Raises OutsideError where one leaves the declared bounds.
+        """
+        found = self._module.successors(columns, self.fired, up_to)
+        if not found:
+            nothing = tuple(np.zeros(0, np.uint64) for _ in range(self.words + self.said))
+            return Successors(nothing, np.zeros(0, np.int64), np.zeros(0, np.bool_))
+        sources, broken, *words = zip(*found, strict=True)
+        sizes = [len(part) for part in sources]
+        return Successors(
+            tuple(_whole(column, sizes) for column in words), np.concatenate(sources), _whole(broken, sizes)
+        )
+
+
+def _whole(parts: Iterable[Any], sizes: Iterable[int]) -> np.ndarray[Any, Any]:
+    """One column of its parts, of which some are one value for all their rows."""
+    return np.concatenate([np.broadcast_to(part, size) for part, size in zip(parts, sizes, strict=True)])
+
+
+def columns_of(program: Program) -> ColumnKernel:
+    """The kernel over columns."""
+    start = program.layout.pack(Node(program.world.state, program.world.environment))
+    return ColumnKernel(columns_text(program), start, program.said_words)
+
+
+class Counted(NamedTuple):
+    """What a search over columns came to."""
+
+    states: int
+    labelled: int
+    """States with what was said before them; 0 if the kernel is not labelled."""
+    transitions: int
+    depth: int
+    """Number of events on the longest shortest run, of a labelled search to a state with what was said."""
+    violation: Violation | None
+    """The shortest run to a broken property, if there is one: nothing was searched further."""
+
+
+def explore_columns(program: Program, up_to: int = EVERY_ID) -> Counted:
+    """Every reachable state, level by level. `up_to`: ids above it do not come, as in a smaller model."""
+    kernel, asking = columns_of(program), Asking(program)
+    shown = broken_start(program)
+    known = frontier = kernel.start
+    levels: list[Columns] = []
+    said: Columns = tuple(np.zeros(1, np.uint64) for _ in range(kernel.words + kernel.said))  # nothing yet
+    transitions = depth = 0
+    while shown is None and len(frontier[0]):
+        levels.append(frontier)
+        found = kernel.successors(frontier, up_to)
+        transitions += len(found.sources)
+        rows = found.sources[found.broken]
+        row = int(rows[0]) if len(rows) else asking.first_broken(zip(*frontier, strict=True))
+        if row >= 0:
+            before = [partial(_predecessor, kernel, level, up_to) for level in levels[:-1]]
+            shown = retraced(program, _state(frontier, row), before)
+        frontier = without(distinct(found.columns[: kernel.words]), known)
+        known = merged(known, frontier)
+        spoken = without(distinct(found.columns), said) if kernel.said else frontier
+        said = merged(said, spoken)
+        depth += bool(len(spoken[0]) or shown)
+    return Counted(len(known[0]), len(said[0]) if kernel.said else 0, transitions, depth, shown)
+
+
+def _state(columns: Columns, row: int) -> Words:
+    return tuple(int(column[row]) for column in columns)
+
+
+def _predecessor(kernel: ColumnKernel, level: Columns, up_to: int, target: Words) -> Words:
+    """A state of a level that leads to a state of the next."""
+    found = kernel.successors(level, up_to)
+    columns = zip(found.columns[: kernel.words], target, strict=True)
+    leading = np.logical_and.reduce([column == np.uint64(word) for column, word in columns])
+    return _state(level, int(found.sources[np.argmax(leading)]))
+
+
+def distinct(columns: Columns) -> Columns:
+    """The rows in order, each once."""
+    columns = _ordered(columns)
+    keep = np.ones(len(columns[0]), np.bool_)
+    keep[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    return tuple(column[keep] for column in columns)
+
+
+def merged(left: Columns, right: Columns) -> Columns:
+    """The rows of both in order; none is in both."""
+    return _ordered(tuple(np.concatenate(both) for both in zip(left, right, strict=True)))
+
+
+def without(columns: Columns, known: Columns) -> Columns:
+    """The rows, distinct and in order, that are not known."""
+    if len(columns) == 1:
+        place = np.searchsorted(known[0], columns[0])
+        found = known[0][np.minimum(place, len(known[0]) - 1)] == columns[0]
+        return (columns[0][~found],)
+    both = tuple(np.concatenate(pair) for pair in zip(known, columns, strict=True))
+    order = np.lexsort(both[::-1])  # stable: a known row stands before its equal
+    same = np.logical_and.reduce([column[order][1:] == column[order][:-1] for column in both])
+    new = np.ones(len(order), np.bool_)
+    new[order[1:][same]] = False
+    return tuple(column[new[len(known[0]) :]] for column in columns)
+
+
+def _ordered(columns: Columns) -> Columns:
+    if len(columns) == 1:
+        return (np.sort(columns[0], kind="stable"),)
+    order = np.lexsort(columns[::-1])
+    return tuple(column[order] for column in columns)

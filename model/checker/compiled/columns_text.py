@@ -1,0 +1,108 @@
+"""The text over columns: from the words of many states, one column each, to those of all their successors."""
+
+import re
+from collections.abc import Iterator
+
+from model.checker.compiled.canonical_text import canonical
+from model.checker.compiled.kernel_text import INDENT, KernelText, Leaf, Text
+from model.checker.compiled.packing import MARK, Shape
+from model.checker.compiled.program import Offer, Outside, Program
+from model.checker.terms import Writer
+from model.checker.trees import Branch, Tree
+
+
+def columns_text(program: Program) -> KernelText:
+    """`successors(words, fired, up_to)`: a list of (sources, broken, columns ...), each a part of the moves.
+
+    Events with an id above `up_to` do not come.
+    """
+    writing = _Columns(program)
+    return KernelText("\n".join(writing.lines()), tuple(writing.rules))
+
+
+class _Columns(Text):
+    """All rows of columns at once, for numpy."""
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self.masks = 0
+
+    def lines(self) -> Iterator[str]:
+        yield from canonical(self.program, columns=True)
+        for shape in self.layout.shapes:
+            yield from self._shape(shape)
+            yield ""
+        names = self.words()
+        yield "def successors(words, fired, up_to):"
+        yield f"{INDENT}{', '.join(names)}{',' * (len(names) == 1)} = words"
+        yield f"{INDENT}found = []"
+        if len(self.layout.shapes) == 1:
+            yield f"{INDENT}expand_0(np.arange(len(w0)), {', '.join(names)}, found, fired, up_to)"
+        else:
+            yield f"{INDENT}shape = (w0 >> U({MARK})) & U({(1 << self.layout.shape_bits) - 1})"
+            for shape in self.layout.shapes:
+                yield f"{INDENT}rows = np.flatnonzero(shape == U({shape.number}))"
+                chosen = ", ".join(f"{name}[rows]" for name in names)
+                yield f"{INDENT}if len(rows):"
+                yield f"{INDENT * 2}expand_{shape.number}(rows, {chosen}, found, fired, up_to)"
+        yield f"{INDENT}return found"
+
+    def _shape(self, shape: Shape) -> Iterator[str]:
+        yield f"def expand_{shape.number}({', '.join(('rows', *self.words(), 'found', 'fired', 'up_to'))}):"
+        for line in self.unpacked(shape):
+            yield INDENT + line
+        for offer in self.program.offers[shape.number]:
+            yield from self._offer(shape, offer)
+        yield f"{INDENT}return"
+
+    def _offer(self, shape: Shape, offer: Offer) -> Iterator[str]:
+        names = self.names(shape) | {field.path: f"n{place}" for place, field in enumerate(offer.ranges)}
+        writer = Writer(names, columns=True)
+        offered = writer.truth(offer.offered)
+        if offered == "False":
+            return
+        yield f"{INDENT}offered = {offered}"
+        depth = 1
+        for place, field in enumerate(offer.ranges):
+            yield f"{INDENT * depth}for n{place} in range({field.lowest}, min({field.highest}, up_to) + 1):"
+            depth += 1
+        chosen = {path: f"{name}[r]" if name[0] == "f" else name for path, name in names.items()}
+        moves = self.ends(shape, Writer(chosen, columns=True), offer.moves)
+        for line in self._tree(moves, writer, "offered"):
+            yield INDENT * depth + line
+
+    def _tree(self, tree: Tree, writer: Writer, mask: str) -> Iterator[str]:
+        if isinstance(tree, Branch):
+            self.masks += 1
+            asked = f"m{self.masks}"
+            yield f"{asked} = {writer.of(tree.asked)}"
+            yield f"{asked}y = np.logical_and({mask}, {asked})"
+            yield f"{asked}n = np.logical_and({mask}, np.logical_not({asked}))"
+            yield from self._tree(tree.yes, writer, f"{asked}y")
+            yield from self._tree(tree.no, writer, f"{asked}n")
+            return
+        if tree is None:
+            return
+        yield f"r = chosen({mask}, len(rows))"
+        yield "if len(r):"
+        for line in self._leaf(tree, writer):
+            yield INDENT + line
+
+    def _leaf(self, leaf: Leaf | Outside, writer: Writer) -> Iterator[str]:
+        if isinstance(leaf, Outside):
+            yield f"raise OutsideError({leaf.reason!r})"
+            return
+        if leaf.outside is not None:
+            yield f"if np.any({leaf.outside}):"
+            yield f"{INDENT}raise OutsideError('a field leaves its declared bounds; widen them')"
+        yield f"fired[{leaf.number}] = 1"
+        broken = writer.joined("or", list(leaf.broken)) if leaf.broken else "False"
+        words = ", ".join(_of_rows(word) for word in leaf.words)
+        if self.program.is_reduced:
+            words = f"canonical({words})" if self.layout.words == 1 else f"*canonical({words})"
+        yield f"found.append((rows[r], {broken}, {words}))"
+
+
+def _of_rows(word: str) -> str:
+    """The text of a word in which columns of all rows are taken at the rows of a leaf."""
+    return re.sub(r"\(w(\d+) &", r"(w\1[r] &", word)

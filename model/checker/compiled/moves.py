@@ -1,0 +1,378 @@
+"""Every move of a closed model as decision trees over the fields of its states.
+
+A node is a component's state beside what its environment remembers. For each shape of nodes
+(`model.checker.shapes`) three questions are followed on symbols, path by path, as the prover does it
+(`model.checker.paths`): which events the world offers, whether the environment allows one and what the
+step leads to, and whether the step breaks a property. What z3 shows to hold on a path is asked no more; the
+rest stays in the trees, to be asked of each state. The state properties are assumed before a move, as the
+prover does it, because they are asked after each.
+
+Events that are offered under one condition and differ in ids alone are followed as one, with a symbol for
+the id. Shapes are found by following moves from the shapes of the first states until no new one appears.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from math import prod
+from typing import Any, NamedTuple
+
+import z3
+
+from model.checker.bounds import Bounds
+from model.checker.closed_model import World
+from model.checker.compiled.packing import Shape, layout_of
+from model.checker.compiled.program import Move, Node, Offer, Outside, Program, Target, Words
+from model.checker.paths import Ground, Path, paths, satisfiable, solver_with
+from model.checker.prove import assume_invariants
+from model.checker.shapes import Field, OutsideError, Value, put_together, taken_apart
+from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError
+from model.checker.trees import Tree, fingerprint, holds, leaves, mapped, merged, tree_of
+from model.events import Event, Step
+from model.properties import Property
+
+PROBED = 2_000
+"""So many nodes are walked before anything is followed, to begin with shapes that need not be widened."""
+
+
+def program_of(
+    world: World, bounds: Bounds, properties: tuple[Property, ...] = (), words: Words | None = None
+) -> Program:
+    """Follow all moves of a closed model.
+
+    With `words` the kernels are labelled: they tell what is said in each move. Raises UndeclaredError where
+    an int varies without bounds, SymbolicUseError where the model needs the value of a symbol that is no
+    field.
+    """
+    interpreted: list[Property] = []
+    while True:
+        asked = tuple(known for known in properties if known not in interpreted)
+        try:
+            return _Following(world, bounds, asked, tuple(interpreted), words).program()
+        except _NeedsValueError as needed:
+            bounds = bounds._replace(pinned=bounds.pinned | {needed.field})
+        except _UnreadableError as unreadable:
+            interpreted.append(unreadable.known)
+
+
+class _NeedsValueError(Exception):
+    """The model needs a field as a number."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__(field)
+        self.field = field
+
+
+class _UnreadableError(Exception):
+    """A property cannot be followed on symbols."""
+
+    def __init__(self, known: Property) -> None:
+        super().__init__(known.name)
+        self.known = known
+
+
+class _Following:
+    """The search for shapes and the moves between them."""
+
+    def __init__(
+        self,
+        world: World,
+        bounds: Bounds,
+        properties: tuple[Property, ...],
+        interpreted: tuple[Property, ...],
+        words: Words | None,
+    ) -> None:
+        self.world = world
+        self.bounds = bounds
+        self.words = words
+        self.properties = properties
+        self.interpreted = interpreted
+        self.shapes: dict[Any, Shape] = {}
+        self.said: dict[Any, Shape] = {}
+        self.dirty: dict[Any, None] = {}
+
+    def program(self) -> Program:
+        """Follow every shape until none is wider than when it was followed."""
+        for node in _first_nodes(self.world):
+            self.widen(_target(node, self.bounds, "node"))
+        offers: dict[Any, tuple[Offer, ...]] = {}
+        assumed: dict[Any, tuple[z3.BoolRef, ...]] = {}
+        while self.dirty:
+            skeleton = next(iter(self.dirty))
+            del self.dirty[skeleton]
+            reading = _Reading(self, self.shapes[skeleton])
+            offers[skeleton], assumed[skeleton] = reading.offers(), reading.invariants
+            for offer in offers[skeleton]:
+                for move in leaves(offer.moves):
+                    if isinstance(move, Move):
+                        self.widen(move.after)
+                        if move.said is not None:
+                            self.hear(move.said)
+        return Program(
+            self.world,
+            (*self.properties, *self.interpreted),
+            self.interpreted,
+            layout_of(tuple(self.shapes.values()), self.bounds, "node"),
+            layout_of(tuple(self.said.values()), self.bounds, "said") if self.words is not None else None,
+            tuple(offers[skeleton] for skeleton in self.shapes),
+            sum(1 for of_shape in offers.values() for offer in of_shape for _ in leaves(offer.moves)),
+            tuple(assumed[skeleton] for skeleton in self.shapes),
+        )
+
+    def widen(self, target: Target) -> None:
+        """Know the shape of a node, and which of its fields vary; it is followed again if more of them do."""
+        shape = self.shapes.get(target.skeleton)
+        if shape is None:
+            shape = Shape(len(self.shapes), target.skeleton, target.fields)
+            shape.fixed = {place: value for place, value in enumerate(target.values) if _is_concrete(value)}
+            self.shapes[target.skeleton] = shape
+            self.dirty[target.skeleton] = None
+            return
+        for place, value in enumerate(target.values):
+            if place in shape.fixed and not (_is_concrete(value) and value == shape.fixed[place]):
+                del shape.fixed[place]
+                self.dirty[target.skeleton] = None
+
+    def hear(self, said: Target) -> None:
+        """Know the shape of what was said; there every field takes its bits."""
+        if said.skeleton not in self.said:
+            self.said[said.skeleton] = Shape(len(self.said), said.skeleton, said.fields)
+
+
+class _Reading:
+    """The moves from one shape."""
+
+    def __init__(self, following: _Following, shape: Shape) -> None:
+        self.following = following
+        self.symbols: dict[str, Field] = {}
+        values = [
+            shape.fixed[place] if place in shape.fixed else self._symbol(field)
+            for place, field in enumerate(shape.fields)
+        ]
+        self.node: Node = put_together(shape.skeleton, values)
+        self.invariants = self._invariants()
+        self.solver = solver_with(*self._within(self.symbols.values()), *self.invariants)
+
+    def _symbol(self, field: Field) -> Value:
+        self.symbols[field.path] = field
+        return SymbolicBool(z3.Bool(field.path)) if field.is_bool else SymbolicInt(z3.Int(field.path))
+
+    def _within(self, fields: Iterable[Field]) -> list[z3.BoolRef]:
+        return [
+            z3.And(z3.Int(field.path) >= field.lowest, z3.Int(field.path) <= field.highest)
+            for field in fields
+            if not field.is_bool
+        ]
+
+    def _invariants(self) -> tuple[z3.BoolRef, ...]:
+        """What holds of every state that a move starts from: the state properties.
+
+        They are asked of the start, and of every state that a move leads to; a search ends with the first
+        that breaks one.
+        """
+        terms: list[z3.BoolRef] = []
+        for known in self.following.properties:
+            if not known.over_steps:
+                with self._needs(known):
+                    terms.extend(assume_invariants(self.node.state, (known,)))
+        return tuple(terms)
+
+    @contextmanager
+    def _needs(self, known: Property | None = None) -> Iterator[None]:
+        """A field that is needed as a number is told; a property that needs one is not readable."""
+        try:
+            yield
+        except SymbolicUseError as error:
+            if known is not None:
+                raise _UnreadableError(known) from error
+            for name in _names(error.term):
+                if name in self.symbols and not self.symbols[name].is_bool:
+                    raise _NeedsValueError(self.symbols[name].name) from error
+            raise
+
+    def offers(self) -> tuple[Offer, ...]:
+        """Every offer, with its moves."""
+        with self._needs():
+            found = [
+                (path.decided, path.result)
+                for path in paths(lambda: tuple(self.following.world.offers(self.node.state)), self.solver)
+            ]
+        tree = tree_of(found)
+        every = dict.fromkeys(offer for _, offered in found for offer in offered)
+        alike: dict[Any, list[tuple[str, Event]]] = {}
+        conditions: dict[Any, Tree] = {}
+        for action, event in every:
+            offered = merged(mapped(tree, _contains((action, event))))
+            key = (action, _without_ids(event, self.following.bounds), fingerprint(offered))
+            conditions[key] = offered
+            alike.setdefault(key, []).append((action, event))
+        offers: list[Offer] = []
+        for key, group in alike.items():
+            offers.extend(self._followed(key[0], [event for _, event in group], conditions[key]))
+        return tuple(offers)
+
+    def _followed(self, action: str, events: list[Event], offered: Tree) -> Iterator[Offer]:
+        """Events that differ in ids: as one if they have all ids of an interval, else one by one."""
+        together = _as_one(events, self.following.bounds) if len(events) > 1 else None
+        if together is not None:
+            event, ranges = together
+            try:
+                yield self._offer(action, event, ranges, offered)
+            except SymbolicUseError:
+                pass  # an id is needed as a number: each is followed by itself
+            else:
+                return
+        for event in events:
+            yield self._offer(action, event, (), offered)
+
+    def _offer(self, action: str, event: Event, ranges: tuple[Field, ...], offered: Tree) -> Offer:
+        within = self._within((*self.symbols.values(), *ranges))
+        solver = solver_with(*within, *self.invariants, holds(offered))
+        if not satisfiable(solver):
+            return Offer(action, event, ranges, False, None)
+        ground = Ground(solver, solution=solver.model())
+        moves: list[tuple[tuple[z3.BoolRef, ...], Any]] = []
+        with self._needs():
+            for path in paths(lambda: self._taken(event), ground):
+                leaf: Move | Outside | None
+                if isinstance(path.result, _Taken):
+                    ground.go_to(path.decided)
+                    leaf = self._move(event, path, solver)
+                else:
+                    leaf = path.result
+                moves.append((path.decided, leaf))
+        return Offer(action, event, ranges, offered, tree_of(moves))
+
+    def _taken(self, event: Event) -> "_Taken | Outside | None":
+        world, bounds = self.following.world, self.following.bounds
+        environment = world.allows(self.node.environment, event)
+        if environment is None:
+            return None
+        step = world.step(self.node.state, event)
+        try:
+            after = _target(Node(step.state, environment), bounds, "node")
+            words = self.following.words
+            said = _target(words(event, step.effects), bounds, "said") if words is not None else None
+        except OutsideError as error:
+            return Outside(str(error))
+        return _Taken(step, after, said)
+
+    def _move(self, event: Event, path: Path[Any], solver: z3.Solver) -> Move:
+        """The end of a path; the solver holds what was decided on it."""
+        step, after, said = path.result
+        after = after._replace(checked=self._unsure(after, solver))
+        said = said._replace(checked=self._unsure(said, solver)) if said is not None else None
+        here = Ground(solver, path.answers, path.solution)
+        broken: list[Tree] = []
+        for known in self.following.properties:
+            with self._needs(known):
+                tree = _asked(known, self.node.state, event, step, here)
+            if tree is not False:
+                broken.append(tree)
+        here.go_to(())
+        return Move(after, said, tuple(step.rules), tuple(broken))
+
+    def _unsure(self, target: Target, solver: z3.Solver) -> tuple[int, ...]:
+        """The fields that may leave their bounds as far as z3 can see."""
+        unsure: list[int] = []
+        for place, (field, value) in enumerate(zip(target.fields, target.values, strict=True)):
+            if field.is_bool or not isinstance(value, SymbolicInt):
+                continue
+            known = self.symbols.get(str(value.term))
+            if known is not None and field.lowest <= known.lowest and known.highest <= field.highest:
+                continue
+            outside = z3.Or(value.term < field.lowest, value.term > field.highest)
+            if satisfiable(solver, outside):
+                unsure.append(place)
+        return tuple(unsure)
+
+
+class _Taken(NamedTuple):
+    """What a path came to, before anything is asked of it."""
+
+    step: Step[Any]
+    after: Target
+    said: Target | None
+
+
+def _asked(known: Property, before: Any, event: Event, step: Step[Any], here: Ground) -> Tree:  # noqa: ANN401
+    """Where the property does not hold, as a tree of truths; False where z3 shows that it does."""
+
+    def is_broken() -> bool:
+        if known.over_steps:
+            return not known.holds(before, event, step.effects, step.state)
+        return not known.holds(step.state)
+
+    return merged(tree_of([(path.decided, bool(path.result)) for path in paths(is_broken, here)]))
+
+
+def _contains(offer: tuple[str, Event]) -> Callable[[tuple[tuple[str, Event], ...]], bool]:
+    return lambda offers: offer in offers
+
+
+def _target(record: Any, bounds: Bounds, path: str) -> Target:  # noqa: ANN401 - any record of the model
+    skeleton, fields, values = taken_apart(record, bounds, path)
+    return Target(skeleton, tuple(fields), tuple(values), ())
+
+
+def _is_concrete(value: Value) -> bool:
+    return isinstance(value, int)  # a bool is one too
+
+
+def _first_nodes(world: World) -> Iterator[Node]:
+    """The nodes that are reached first, breadth first."""
+    start = Node(world.state, world.environment)
+    known, waiting = {start}, deque([start])
+    while waiting and len(known) < PROBED:
+        node = waiting.popleft()
+        yield node
+        for _, event in world.offers(node.state):
+            environment = world.allows(node.environment, event)
+            if environment is not None:
+                after = Node(world.step(node.state, event).state, environment)
+                if after not in known:
+                    known.add(after)
+                    waiting.append(after)
+    yield from waiting
+
+
+def _names(term: z3.ExprRef | None) -> Iterator[str]:
+    if term is None:
+        return
+    if not term.num_args() and term.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+        yield term.decl().name()
+    for part in term.children():
+        yield from _names(part)
+
+
+def _ids(event: Any, bounds: Bounds) -> dict[str, int]:  # noqa: ANN401 - any event
+    """The fields of an event that are ids: ints with bounds."""
+    names = getattr(event, "_fields", ())
+    return {
+        name: value
+        for name, value in zip(names, event, strict=False)
+        if type(value) is int and bounds.of((name,)) is not None
+    }
+
+
+def _without_ids(event: Any, bounds: Bounds) -> Any:  # noqa: ANN401 - any event
+    ids = _ids(event, bounds)
+    return event._replace(**dict.fromkeys(ids)) if ids else event
+
+
+def _as_one(events: list[Event], bounds: Bounds) -> tuple[Event, tuple[Field, ...]] | None:
+    """One event with symbols for its ids, if the events have all combinations of some intervals."""
+    found = [_ids(event, bounds) for event in events]
+    ranges: list[Field] = []
+    for name in found[0]:
+        values = {ids[name] for ids in found}
+        lowest, highest = min(values), max(values)
+        if len(values) != highest - lowest + 1:
+            return None
+        if lowest < highest:
+            ranges.append(Field(f"event.{name}", name, False, lowest, highest))
+    if len({tuple(ids.values()) for ids in found}) != prod(one.highest - one.lowest + 1 for one in ranges):
+        return None
+    first: Any = events[0]
+    symbols = {one.name: SymbolicInt(z3.Int(one.path)) for one in ranges}
+    return first._replace(**symbols), tuple(ranges)

@@ -1,0 +1,196 @@
+"""Renaming of ids: states in which ids stand in one order are searched as one, for every id at once.
+
+A gate only compares ids. If that is so for every path of a model, a renaming that keeps the order changes
+nothing, and an id may be known by its rank alone. The proof is read off the terms of the paths, which say all
+that a move asks and does: an id is compared with an id or with a constant for none (0 and below), what is
+written into the field of an id is an id or such a constant, and nothing else comes of ids.
+
+Ranks are the even numbers, so that an event may carry an id that is there, or one between any two, or a
+greater one: with n ids in a state, ids up to 2n + 1 are every id there is. What a search then sees holds
+without a bound on ids, and a run of d events needs no more than d of them.
+"""
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import z3
+
+from model.checker.compiled.program import Move, Node, Offer, Outside, Program
+from model.checker.shapes import Value, put_together, taken_apart
+from model.checker.symbolic import SymbolicBool, SymbolicInt
+from model.checker.trees import Branch, Tree, leaves
+from model.events import Event
+
+_COMPARED = (
+    z3.Z3_OP_LT,
+    z3.Z3_OP_LE,
+    z3.Z3_OP_GT,
+    z3.Z3_OP_GE,
+    z3.Z3_OP_EQ,
+    z3.Z3_OP_DISTINCT,
+)
+_JOINED = (z3.Z3_OP_AND, z3.Z3_OP_OR, z3.Z3_OP_NOT)
+
+
+class NotInvariantError(ValueError):
+    """A model does more with ids than to compare them, or has too few of them."""
+
+
+def for_every_id(program: Program, names: tuple[str, ...]) -> Program:
+    """The program with ids known by their order; `names`: the fields of states and events that are ids.
+
+    Raises NotInvariantError where that is not proved, or where the ids of the model are too few to have one
+    between any two.
+    """
+    if program.said is not None or program.interpreted or len(program.layout.shapes) != 1:
+        raise NotInvariantError(
+            f"{program.world.name}: renaming needs states of one shape, no words of what is said and no "
+            "property that is asked in Python"
+        )
+    shape = program.layout.shapes[0]
+    program = program._replace(ids=names)
+    ids = tuple(shape.fields[place].path for place in program.places_of_ids())
+    for place, value in shape.fixed.items():
+        if shape.fields[place].name in names and value > 0:
+            raise NotInvariantError(f"{shape.fields[place].path} is always {value}; an id has no such value")
+    needed = 2 * len(ids) + 1
+    for offer in program.offers[0]:
+        ranges = {field.path: field for field in offer.ranges if field.name in names}
+        if any((one.lowest, one.highest) != (1, needed) for one in ranges.values()):
+            raise NotInvariantError(f"{offer.event}: with {len(ids)} ids in a state, {needed} are needed")
+        if any(type(value) is int and name in names for name, value in _named(offer.event)):
+            raise NotInvariantError(f"{offer.event} is offered for its id, and not for every id")
+        reading = _Reading(frozenset((*ids, *ranges)), offer)
+        reading.check(shape.fields)
+        for assumed in program.assumed[0]:
+            reading.condition(z3.simplify(assumed))
+    return program
+
+
+def ranked(program: Program, node: Node) -> Node:
+    """The node with its ids in the place of their ranks, for comparison with a kernel's states."""
+    values, order = _values(program, node)
+    for place in program.places_of_ids():
+        if values[place] > 0:
+            values[place] = 2 * (order.index(values[place]) + 1)
+    return put_together(program.layout.shapes[0].skeleton, values)  # type: ignore[no-any-return]
+
+
+def _values(program: Program, node: Node) -> tuple[list[Value], list[Value]]:
+    """The values of all fields, and the ids among them in their order."""
+    _, _, values = taken_apart(node, program.layout.bounds, program.layout.root)
+    return values, sorted({values[place] for place in program.places_of_ids() if values[place] > 0})
+
+
+class RealIds:
+    """What ids the ranks of a run stand for: numbers that leave room between any two."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.of_rank: dict[int, Fraction] = {}
+
+    def event(self, event: Any) -> Any:  # noqa: ANN401 - any event
+        """An event of the state with these ranks, with the id that its own stands for."""
+        ids = {name: self._id(rank) for name, rank in _named(event) if name in self.program.ids}
+        return event._replace(**ids) if ids else event
+
+    def moved(self, reached: Node) -> Node:
+        """The node after a move, with its ids ranked anew."""
+        _, order = _values(self.program, reached)
+        self.of_rank = {2 * (place + 1): self._id(rank) for place, rank in enumerate(order)}
+        return ranked(self.program, reached)
+
+    def _id(self, rank: Any) -> Fraction:  # noqa: ANN401 - an int
+        if rank in self.of_rank:
+            return self.of_rank[rank]
+        below = max((known for other, known in self.of_rank.items() if other < rank), default=Fraction(0))
+        above = min((known for other, known in self.of_rank.items() if other > rank), default=below + 2)
+        return (below + above) / 2
+
+
+def in_numbers(program: Program, run: Iterable[Any]) -> tuple[Event, ...]:
+    """The run with the ids 1, 2, 3 ... in the order of its own."""
+    events = tuple(run)
+    ids = sorted({known for event in events for name, known in _named(event) if name in program.ids})
+    return tuple(
+        event._replace(**{name: ids.index(known) + 1 for name, known in _named(event) if name in program.ids})
+        for event in events
+    )
+
+
+def _named(event: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any event
+    return zip(getattr(event, "_fields", ()), event, strict=False)
+
+
+class _Reading:
+    """The terms of one offer, read for what they do with ids."""
+
+    def __init__(self, ids: frozenset[str], offer: Offer) -> None:
+        self.ids = ids
+        self.offer = offer
+
+    def check(self, fields: Iterable[object]) -> None:
+        """Every question and every result of the offer."""
+        paths = [getattr(field, "path", "") for field in fields]
+        for term in (*_questions(self.offer.offered), *_questions(self.offer.moves)):
+            self.condition(term)
+        for leaf in leaves(self.offer.moves):
+            if isinstance(leaf, Outside):
+                raise NotInvariantError(f"{self.offer.event} leaves the bounds: {leaf.reason}")
+            if not isinstance(leaf, Move):
+                continue
+            for broken in leaf.broken:
+                for term in _questions(broken):
+                    self.condition(term)
+            for path, value in zip(paths, leaf.after.values, strict=True):
+                self.result(path, value)
+
+    def condition(self, term: z3.ExprRef) -> None:
+        """A truth: ids in it are compared."""
+        kind = term.decl().kind()
+        if kind in _JOINED or (kind == z3.Z3_OP_EQ and z3.is_bool(term.arg(0))):
+            for part in term.children():
+                self.condition(part)
+        elif kind in _COMPARED and any(self.mentions(part) for part in term.children()):
+            for part in term.children():
+                if not self.is_id(part):
+                    self.refuse(term)
+        elif self.mentions(term):
+            self.refuse(term)
+
+    def result(self, path: str, value: object) -> None:
+        """What is written into a field."""
+        if path not in self.ids:
+            if isinstance(value, SymbolicBool):
+                self.condition(value.term)
+            elif isinstance(value, SymbolicInt) and self.mentions(value.term):
+                self.refuse(value.term)
+        elif isinstance(value, SymbolicInt):
+            if not self.is_id(z3.simplify(value.term)):
+                self.refuse(value.term)
+        elif isinstance(value, int) and value > 0:
+            raise NotInvariantError(f"{self.offer.event} writes {value} into {path}: that id alone")
+
+    def is_id(self, term: z3.ExprRef) -> bool:
+        """The symbol of an id, or a constant for none."""
+        if z3.is_int_value(term):
+            return bool(term.as_long() <= 0)
+        return not term.num_args() and term.decl().name() in self.ids
+
+    def mentions(self, term: z3.ExprRef) -> bool:
+        """An id is in it."""
+        if not term.num_args():
+            return not z3.is_int_value(term) and term.decl().name() in self.ids
+        return any(self.mentions(part) for part in term.children())
+
+    def refuse(self, term: z3.ExprRef) -> None:
+        """The term does more with ids than to compare them."""
+        raise NotInvariantError(f"{self.offer.event} does more with ids than to compare them: {term}")
+
+
+def _questions(tree: Tree) -> Iterator[z3.BoolRef]:
+    if isinstance(tree, Branch):
+        yield tree.asked
+        yield from _questions(tree.yes)
+        yield from _questions(tree.no)

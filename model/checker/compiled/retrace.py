@@ -1,0 +1,116 @@
+"""The shortest run to a broken move, found backwards over the levels of a search, and told by the model.
+
+A search over packed states remembers no parents. The levels that it went through are gone through once
+more from the last to the first: a state of one level leads to the state that is looked for. The events
+between the states of that run, and which properties the last one breaks, are asked of the Python model
+itself, which replays the whole run; should it know nothing of a broken move, the kernel is wrong, and that is
+an error. Where states stand for others, the run is one of the model's own, with its own channels and ids.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from model.checker.closed_model import World
+from model.checker.compiled.program import Node, Program
+from model.checker.compiled.renaming import RealIds, in_numbers
+from model.checker.compiled.symmetry import canonical
+from model.checker.explore import Violation, violation
+from model.events import Event, Step
+from model.properties import Property
+
+Words = tuple[int, ...]
+
+
+class DisagreementError(RuntimeError):
+    """The kernel and the model that it was read from do not agree about a move."""
+
+
+def retraced(program: Program, source: Words, before: Sequence[Callable[[Words], Words]]) -> Violation:
+    """The run whose last move, from the state `source`, breaks a property.
+
+    `before`: for each level from the first to the one before that of `source`, a state of that level that
+    leads to a given one.
+    """
+    states = [source]
+    for predecessor in reversed(before):
+        states.append(predecessor(states[-1]))
+    node = Node(program.world.state, program.world.environment)
+    real = RealIds(program)
+    run: list[Event] = []
+    for words in reversed(states[:-1]):
+        event, reached = _move_to(program, node, words)
+        run.append(real.event(event))
+        node = real.moved(reached) if program.ids else reached
+    run.append(real.event(broken_move(program.world, program.properties, node)))
+    return replayed(program.world, program.properties, in_numbers(program, run))
+
+
+def broken_start(program: Program) -> Violation | None:
+    """The state properties that the start breaks."""
+    return broken_at_start(program.world, program.properties)
+
+
+def broken_at_start(world: World, properties: tuple[Property, ...]) -> Violation | None:
+    """The state properties that a world's start breaks."""
+    broken = _broken_states(properties, world.state)
+    return violation(broken, (), world.state) if broken else None
+
+
+def moves_of(world: World, node: Node) -> Iterable[tuple[Event, Step[Any], Node]]:
+    """What the model itself may do next."""
+    for _, event in world.offers(node.state):
+        environment = world.allows(node.environment, event)
+        if environment is not None:
+            step = world.step(node.state, event)
+            yield event, step, Node(step.state, environment)
+
+
+def _move_to(program: Program, before: Node, wanted: Words) -> tuple[Event, Node]:
+    """The first move to a state that these words stand for."""
+    for event, _, reached in moves_of(program.world, before):
+        if canonical(program, reached) == wanted:
+            return event, reached
+    after = program.layout.unpack(wanted)
+    raise DisagreementError(f"the kernel leads from {before} to {after}, and no event does")
+
+
+def broken_move(world: World, properties: tuple[Property, ...], node: Node) -> Event:
+    """The first event whose step breaks a property. Raises DisagreementError if none does."""
+    for event, step, _ in moves_of(world, node):
+        if broken_by(properties, node.state, event, step):
+            return event
+    raise DisagreementError(f"the kernel has a broken move from {node}, and the model has none")
+
+
+def replayed(world: World, properties: tuple[Property, ...], run: tuple[Event, ...]) -> Violation:
+    """What the model itself makes of the run, from its start. Raises DisagreementError."""
+    node, broken = Node(world.state, world.environment), tuple[Property, ...]()
+    for event in run:
+        environment = world.allows(node.environment, event)
+        if environment is None or broken:
+            raise DisagreementError(f"the model does not take {event} of the run {run}")
+        before, step = node.state, world.step(node.state, event)
+        broken = broken_by(properties, before, event, step)
+        node = Node(step.state, environment)
+    if not broken:
+        raise DisagreementError(f"the model breaks no property at the end of the run {run}")
+    return violation(broken, run, before)
+
+
+def broken_by(
+    properties: tuple[Property, ...],
+    before: Any,  # noqa: ANN401 - any component's state
+    event: Event,
+    step: Step[Any],
+) -> tuple[Property, ...]:
+    """The properties that a step breaks, or the state after it."""
+    over_steps = tuple(
+        known
+        for known in properties
+        if known.over_steps and not known.holds(before, event, step.effects, step.state)
+    )
+    return (*over_steps, *_broken_states(properties, step.state))
+
+
+def _broken_states(properties: tuple[Property, ...], state: Any) -> tuple[Property, ...]:  # noqa: ANN401
+    return tuple(known for known in properties if not known.over_steps and not known.holds(state))

@@ -1,0 +1,132 @@
+"""Exploration at machine speed: the kernel of a closed model, compiled by numba and searched in full.
+
+    program = program_of(world, bounds, of_component(world.component))
+    found = Compiled(program, cores=2).explore()
+
+Every state is kept whole (`model.checker.compiled.breadth_first`), so the counts are exact and the same as
+the Python explorer's, and the shortest run to a violation has the same length. A labelled search counts
+states with what was said in the step before them as well, as TLC counts the models that have a variable
+`out`; what may happen next does not depend on that, so each state is expanded once.
+"""
+
+from functools import cached_property
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from model.checker.compiled.kernel_text import OUTSIDE, KernelText, branching
+from model.checker.compiled.kernels import scalar_module
+from model.checker.compiled.level_search import Ints, LevelSearch, Measures, Progress
+from model.checker.compiled.program import Node, Program
+from model.checker.compiled.retrace import Words, broken_start, retraced
+from model.checker.compiled.scalar_text import scalar_text
+from model.checker.explore import Violation
+from model.checker.predicates import Asking
+from model.checker.shapes import OutsideError
+
+
+class Found(NamedTuple):
+    """What a search came to."""
+
+    states: int
+    labelled: int
+    """States with what was said before them; 0 if that was not asked."""
+    transitions: int
+    depth: int
+    """Number of events on the longest shortest run, of a labelled search to a state with what was said."""
+    violation: Violation | None
+    rules: frozenset[str]
+    """Rules that fired in some step."""
+    compile_seconds: float
+    """Until the first state was expanded: compiled, or found in the cache."""
+    search_seconds: float
+    bytes: int
+    """Of the tables and orders at the end."""
+
+
+class Compiled:
+    """The compiled kernel of a program."""
+
+    def __init__(self, program: Program, *, cores: int = 1) -> None:
+        self.program = program
+        self.cores = cores
+        self.labelled = program.said is not None
+        self.branching = branching(program)
+
+    @cached_property
+    def text(self) -> KernelText:
+        """What is compiled."""
+        return scalar_text(self.program)
+
+    @cached_property
+    def _module(self) -> Any:  # noqa: ANN401 - generated
+        return scalar_module(self.text.source, cores=self.cores)
+
+    def explore(
+        self, *, limit: int = 1_000_000_000, expected: int = 0, progress: Progress | None = None
+    ) -> Found:
+        """Every reachable state, until nothing new appears or a property fails.
+
+        `expected`: about so many states, to begin with tables that need not grow. Raises TooManyStatesError
+        beyond the limit, OutsideError where a move leaves the declared bounds.
+        """
+        begun = perf_counter()
+        search = _Search(self, self._module, expected)
+        search.warm_up()
+        compiled = perf_counter()
+        shown = broken_start(self.program)
+        if shown is None:
+            shown = search.run(limit, progress)
+        fired = np.flatnonzero(search.fired.max(axis=0))
+        rules = (rule for number in fired for rule in self.text.rules[number])
+        return Found(
+            search.states,
+            search.labelled,
+            int(search.moves.sum()),
+            search.depth,
+            shown,
+            frozenset(rules),
+            compiled - begun,
+            perf_counter() - compiled,
+            search.bytes,
+        )
+
+
+class _Search(LevelSearch):
+    """The search of a kernel that was read from the model."""
+
+    def __init__(self, kernel: Compiled, module: Any, expected: int) -> None:  # noqa: ANN401 - generated
+        self.program = program = kernel.program
+        world = program.world
+        measures = Measures(
+            name=world.name,
+            start=program.layout.pack(Node(world.state, world.environment)),
+            said_words=program.said_words,
+            branching=kernel.branching,
+            rules=len(kernel.text.rules),
+            cores=kernel.cores,
+        )
+        super().__init__(module, measures, expected)
+        self.asking = Asking(program)
+
+    def looked_over(self, ends: Ints) -> Violation | None:
+        """Properties that cannot be followed are asked."""
+        for own, order in enumerate(self.orders):
+            broken = self.asking.first_broken(order[self.heads[own] : ends[own]])
+            if broken >= 0:
+                return self.shown(tuple(int(word) for word in order[self.heads[own] + broken]))
+        return None
+
+    def flag(self, own: int) -> Violation:
+        """The kernel has found a broken move, or one that leaves the bounds."""
+        source = self.flagged_state(own)
+        if int(self.flagged[own, 0]) & OUTSIDE:
+            node = self.program.layout.unpack(source)
+            raise OutsideError(f"a move from {node} leaves the declared bounds; widen them")
+        return self.shown(source)
+
+    def shown(self, source: Words) -> Violation:
+        """The run to a state of the last level that is known whole, and its broken move."""
+        self.depth += 1
+        return retraced(self.program, source, self.before())

@@ -1,0 +1,216 @@
+"""Symmetry of channels or tasks: states that differ only in which is which are searched as one.
+
+A symmetry is declared (`model.checker.bounds.Symmetry`) and used only once it is proved: z3 is asked for a
+state and an event in which a kernel's moves, after two neighbours have changed places, are not the moves
+before with these two changed: whether the event is offered, whether it is allowed, where it leads and whether
+it breaks a property. Neighbours generate every permutation, so if there is no such state, the whole group may
+be divided out. Effects may name channels in another order: what is said takes no part, and a program that
+tells it is refused.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import z3
+
+from model.checker.bounds import Symmetry
+from model.checker.compiled.packing import WORD, Shape
+from model.checker.compiled.program import Move, Node, Offer, Outside, Program
+from model.checker.compiled.renaming import ranked
+from model.checker.paths import satisfiable, solver_with
+from model.checker.shapes import Field, taken_apart
+from model.checker.symbolic import bool_term, int_term
+from model.checker.trees import Branch, Tree, holds
+
+Swap = Mapping[str, str]
+"""Paths of fields that change places; both directions."""
+
+
+class NotSymmetricError(ValueError):
+    """A reduction would not be sound: the moves of a model depend on which channel or task is which."""
+
+
+def reduced(program: Program, symmetry: Symmetry) -> Program:
+    """The program with the symmetry divided out. Raises NotSymmetricError if z3 does not prove it."""
+    if program.said is not None or program.interpreted:
+        raise NotSymmetricError(
+            f"{program.world.name}: a symmetry needs no words of what is said and no property that is asked "
+            f"in Python; there are {program.said_words} words and {len(program.interpreted)} such properties"
+        )
+    for shape in program.layout.shapes:
+        for column in columns_of(shape, symmetry):
+            if sum(shape.fields[position].bits for position in column) > WORD:
+                raise NotSymmetricError(
+                    f"{program.world.name}: one of {symmetry.size} takes over {WORD} bits"
+                )
+        for first in range(symmetry.first, symmetry.first + symmetry.size - 1):
+            _prove(program, symmetry, shape, first)
+    return program._replace(symmetry=symmetry)
+
+
+def canonical(program: Program, node: Node) -> tuple[int, ...]:
+    """The words of the state that stands for a node and all its permutations."""
+    if program.ids:
+        node = ranked(program, node)
+    layout = program.layout
+    if program.symmetry is None:
+        return layout.pack(node)
+    skeleton, _, values = taken_apart(node, layout.bounds, layout.root)
+    shape = layout.shapes[layout.numbers[skeleton]]
+    columns = columns_of(shape, program.symmetry)
+    ordered = sorted(
+        ([values[position] for position in column] for column in columns),
+        key=lambda column: tuple(int(value) for value in reversed(column)),
+    )
+    for column, own in zip(columns, ordered, strict=True):
+        for position, value in zip(column, own, strict=True):
+            values[position] = value
+    return layout.pack_values(shape.number, values)
+
+
+def columns_of(shape: Shape, symmetry: Symmetry) -> list[list[int]]:
+    """By channel or task: the positions of its fields that vary, in the same order for each."""
+    columns: list[list[int]] = [[] for _ in range(symmetry.size)]
+    for position in shape.varying:
+        place = _place(shape.fields[position].path, symmetry)
+        if place is not None:
+            columns[place - symmetry.first].append(position)
+    return columns
+
+
+def _place(path: str, symmetry: Symmetry) -> int | None:
+    """Of which channel or task a field is, if it is one's."""
+    *_, name, place = path.split(".")
+    if name not in symmetry.names or not place.isdigit():
+        return None
+    number = int(place)
+    return number if symmetry.first <= number < symmetry.first + symmetry.size else None
+
+
+def _swap(shape: Shape, symmetry: Symmetry, first: int) -> dict[str, str]:
+    """The paths of the fields of two neighbours, each with its twin."""
+    others = {first: first + 1, first + 1: first}
+    swap = {}
+    for field in shape.fields:
+        place = _place(field.path, symmetry)
+        if place in others:
+            swap[field.path] = f"{field.path.rpartition('.')[0]}.{others[place]}"
+    return swap
+
+
+def _prove(program: Program, symmetry: Symmetry, shape: Shape, first: int) -> None:
+    """Ask z3 whether channel or task `first` and the one behind it can be told apart."""
+    pair = f"{symmetry.event_field}s {first} and {first + 1}"
+    swaps = {one.number: _swap(one, symmetry, first) for one in program.layout.shapes}
+    paths = [field.path for field in shape.fields]
+    swap = swaps[shape.number]
+    for path, other in swap.items():
+        if other not in paths or shape.fixed.get(paths.index(path)) != shape.fixed.get(paths.index(other)):
+            raise NotSymmetricError(f"{path} and {other} are not alike: one of them never varies")
+    symbols = {field.path: _symbol(field) for field in shape.fields}
+    pairs = [(symbols[path], symbols[other]) for path, other in swap.items()]
+    assumed = z3.And(*program.assumed[shape.number])
+    if satisfiable(solver_with(*_within(shape.fields), assumed), z3.Not(z3.substitute(assumed, *pairs))):
+        raise NotSymmetricError(f"the state properties tell {pair} apart")
+    offers = {(offer.action, repr(offer.event)): offer for offer in program.offers[shape.number]}
+    for (action, _), offer in offers.items():
+        event: Any = offer.event
+        named = getattr(event, symmetry.event_field, None)
+        if named in (first, first + 1):
+            event = event._replace(**{symmetry.event_field: first + 1 if named == first else first})
+        twin = offers.get((action, repr(event)))
+        if twin is None:
+            raise NotSymmetricError(f"{offer.event} is offered, and {event} never is")
+        solver = solver_with(*_within((*shape.fields, *offer.ranges)), assumed)
+        if satisfiable(solver, _told_apart(program, pairs, swaps, offer, twin)):
+            raise NotSymmetricError(f"{pair} can be told apart by {offer.event}, as in {solver.model()}")
+
+
+def _within(fields: tuple[Field, ...]) -> list[z3.BoolRef]:
+    return [
+        z3.And(z3.Int(field.path) >= field.lowest, z3.Int(field.path) <= field.highest)
+        for field in fields
+        if not field.is_bool
+    ]
+
+
+def _told_apart(
+    program: Program,
+    pairs: list[tuple[z3.ExprRef, z3.ExprRef]],
+    swaps: Mapping[int, Swap],
+    offer: Offer,
+    twin: Offer,
+) -> z3.BoolRef:
+    """The offer and its twin in the swapped state do not do the same."""
+
+    def swapped(term: z3.ExprRef) -> z3.ExprRef:
+        return z3.substitute(term, *pairs)
+
+    offered, offered_there = holds(offer.offered), swapped(holds(twin.offered))
+    allowed = _term(offer.moves, lambda move: z3.BoolVal(isinstance(move, Move)))
+    allowed_there = swapped(_term(twin.moves, lambda move: z3.BoolVal(isinstance(move, Move))))
+    outside = _term(offer.moves, lambda leaf: z3.BoolVal(isinstance(leaf, Outside)))
+    outside_there = swapped(_term(twin.moves, lambda leaf: z3.BoolVal(isinstance(leaf, Outside))))
+    differences = [_breaks(offer.moves) != swapped(_breaks(twin.moves))]
+    reached = {move.after.skeleton for tree in (offer.moves, twin.moves) for move in _moves(tree)}
+    for skeleton in reached:
+        shape = program.layout.shapes[program.layout.numbers[skeleton]]
+        paths = [field.path for field in shape.fields]
+        differences.append(_leads_to(offer.moves, shape) != swapped(_leads_to(twin.moves, shape)))
+        for place in shape.varying:
+            field = shape.fields[place]
+            there = paths.index(swaps[shape.number].get(field.path, field.path))
+            after, after_there = _after(offer.moves, shape, place), _after(twin.moves, shape, there)
+            differences.append(after != swapped(after_there))
+    moved_apart = z3.And(allowed, z3.Or(*differences))
+    apart = z3.Or(allowed != allowed_there, outside != outside_there, moved_apart)
+    return z3.Or(offered != offered_there, z3.And(offered, apart))
+
+
+def _moves(tree: Tree) -> Iterator[Move]:
+    """The moves at the leaves."""
+    if isinstance(tree, Branch):
+        yield from _moves(tree.yes)
+        yield from _moves(tree.no)
+    elif isinstance(tree, Move):
+        yield tree
+
+
+def _leads_to(tree: Tree, shape: Shape) -> z3.BoolRef:
+    """A move of a tree leads to a state of this shape."""
+    return _term(
+        tree, lambda leaf: z3.BoolVal(isinstance(leaf, Move) and leaf.after.skeleton == shape.skeleton)
+    )
+
+
+def _symbol(field: Field) -> z3.ExprRef:
+    return z3.Bool(field.path) if field.is_bool else z3.Int(field.path)
+
+
+def _after(tree: Tree, shape: Shape, place: int) -> z3.ExprRef:
+    """A field after the moves of a tree, as one term; its lowest value where they lead to another shape."""
+    field = shape.fields[place]
+
+    def value(leaf: object) -> z3.ExprRef:
+        reached = isinstance(leaf, Move) and leaf.after.skeleton == shape.skeleton
+        after = leaf.after.values[place] if isinstance(leaf, Move) and reached else field.lowest
+        return (
+            bool_term(bool(after) if isinstance(after, int) else after) if field.is_bool else int_term(after)
+        )
+
+    return _term(tree, value)
+
+
+def _breaks(tree: Tree) -> z3.BoolRef:
+    """Whether a move of a tree breaks a property."""
+
+    def broken(leaf: object) -> z3.ExprRef:
+        return z3.Or(*(holds(one) for one in leaf.broken)) if isinstance(leaf, Move) else z3.BoolVal(False)
+
+    return _term(tree, broken)
+
+
+def _term(tree: Tree, value: Callable[[object], z3.ExprRef]) -> Any:  # noqa: ANN401 - a term of either sort
+    if isinstance(tree, Branch):
+        return z3.If(tree.asked, _term(tree.yes, value), _term(tree.no, value))
+    return value(tree)

@@ -1,0 +1,119 @@
+"""Two versions of a step function: proved alike for every id, or told apart by the shortest run.
+
+*Alike* is by simulation: from any two states that differ in nothing but their version, one event gives
+the same outcome and leads to two states that again differ in nothing else. *Told apart* walks both
+closed models side by side, breadth first, on the events that both allow.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import z3
+
+from model.checker.closed_model import World
+from model.checker.paths import Ground, paths, satisfiable, solver_with
+from model.checker.prove import Case
+from model.checker.symbolic import SymbolicBool, concrete
+from model.events import Effects, Event, Step
+
+Outcome = Callable[[Effects], object]
+"""What is compared of the effects of a step."""
+Project = Callable[[Any], object]
+"""What is compared of a state: all but its version."""
+
+
+class Pair(NamedTuple):
+    """One state in both versions, and one event for both."""
+
+    left: Case
+    right: Case
+    assume: tuple[z3.BoolRef, ...]
+    """What holds of the state, beside the promises of the left case."""
+
+
+class Difference(NamedTuple):
+    """The first step that differs."""
+
+    run: tuple[Event, ...]
+    """All events of the run; of a refuted proof only the last one."""
+    state: Any
+    """The left version before the last event."""
+    left: Effects
+    right: Effects
+
+
+class Verdict(NamedTuple):
+    """What came out: `difference` is None if the two are alike."""
+
+    paths: int
+    difference: Difference | None
+
+
+def alike(pairs: Iterable[Pair], outcome: Outcome, project: Project) -> Verdict:
+    """Whether every pair gives equal outcomes and equal projections, for every value of every symbol."""
+    count = 0
+    for pair in pairs:
+        solver = solver_with(*pair.assume, *pair.left.promise)
+        if not satisfiable(solver):
+            continue
+        steps: list[tuple[Step[Any], Step[Any]]] = []
+
+        def same(pair: Pair = pair, steps: list[tuple[Step[Any], Step[Any]]] = steps) -> object:
+            left = pair.left.step(pair.left.state, pair.left.event)
+            right = pair.right.step(pair.right.state, pair.right.event)
+            steps.append((left, right))
+            if outcome(left.effects) != outcome(right.effects):
+                return False
+            return project(left.state) == project(right.state)
+
+        ground = Ground(solver)
+        for path in paths(same, ground):
+            count += 1
+            if path.result is True:
+                continue
+            denied = z3.Not(path.result.term) if isinstance(path.result, SymbolicBool) else z3.BoolVal(True)
+            ground.go_to(path.decided)
+            if satisfiable(solver, denied):
+                model = solver.model()
+                left, right = steps[-1]
+                return Verdict(
+                    count,
+                    Difference(
+                        (concrete(pair.left.event, model),),
+                        concrete(pair.left.state, model),
+                        concrete(left.effects, model),
+                        concrete(right.effects, model),
+                    ),
+                )
+    return Verdict(count, None)
+
+
+def told_apart(
+    left: World, right: World, outcome: Outcome, allowed: Callable[[Any, Event], bool]
+) -> Difference | None:
+    """The shortest run of both closed models whose last step has different outcomes.
+
+    Only events that both offer and that are `allowed` in the left state are taken. None if there is no
+    such run within the bounds of the two models.
+    """
+    start = (left.state, right.state, left.environment)
+    runs: dict[Any, tuple[Event, ...]] = {start: ()}
+    waiting = deque([start])
+    while waiting:
+        node = waiting.popleft()
+        one, other, environment = node
+        offered = {event for _, event in right.offers(other)}
+        for _, event in left.offers(one):
+            after = left.allows(environment, event) if event in offered else None
+            if after is None or not allowed(one, event):
+                continue
+            run = (*runs[node], event)
+            first, second = left.step(one, event), right.step(other, event)
+            if outcome(first.effects) != outcome(second.effects):
+                return Difference(run, one, first.effects, second.effects)
+            reached = (first.state, second.state, after)
+            if reached not in runs:
+                runs[reached] = run
+                waiting.append(reached)
+    return None

@@ -1,0 +1,155 @@
+"""Answers that depend on a few parts of a state: decision trees over the numbers of its parts.
+
+For each question there is a tree. An inner node names the part that whoever was asked read next, and has a
+branch for each number of that part with which it was asked so far; a leaf has the answer. Whoever reads the
+same must go on to read the same, so the part of a node is known for good when the question is asked first.
+Trees and answers stand in arrays, which `model.checker.frames.lookup` reads.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from model.checker.frames.places import Numbers
+
+MISSING = -1
+"""There is no answer yet."""
+LEAF = -1
+"""In the place of a part: the node has an answer."""
+PLAIN, REFUSED, BREAKS = 0, 1, 2
+"""How an answer stands: as its words say; the environment refuses; a property does not hold."""
+SPREAD_NODE, SPREAD_NUMBER = 0x9E3779B1, 0x85EBCA6B
+"""What spreads branches over their table."""
+NUMBER_BITS = 24
+"""Of the number of a part's value, at most."""
+
+Words = tuple[tuple[int, int], ...]
+"""What an answer says: pairs of numbers."""
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class ContradictionError(RuntimeError):
+    """A question was answered by reading other parts than before, although it had read the same."""
+
+
+class Answers:
+    """All trees, with their answers."""
+
+    def __init__(self) -> None:
+        self._nodes = _Rows(4)
+        """Its part or LEAF; the number and the node of its first branch; the answer of a leaf."""
+        self._parts: list[int] = []
+        self._branches: dict[tuple[int, int], int] = {}
+        self._slots = np.zeros((1 << 12, 2), np.int64)
+        """The branches again, in a table by their numbers: a key, 0 for none, and a node."""
+        self._spans = _Rows(3)
+        """Of each answer: where its words begin and end, and how it stands."""
+        self._words = _Rows(2)
+        self._known: dict[tuple[Words, int], int] = {}
+        self._leaves: dict[int, int] = {}
+        self._node()  # none has the number 0, so that no branch has the key 0
+
+    def tree(self) -> int:
+        """A new tree, without an answer: its root."""
+        return self._node()
+
+    def find(self, tree: int, numbers: Numbers) -> int:
+        """The answer for a row, or MISSING."""
+        node = tree
+        while (part := self._parts[node]) != LEAF:
+            below = self._branches.get((node, numbers[part]))
+            if below is None:
+                return MISSING
+            node = below
+        return self._leaves.get(node, MISSING)
+
+    def add(self, tree: int, numbers: Numbers, read: Sequence[int], words: Words, stands: int) -> int:
+        """An answer for all rows that have these numbers at the parts that were read, in this order."""
+        node = tree
+        for part in read:
+            if self._parts[node] == LEAF and node not in self._leaves:
+                self._parts[node] = part
+                self._nodes.rows[node, 0] = part
+            if self._parts[node] != part:
+                raise ContradictionError(
+                    f"part {part} was read where part {self._parts[node]} was read before"
+                )
+            node = self._below(node, numbers[part])
+        if self._parts[node] != LEAF:
+            raise ContradictionError(f"no part was read where part {self._parts[node]} was read before")
+        answer = self._answer(words, stands)
+        self._leaves[node] = answer
+        self._nodes.rows[node, 3] = answer
+        return answer
+
+    def words(self, answer: int) -> Words:
+        """What an answer says."""
+        begin, end, _ = self._spans.rows[answer].tolist()
+        return tuple((first, second) for first, second in self._words.rows[begin:end].tolist())
+
+    def stands(self, answer: int) -> int:
+        """PLAIN, REFUSED or BREAKS."""
+        return int(self._spans.rows[answer, 2])
+
+    @property
+    def arrays(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """Nodes, branches, answers and words."""
+        return self._nodes.rows, self._slots, self._spans.rows, self._words.rows
+
+    def _node(self) -> int:
+        self._parts.append(LEAF)
+        return self._nodes.append((LEAF, MISSING, MISSING, MISSING))
+
+    def _below(self, node: int, number: int) -> int:
+        below = self._branches.get((node, number))
+        if below is None:
+            below = self._branches[node, number] = self._node()
+            if self._nodes.rows[node, 1] == MISSING:
+                self._nodes.rows[node, 1:3] = number, below
+            else:
+                self._keep(node, number, below)
+        return below
+
+    def _keep(self, node: int, number: int, below: int) -> None:
+        if number >> NUMBER_BITS:
+            raise OverflowError(f"a part has more than {1 << NUMBER_BITS} values")
+        if 2 * len(self._branches) > len(self._slots):
+            old = self._slots[self._slots[:, 0] != 0]
+            self._slots = np.zeros((2 * len(self._slots), 2), np.int64)
+            for key, child in old.tolist():
+                self._put(key, child)
+        self._put(node << NUMBER_BITS | number, below)
+
+    def _put(self, key: int, below: int) -> None:
+        node, number = key >> NUMBER_BITS, key & ((1 << NUMBER_BITS) - 1)
+        mask = len(self._slots) - 1
+        slot = (node * SPREAD_NODE + number * SPREAD_NUMBER) & mask
+        while self._slots[slot, 0]:
+            slot = (slot + 1) & mask
+        self._slots[slot] = key, below
+
+    def _answer(self, words: Words, stands: int) -> int:
+        known = self._known.get((words, stands))
+        if known is None:
+            begin = self._words.count
+            for pair in words:
+                self._words.append(pair)
+            known = self._known[words, stands] = self._spans.append((begin, self._words.count, stands))
+        return known
+
+
+class _Rows:
+    """An array that grows by rows."""
+
+    def __init__(self, columns: int) -> None:
+        self.rows: Ints = np.zeros((1 << 10, columns), np.int64)
+        self.count = 0
+
+    def append(self, row: Sequence[int]) -> int:
+        """One row more; its position."""
+        if self.count == len(self.rows):
+            self.rows = np.concatenate((self.rows, np.zeros_like(self.rows)))
+        self.rows[self.count] = row
+        self.count += 1
+        return self.count - 1

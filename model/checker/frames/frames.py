@@ -1,0 +1,193 @@
+"""Every move of a world with portions, asked of the model with stand-ins for the parts of its state.
+
+A move looks at few parts: its frame. What the model answers is kept for all states that have these parts, and
+leaves the others as they are (`model.checker.frames.answers`); so the model is asked once for many states.
+Frames are not declared and not believed. They are what the model has read before it answered; each answer is
+asked a second time without stand-ins and has to be the same; whoever reads the same and then something else
+is told; and `confirm` asks the model about whole states once more.
+"""
+
+from collections.abc import Callable, Mapping
+from itertools import compress
+from typing import Any, NamedTuple
+
+from model.checker.closed_model import Offers, World
+from model.checker.compiled.program import Node
+from model.checker.compiled.retrace import DisagreementError
+from model.checker.frames.answers import BREAKS, MISSING, PLAIN, REFUSED, Answers, Words
+from model.checker.frames.nodes import Maker
+from model.checker.frames.parts import ABSENT, Parts
+from model.checker.frames.places import Numbers
+from model.checker.frames.read_sets import Members, Reading, StandIn, part_of, settled
+from model.events import Event
+from model.properties import Property
+
+
+class FrameError(DisagreementError):
+    """The model does not answer by the parts that it was seen to read alone."""
+
+
+class Said(NamedTuple):
+    """What the model has answered."""
+
+    stands: int
+    """PLAIN, REFUSED or BREAKS."""
+    offers: tuple[Event, ...] = ()
+    """What may come."""
+    changes: Words = ()
+    """The parts that stand otherwise after a step, with the numbers of their values; below 0, with the part
+    whose value they get: see `copied`."""
+    rules: tuple[str, ...] = ()
+
+    def within(self, numbers: Numbers) -> "Said":
+        """The same of one state: which parts have another value after it, and the number of that."""
+        values = ((part, number if number >= 0 else numbers[~number]) for part, number in self.changes)
+        return self._replace(changes=tuple(one for one in values if numbers[one[0]] != one[1]))
+
+
+Question = Callable[[Node], Said]
+
+
+class Frames:
+    """What is known of the moves of a world, and how to ask for what is not."""
+
+    def __init__(
+        self, world: World, properties: tuple[Property, ...], room: Mapping[str, int] | None = None
+    ) -> None:
+        assert world.portions is not None
+        self.world = world
+        self.parts = Parts(world, room)
+        self._reading = Reading()
+        self._stand_ins: dict[tuple[int, int], StandIn] = {}
+        self._plain = Maker(self.parts, self._value, _those_present)
+        self._standing = Maker(self.parts, self._stand_in, Members)
+        self._last: tuple[Numbers, Node, Node] | None = None
+        self.answers = Answers()
+        self.rules: set[str] = set()
+        """Those that fired in some step."""
+        self.asked = 0
+        """How many answers the model was asked for."""
+        self._over_steps = tuple(known for known in properties if known.over_steps)
+        self._over_states = tuple(known for known in properties if not known.over_steps)
+        self._movers = world.portions.movers
+        self._trees: dict[Event, int] = {}
+        self._event_of: dict[int, Event] = {}
+        self.mover_trees = tuple(self.answers.tree() for _ in self._movers)
+        self.property_trees = tuple(self.answers.tree() for _ in self._over_states)
+
+    def complete(self, numbers: Numbers) -> None:
+        """Ask for whatever is not known of a state. Raises FrameError and ContradictionError."""
+        for known, tree in zip(self._over_states, self.property_trees, strict=True):
+            self._found(tree, numbers, self._holding(known))
+        for offers, tree in zip(self._movers, self.mover_trees, strict=True):
+            offered = self._found(tree, numbers, self._offering(offers))
+            for event_tree, _ in self.answers.words(offered):
+                self._found(event_tree, numbers, self._stepping(self._event_of[event_tree]))
+
+    def confirm(self, numbers: Numbers) -> None:
+        """Ask the model about a whole state, of which all is known. Raises FrameError."""
+        node: Node = self._plain.made(numbers)
+        trees = [
+            tree
+            for mover in self.mover_trees
+            for tree, _ in self.answers.words(self.answers.find(mover, numbers))
+        ]
+        events = [event for _, event in self.world.offers(node.state)]
+        if [self._event_of[tree] for tree in trees] != events:
+            raise FrameError(f"{node} offers {events}, and not what its movers were seen to offer")
+        steps = zip(trees, (self._stepping(event) for event in events), strict=True)
+        properties = zip(self.property_trees, map(self._holding, self._over_states), strict=True)
+        for tree, question in (*steps, *properties):
+            answer = self.answers.find(tree, numbers)
+            kept = Said(self.answers.stands(answer), changes=self.answers.words(answer))
+            told = question(node)._replace(rules=())
+            if kept.within(numbers) != told.within(numbers):
+                raise FrameError(
+                    f"{node}: {kept} is known of states that have the same parts, and this has {told}"
+                )
+
+    def _found(self, tree: int, numbers: Numbers, question: Question) -> int:
+        answer = self.answers.find(tree, numbers)
+        return answer if answer != MISSING else self._ask(tree, numbers, question)
+
+    def _ask(self, tree: int, numbers: Numbers, question: Question) -> int:
+        node, standing = self._nodes(numbers)
+        reading = self._reading
+        reading.begin()
+        said = question(standing)
+        plain = question(node)
+        if said.within(numbers) != plain.within(numbers):
+            names = ", ".join(self.parts.names[part] for part in reading.parts)
+            raise FrameError(
+                f"asked with stand-ins, the model read {names} and said {said}; plainly, {plain}"
+            )
+        self.asked += 1
+        self.rules.update(said.rules)
+        kept = tuple(one for one in said.changes if one[0] not in reading or numbers[one[0]] != one[1])
+        words = (*kept, *((self._tree_of(event), 0) for event in said.offers))
+        return self.answers.add(tree, numbers, reading.parts, words, said.stands)
+
+    def _nodes(self, numbers: Numbers) -> tuple[Node, Node]:
+        """The node of a row, and the same of stand-ins; about one row there are several questions."""
+        if self._last is None or self._last[0] is not numbers:
+            self._last = numbers, self._plain.made(numbers), self._standing.made(numbers)
+        return self._last[1:]
+
+    def _value(self, part: int, number: int) -> Any:  # noqa: ANN401 - any part's
+        return self.parts.values[part][number]
+
+    def _stand_in(self, part: int, number: int) -> StandIn:
+        known = self._stand_ins.get((part, number))
+        if known is None:
+            value = self.parts.values[part][number]
+            known = self._stand_ins[part, number] = StandIn(part, value, self._reading)
+        return known
+
+    def _holding(self, known: Property) -> Question:
+        return lambda node: Said(PLAIN if known.holds(node.state) else BREAKS)
+
+    def _offering(self, offers: Offers) -> Question:
+        return lambda node: Said(PLAIN, tuple(settled(event) for _, event in offers(node.state)))
+
+    def _tree_of(self, event: Event) -> int:
+        tree = self._trees.get(event)
+        if tree is None:
+            tree = self._trees[event] = self.answers.tree()
+            self._event_of[tree] = event
+        return tree
+
+    def _stepping(self, event: Event) -> Question:
+        def stepped(node: Node) -> Said:
+            environment = self.world.allows(node.environment, event)
+            if environment is None:
+                return Said(REFUSED)
+            step = self.world.step(node.state, event)
+            broken = not all(
+                known.holds(node.state, event, step.effects, step.state) for known in self._over_steps
+            )
+            changes = self._changes(node, Node(step.state, environment))
+            return Said(BREAKS if broken else PLAIN, changes=changes, rules=step.rules)
+
+        return stepped
+
+    def _changes(self, before: Node, after: Node) -> Words:
+        """The parts that do not stand as they stood; see `Said`."""
+        return tuple((part, self._now(part, value)) for part, value in self.parts.different(before, after))
+
+    def _now(self, part: int, value: Any) -> int:  # noqa: ANN401 - what stands at the part's place
+        if value is ABSENT:
+            return 0
+        if type(value) is StandIn:
+            source = part_of(value)
+            if self.parts.alike(part, source) and source not in self._reading:
+                return copied(source)
+        return self.parts.number(part, value)
+
+
+def _those_present(present: tuple[bool, ...], members: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(compress(members, present))
+
+
+def copied(source: int) -> int:
+    """In the place of a number: that of another part."""
+    return ~source

@@ -1,0 +1,54 @@
+"""Where the numbers of a state's parts stand in a few 64-bit words."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from model.checker.compiled.packing import MARK, WORD
+
+Numbers = tuple[int, ...]
+"""By part: the number of its value."""
+
+
+class Places(NamedTuple):
+    """Where each part's number stands in the words of a packed state."""
+
+    rows: tuple[tuple[int, int, int], ...]
+    """By part: its word, how far it is shifted, and its bits at their place before that."""
+    words: int
+
+    def as_array(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """The rows, as kernels read them."""
+        return np.array(self.rows, np.int64)
+
+    def has_room(self, counts: Iterable[int]) -> bool:
+        """Every part may have so many values."""
+        return all(count - 1 <= mask for count, (_, _, mask) in zip(counts, self.rows, strict=True))
+
+    def pack(self, numbers: Numbers) -> tuple[int, ...]:
+        """The words of a row; the first has a bit that is always set, so that no state is 0."""
+        words = [1] + [0] * (self.words - 1)
+        for number, (word, shift, _) in zip(numbers, self.rows, strict=True):
+            words[word] |= number << shift
+        return tuple(words)
+
+    def unpack(self, words: Sequence[int]) -> Numbers:
+        """The row behind some words."""
+        return tuple([(words[word] >> shift) & mask for word, shift, mask in self.rows])
+
+
+def places_of(counts: Sequence[int], spare: int = 1, single: int = 0) -> Places:
+    """Places for parts with so many values, each with some bits beyond, so that it may have more of them.
+
+    `spare`: the bits beyond what the values of a part need; `single`: all that a part with one value gets.
+    """
+    word, shift = 0, MARK
+    rows: list[tuple[int, int, int]] = []
+    for count in counts:
+        bits = (count - 1).bit_length() + spare if count > 1 else single
+        if shift + bits > WORD:
+            word, shift = word + 1, 0
+        rows.append((word, shift if bits else 0, (1 << bits) - 1))
+        shift += bits
+    return Places(tuple(rows), word + 1)

@@ -1,0 +1,211 @@
+"""Proofs over all ids: every rule as an induction over one step, read symbolically.
+
+A `Case` is one shape of a component (so many channels, tasks, waiting items) with an event of one
+class; its ints and booleans are symbols. The state properties of the component are assumed before
+the step. Then every path of the step is followed, and on each path every property is asked: a step
+property of the step, a state property of the state after it. No feasible path to a `False` means
+that the rule holds for every id.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import z3
+
+from model.checker.paths import Ground, Path, paths, satisfiable, solver_with
+from model.checker.symbolic import SymbolicBool, SymbolicInt, concrete, formula
+from model.events import Event, Step
+from model.properties import Property
+
+
+class Case(NamedTuple):
+    """One shape of one component, and one class of event."""
+
+    component: str
+    label: str
+    state: Any
+    event: Event
+    step: Callable[[Any, Event], Step[Any]]
+    promise: tuple[z3.BoolRef, ...]
+    """What the environment promises about this event in this state."""
+
+
+class Refutation(NamedTuple):
+    """A property that fails in one step from a state that satisfies the invariants."""
+
+    rule: str
+    property: str
+    label: str
+    state: Any
+    event: Event
+    after: Any
+
+
+Pattern = tuple[str, tuple[object, ...]]
+"""A shape: its structure as text, and its leaves, each a constant or `ANY_INT` or `ANY_BOOL` for a symbol."""
+ANY_INT, ANY_BOOL = "any int", "any bool"
+Shapes = frozenset[tuple[str, Pattern]]
+"""Components with their shapes."""
+
+
+class Report(NamedTuple):
+    """What was asked and what came out."""
+
+    proved: frozenset[str]
+    """Rules all of whose properties hold in every case."""
+    fired: frozenset[str]
+    """Rules that some step of a case names: what is proved of another may be proved of nothing."""
+    refutations: tuple[Refutation, ...]
+    cases: int
+    """Those that the invariants and the environment allow at all."""
+    paths: int
+    checks: int
+    starts: Shapes = frozenset()
+    """The shapes that the cases start in."""
+    afters: Shapes = frozenset()
+    """The shapes that some step ends in, without those in which the task has failed: no step follows."""
+
+
+Assumed = dict[str, tuple[z3.BoolRef, ...]]
+"""The invariants of a shape as terms, by the text of the shape."""
+
+
+def prove(
+    cases: Iterable[Case],
+    properties: tuple[Property, ...],
+    *,
+    stop_at_first: bool = False,
+    assumed: Assumed | None = None,
+) -> Report:
+    """Ask every property in every case of its component.
+
+    `assumed` keeps the invariants of each shape for a later call with the same properties.
+    """
+    refutations: list[Refutation] = []
+    asked: set[str] = set()
+    fired: set[str] = set()
+    case_count = path_count = check_count = 0
+    starts: set[tuple[str, Pattern]] = set()
+    afters: set[tuple[str, Pattern]] = set()
+    invariants = assumed if assumed is not None else {}
+    for case in cases:
+        known = tuple(found for found in properties if found.component == case.component)
+        shape = f"{case.component} {case.state!r}"
+        if shape not in invariants:
+            invariants[shape] = assume_invariants(case.state, known)
+        solver = solver_with(*invariants[shape], *case.promise)
+        if not satisfiable(solver):
+            continue  # the invariants exclude this shape: it would prove everything
+        case_count += 1
+        starts.add((case.component, pattern_of(case.state)))
+        ground = Ground(solver, solution=solver.model())
+        for path in paths(lambda case=case: case.step(case.state, case.event), ground):  # type: ignore[misc]
+            path_count += 1
+            fired.update(path.result.rules)
+            if not has_failed(path.result.state):
+                afters.add((case.component, pattern_of(path.result.state)))
+            ground.go_to(path.decided)
+            here = Ground(solver, path.answers, path.solution)
+            for found in known:
+                check_count += 1
+                asked.add(found.rule)
+                refutation = refute(case, path, found, here)
+                if refutation is not None:
+                    refutations.append(refutation)
+                    if stop_at_first:
+                        counts = (case_count, path_count, check_count)
+                        return Report(frozenset(), frozenset(fired), tuple(refutations), *counts)
+            here.go_to(())
+    failed = {refutation.rule for refutation in refutations}
+    proved = frozenset(asked - failed)
+    counts = (case_count, path_count, check_count)
+    return Report(proved, frozenset(fired), tuple(refutations), *counts, frozenset(starts), frozenset(afters))
+
+
+def pattern_of(state: Any) -> Pattern:  # noqa: ANN401
+    """The shape of a state with symbols."""
+    leaves: list[object] = []
+
+    def text(part: Any) -> str:  # noqa: ANN401
+        if isinstance(part, tuple):
+            return f"{type(part).__name__}({','.join(map(text, part))})"
+        if isinstance(part, SymbolicInt | SymbolicBool):
+            leaves.append(ANY_INT if isinstance(part, SymbolicInt) else ANY_BOOL)
+        else:
+            leaves.append((type(part).__name__, part))
+        return "_"
+
+    return text(state), tuple(leaves)
+
+
+def has_failed(state: Any) -> bool:  # noqa: ANN401
+    """The task of the state, or of a part of it, has failed."""
+    if not isinstance(state, tuple):
+        return False
+    return getattr(state, "failed", False) is True or any(map(has_failed, state))
+
+
+def open_components(starts: Shapes, afters: Shapes) -> dict[str, int]:
+    """The components whose induction is not closed, with the number of shapes that no case starts in.
+
+    A closed one needs no bound on sizes: every step from a shape of a case ends in a shape of a case. Of an
+    open one each rule holds for one step from the shapes of its cases.
+    """
+    known: dict[tuple[str, str], list[tuple[object, ...]]] = {}
+    for component, (structure, leaves) in starts:
+        known.setdefault((component, structure), []).append(leaves)
+    found: dict[str, int] = {}
+    for component, (structure, leaves) in afters:
+        if not any(_fits(leaves, begun) for begun in known.get((component, structure), ())):
+            found[component] = found.get(component, 0) + 1
+    return found
+
+
+def _fits(leaves: tuple[object, ...], begun: tuple[object, ...]) -> bool:
+    return all(map(_is_covered, leaves, begun))
+
+
+def _is_covered(leaf: object, begun: object) -> bool:
+    """A symbol covers a symbol and every constant of its kind, a constant only itself."""
+    if leaf == begun:
+        return True
+    kind = leaf[0] if isinstance(leaf, tuple) else None
+    return (begun == ANY_INT and kind == "int") or (begun == ANY_BOOL and kind == "bool")
+
+
+def assume_invariants(state: Any, known: tuple[Property, ...]) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401
+    """The state properties of a component as terms over one symbolic state, each upon those before it."""
+    solver = solver_with()
+    terms: list[z3.BoolRef] = []
+    for found in known:
+        if not found.over_steps:
+            ground = Ground(solver)
+            term = formula(lambda found=found: found.holds(state), ground)  # type: ignore[misc]
+            ground.go_to(())
+            solver.add(term)
+            terms.append(term)
+    return tuple(terms)
+
+
+def refute(case: Case, path: Path[Step[Any]], found: Property, here: Ground) -> Refutation | None:
+    """A solution of what holds at the end of a path in which the property is false after the step, if any."""
+    step = path.result
+
+    def holds() -> bool:
+        if found.over_steps:
+            return bool(found.holds(case.state, case.event, step.effects, step.state))
+        return bool(found.holds(step.state))
+
+    for answer in paths(holds, here):
+        if not answer.result:
+            solution = answer.solution
+            assert solution is not None  # of the case at least
+            return Refutation(
+                found.rule,
+                found.name,
+                case.label,
+                concrete(case.state, solution),
+                concrete(case.event, solution),
+                concrete(step.state, solution),
+            )
+    return None

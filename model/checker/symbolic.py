@@ -1,0 +1,199 @@
+"""Symbols for the ints and booleans of a record: the exact transition relation, path by path.
+
+A function of the model is run on symbolic ints and booleans. Whenever ordinary Python asks one of
+them for its truth (`if`, `and`, `any`, ...) the run forks (`model.checker.paths`): each feasible answer
+is followed once. What comes out is a set of paths, each with the condition under which it is taken and
+the result, in which ints and booleans may be z3 terms. The conditions of all paths are disjoint and
+cover the assumption, so the paths *are* the transition relation, for all ids at once.
+
+Shapes stay concrete: how many channels, tasks, waiting items there are is part of the case that is
+read. Anything that would need the value of a symbol (an index, a hash, a dict key) raises.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import z3
+
+from model.checker.paths import Ground, Question, paths, question, running
+
+
+class SymbolicUseError(TypeError):
+    """The code needs the value of a symbol; write it with comparisons instead."""
+
+    def __init__(self, message: str, term: z3.ExprRef | None = None) -> None:
+        super().__init__(message)
+        self.term = term
+        """What was asked for, if it is known."""
+
+
+class SymbolicBool:
+    """A truth value that is a z3 term; asking for its truth forks the run."""
+
+    __slots__ = ("_simple", "term")
+
+    def __init__(self, term: z3.BoolRef) -> None:
+        self.term = term
+        self._simple: Question | bool | None = None
+
+    def __bool__(self) -> bool:
+        if self._simple is None:
+            self._simple = _simplified(self.term)
+        if isinstance(self._simple, bool):
+            return self._simple
+        if not running:
+            raise SymbolicUseError(f"the truth of {self.term} was asked outside of `paths`")
+        return running[-1].decide(self._simple)
+
+    def __eq__(self, other: object) -> "SymbolicBool":  # type: ignore[override]
+        return _asked(operator.eq, self.term, other, bool_term)
+
+    def __ne__(self, other: object) -> "SymbolicBool":  # type: ignore[override]
+        return _asked(operator.ne, self.term, other, bool_term)
+
+    def __hash__(self) -> int:
+        raise SymbolicUseError(f"a hash of the symbol {self.term} was asked", self.term)
+
+    def __repr__(self) -> str:
+        return f"?{self.term}"
+
+
+class SymbolicInt:
+    """An int that is a z3 term; comparisons give symbolic truth values."""
+
+    __slots__ = ("term",)
+
+    def __init__(self, term: z3.ArithRef) -> None:
+        self.term = term
+
+    def __lt__(self, other: object) -> SymbolicBool:
+        return _asked(operator.lt, self.term, other, int_term)
+
+    def __le__(self, other: object) -> SymbolicBool:
+        return _asked(operator.le, self.term, other, int_term)
+
+    def __gt__(self, other: object) -> SymbolicBool:
+        return _asked(operator.gt, self.term, other, int_term)
+
+    def __ge__(self, other: object) -> SymbolicBool:
+        return _asked(operator.ge, self.term, other, int_term)
+
+    def __eq__(self, other: object) -> SymbolicBool:  # type: ignore[override]
+        return _asked(operator.eq, self.term, other, int_term)
+
+    def __ne__(self, other: object) -> SymbolicBool:  # type: ignore[override]
+        return _asked(operator.ne, self.term, other, int_term)
+
+    def __add__(self, other: object) -> "SymbolicInt":
+        return SymbolicInt(self.term + int_term(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: object) -> "SymbolicInt":
+        return SymbolicInt(self.term - int_term(other))
+
+    def __mod__(self, other: object) -> "SymbolicInt":
+        if type(other) is not int or other <= 0:  # elsewhere z3 and Python round apart
+            raise SymbolicUseError(
+                f"a remainder of {self.term} by {other!r} was asked; divide by an int above 0"
+            )
+        return SymbolicInt(self.term % z3.IntVal(other))
+
+    def __hash__(self) -> int:
+        raise SymbolicUseError(f"a hash of the symbol {self.term} was asked", self.term)
+
+    def __index__(self) -> int:
+        raise SymbolicUseError(f"the value of the symbol {self.term} was asked", self.term)
+
+    def __bool__(self) -> bool:
+        raise SymbolicUseError(f"the truth of the int {self.term} was asked; compare it with 0", self.term)
+
+    def __repr__(self) -> str:
+        return f"?{self.term}"
+
+
+def _simplified(term: z3.BoolRef) -> Question | bool:
+    simple = z3.simplify(term)
+    if z3.is_true(simple) or z3.is_false(simple):
+        return bool(z3.is_true(simple))
+    return question(simple)
+
+
+_questions: dict[tuple[object, int, object], SymbolicBool] = {}
+"""Comparisons made before, by their operator and both sides: a function that is run again asks the same."""
+
+REMEMBERED = 100_000
+
+
+def _asked(
+    compare: Callable[[Any, Any], z3.BoolRef],
+    left: z3.ExprRef,
+    right: object,
+    term: Callable[[object], z3.ExprRef],
+) -> SymbolicBool:
+    """The comparison of a term with a symbol or a value; made once, as long as it is remembered."""
+    side = right.term.get_id() if isinstance(right, SymbolicInt | SymbolicBool) else (type(right), right)
+    key = (compare, left.get_id(), side)
+    known = _questions.get(key)
+    if known is None:
+        if len(_questions) >= REMEMBERED:
+            _questions.clear()
+        try:
+            known = _questions[key] = SymbolicBool(compare(left, term(right)))
+        except SymbolicUseError as other:
+            raise SymbolicUseError(str(other), left) from other
+    return known
+
+
+def int_term(value: object) -> z3.ArithRef:
+    """The z3 term of a concrete or symbolic int."""
+    if isinstance(value, SymbolicInt):
+        return value.term
+    if type(value) is int:
+        return z3.IntVal(value)
+    raise SymbolicUseError(f"an int was expected beside a symbol, got {value!r}")
+
+
+def bool_term(value: object) -> z3.BoolRef:
+    """The z3 term of a concrete or symbolic truth value."""
+    if isinstance(value, SymbolicBool):
+        return value.term
+    if type(value) is bool:
+        return z3.BoolVal(value)
+    raise SymbolicUseError(f"a truth value was expected beside a symbol, got {value!r}")
+
+
+def symbolic_like(example: Any, name: str) -> Any:  # noqa: ANN401 - any record of the model
+    """A record of the example's shape whose ints and booleans are fresh symbols called after fields."""
+    if type(example) is bool:
+        return SymbolicBool(z3.Bool(name))
+    if type(example) is int:
+        return SymbolicInt(z3.Int(name))
+    if isinstance(example, tuple):
+        names = getattr(example, "_fields", tuple(str(place) for place in range(len(example))))
+        parts = [symbolic_like(part, f"{name}.{field}") for field, part in zip(names, example, strict=True)]
+        return type(example)(*parts) if hasattr(example, "_fields") else tuple(parts)
+    return example  # a word: it stays concrete
+
+
+def concrete(value: Any, model: z3.ModelRef) -> Any:  # noqa: ANN401 - any record of the model
+    """The record under one solution; what the solution leaves open is 0 or False."""
+    if isinstance(value, SymbolicBool):
+        return z3.is_true(model.eval(value.term, model_completion=True))
+    if isinstance(value, SymbolicInt):
+        return model.eval(value.term, model_completion=True).as_long()
+    if isinstance(value, tuple):
+        parts = [concrete(part, model) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value
+
+
+def formula(predicate: Callable[[], object], ground: Ground | None = None) -> z3.BoolRef:
+    """A predicate of the model as one z3 term that, upon the ground, holds exactly when it returns true."""
+    accepted = []
+    for path in paths(predicate, ground):
+        outcome = path.result
+        term = outcome.term if isinstance(outcome, SymbolicBool) else z3.BoolVal(bool(outcome))
+        accepted.append(z3.And(*path.decided, term))
+    return z3.Or(*accepted)

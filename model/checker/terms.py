@@ -1,0 +1,101 @@
+"""z3 terms over ints and booleans as the text of Python expressions: for one state, or for columns of them.
+
+Of one state the connectives are `and`, `or` and `not`; of columns they are numpy's, element by element.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import z3
+
+from model.checker.symbolic import SymbolicBool, SymbolicInt
+from model.checker.trees import Branch, Tree
+
+_INFIX = {
+    z3.Z3_OP_EQ: "==",
+    z3.Z3_OP_DISTINCT: "!=",
+    z3.Z3_OP_LE: "<=",
+    z3.Z3_OP_GE: ">=",
+    z3.Z3_OP_LT: "<",
+    z3.Z3_OP_GT: ">",
+    z3.Z3_OP_ADD: "+",
+    z3.Z3_OP_SUB: "-",
+    z3.Z3_OP_MUL: "*",
+    z3.Z3_OP_MOD: "%",  # by a positive constant alone, where z3 and Python round alike
+}
+
+
+class UnknownOperatorError(RuntimeError):
+    """A term uses an operator of z3 that no step function has needed so far; add it here."""
+
+
+class Writer(NamedTuple):
+    """Writes terms, with what stands for each symbol."""
+
+    names: Mapping[str, str]
+    columns: bool
+    """Of columns, not of one state."""
+
+    def of(self, term: z3.ExprRef) -> str:
+        """The text of a term."""
+        if z3.is_true(term) or z3.is_false(term):
+            return str(z3.is_true(term))
+        if z3.is_int_value(term):
+            return f"({term.as_long()})" if term.as_long() < 0 else str(term.as_long())
+        kind = term.decl().kind()
+        if kind == z3.Z3_OP_UNINTERPRETED:
+            return self.names[term.decl().name()]
+        parts = [self.of(child) for child in term.children()]
+        if kind in _INFIX:
+            return "(" + f" {_INFIX[kind]} ".join(parts) + ")"
+        if kind == z3.Z3_OP_AND:
+            return self.joined("and", parts)
+        if kind == z3.Z3_OP_OR:
+            return self.joined("or", parts)
+        if kind == z3.Z3_OP_NOT:
+            return self.negated(parts[0])
+        if kind == z3.Z3_OP_UMINUS:
+            return f"(-{parts[0]})"
+        if kind == z3.Z3_OP_ITE:
+            return self.chosen(*parts)
+        raise UnknownOperatorError(f"no text is known for the z3 operator {term.decl().name()} in {term}")
+
+    def value(self, value: object) -> str:
+        """The text of a field's value: an int, a bool, or a symbol of either."""
+        if isinstance(value, SymbolicBool | SymbolicInt):
+            return self.of(z3.simplify(value.term))
+        return str(value)
+
+    def truth(self, tree: Tree) -> str:
+        """The text of a tree of truths."""
+        if not isinstance(tree, Branch):
+            return str(tree)
+        asked, yes, no = self.of(tree.asked), self.truth(tree.yes), self.truth(tree.no)
+        if yes == "True":
+            return asked if no == "False" else self.joined("or", [asked, no])
+        if yes == "False":
+            return self.negated(asked) if no == "True" else self.joined("and", [self.negated(asked), no])
+        if no == "True":
+            return self.joined("or", [self.negated(asked), yes])
+        if no == "False":
+            return self.joined("and", [asked, yes])
+        return self.chosen(asked, yes, no)
+
+    def joined(self, connective: str, parts: list[str]) -> str:
+        """All parts, or one of them; of no parts, what holds of none."""
+        if not parts:
+            return str(connective == "and")
+        if not self.columns:
+            return "(" + f" {connective} ".join(parts) + ")"
+        text = parts[0]
+        for part in parts[1:]:
+            text = f"np.logical_{connective}({text}, {part})"
+        return text
+
+    def negated(self, part: str) -> str:
+        """Not that."""
+        return f"np.logical_not({part})" if self.columns else f"(not {part})"
+
+    def chosen(self, asked: str, yes: str, no: str) -> str:
+        """One or the other."""
+        return f"np.where({asked}, {yes}, {no})" if self.columns else f"({yes} if {asked} else {no})"

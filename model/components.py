@@ -1,0 +1,82 @@
+"""The model's components behind the words of the wire (docs/adapter-protocol.md).
+
+A `Component` makes a state from a configuration, applies one event given as a wire object, and shows
+the observable part of a state. Illegal events raise `WireError` and nothing happens: the step
+functions are only ever given what the protocol allows. `COMPONENTS` hands them out by name.
+"""
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, NamedTuple
+
+from model import fields
+from model.channel.wire import effect_of_channel, key_of_channel, new_channel, observe_channel, step_channel
+from model.coordinator.wire.coordinator import (
+    effect_of_coordinator,
+    new_coordinator,
+    observe_coordinator,
+    step_coordinator,
+)
+from model.coordinator.wire.failures import new_counting, observe_counting, step_counting
+from model.events import Effect, Rules, Step
+from model.fields import Wire, WireError
+from model.gate.wire.gate import key_of_gate, new_gate, observe_gate, step_gate
+from model.offsets.wire import new_reader, observe_reader, step_reader
+from model.sink.wire import new_sink, observe_sink, step_sink
+from model.source.wire import new_source, observe_source, step_source
+from model.store.wire import effect_of_store, new_store, observe_store, step_store
+from model.subtask.wire import effect_of_subtask, new_subtask, observe_subtask, step_subtask
+
+__all__ = ["COMPONENTS", "PARTS", "Component", "Wire", "WireError"]
+
+
+def plain_effect(state: object, effect: Effect) -> dict[str, object]:
+    """An effect whose fields are the wire's fields."""
+    return fields.to_wire(effect)
+
+
+def itself(state: Hashable) -> Hashable:
+    """A state that holds nothing but the protocol's own ints, booleans and names."""
+    return state
+
+
+class Component(NamedTuple):
+    """One component of the protocol, driven by wire objects."""
+
+    name: str
+    new: Callable[[Wire], Any]
+    """A state from a configuration; raises WireError."""
+    step: Callable[[Any, Wire], Step[Any]]
+    """One event in wire form; raises WireError, and nothing happens."""
+    observe: Callable[[Any], dict[str, object]]
+    """The observable state in wire form."""
+    effect: Callable[[Any, Effect], dict[str, object]] = plain_effect
+    """One effect in wire form, given the state after the step."""
+    key: Callable[[Any], Hashable] = itself
+    """What tells two states apart, also where they hold values that Python takes for equal."""
+
+    def apply(self, state: Any, event: Wire) -> tuple[Any, list[dict[str, object]], Rules]:  # noqa: ANN401
+        """Apply one wire event: the next state, the effects as wire objects, the fired rules."""
+        after, effects, rules = self.step(state, event)
+        return after, [self.effect(after, effect) for effect in effects], rules
+
+
+COMPONENTS: Mapping[str, Component] = {
+    component.name: component
+    for component in (
+        Component("gate", new_gate, step_gate, observe_gate, key=key_of_gate),
+        Component("channel", new_channel, step_channel, observe_channel, effect_of_channel, key_of_channel),
+        Component("subtask", new_subtask, step_subtask, observe_subtask, effect_of_subtask),
+        Component(
+            "coordinator", new_coordinator, step_coordinator, observe_coordinator, effect_of_coordinator
+        ),
+        Component("store", new_store, step_store, observe_store, effect_of_store),
+        Component("sink", new_sink, step_sink, observe_sink),
+        Component("offsets", new_reader, step_reader, observe_reader),
+        Component("source", new_source, step_source, observe_source),
+    )
+}
+
+PARTS: Mapping[str, Component] = {
+    "failures": Component("failures", new_counting, step_counting, observe_counting),
+}
+"""Parts of a component, which only released ones are asked for alone; they are not on the wire's page."""

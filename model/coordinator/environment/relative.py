@@ -1,0 +1,207 @@
+"""The coordinator and its count of failures, closed as CoordinatorModel.tla and FailuresModel.tla are.
+
+There time is told by how long a checkpoint is pending and how long a pause still lasts, and not by a clock;
+the environment asks in the scheduler's place; and who failed is a set. So a state is put into the one form
+that all its equals have: the clock at 0, ids that have failed ascending, nothing due.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import NamedTuple
+
+from model.checker.closed_model import Environment, World
+from model.coordinator import failures
+from model.coordinator.environment.subjects import running
+from model.coordinator.events import (
+    AcknowledgeMessage,
+    CoordinatorRestart,
+    DeclineMessage,
+    FailJob,
+    FailTasks,
+    JobStatus,
+    RestoreRequest,
+    StoreFails,
+    TaskStatus,
+    TriggerRequest,
+)
+from model.coordinator.failures import Failures
+from model.coordinator.profiles import CoordinatorProfile
+from model.coordinator.shared_state import new_shared_state
+from model.coordinator.state import RESTARTING, RUNNING, Coordinator, Plan, new_coordinator
+from model.events import NONE, Advance, Effects, Event, Step
+from model.steps import step_of
+from model.store.store import CHECKPOINT, SAVEPOINT
+
+Request = tuple[int, bool, bool]
+"""Type, forced, periodic."""
+PER_CHECKPOINT = 10
+"""Handles are numbered by checkpoint and task, at most so many tasks."""
+
+
+class Scope(NamedTuple):
+    """What the environment may do, as the constants of CoordinatorModel.tla say it."""
+
+    ids: int
+    asked: tuple[Request, ...]
+    reasons: tuple[str, ...]
+    """Of declines."""
+    failing: tuple[int, ...]
+    """The tasks that may fail."""
+    job_restarts: bool
+    """The job leaves RUNNING by itself."""
+    faults: tuple[int, ...]
+    """How the store may fail."""
+    restarts: bool
+    """The coordinator is replaced."""
+
+
+def relative_world(plan: Plan, retain: int, scope: Scope) -> World:
+    """A coordinator whose job runs, and all of `scope`."""
+    step = step_of("coordinator")
+
+    def offers(state: Coordinator) -> Iterator[tuple[str, Event]]:
+        if state.next_id + len(state.queue) <= scope.ids:
+            for kind, forced, periodic in scope.asked:
+                yield "Request", TriggerRequest(kind, forced, periodic)
+        for checkpoint in range(1, state.next_id):
+            for task in range(len(plan.sources) + 1):
+                yield "Acknowledge", AcknowledgeMessage(task, checkpoint, handle_of(task, checkpoint))
+            for reason in scope.reasons:
+                yield "Decline", DeclineMessage(0, checkpoint, reason)
+        if state.pending or state.pause_ends:
+            yield "Tick", Advance(1)
+        yield from job_moves(state, scope)
+        if not state.fault:
+            for when in scope.faults:
+                yield "StoreFails", StoreFails(when)
+        if scope.restarts:
+            yield "CoordinatorRestart", CoordinatorRestart()
+
+    def relative_step(state: Coordinator, event: Event) -> Step[Coordinator]:
+        taken = step(state, event)
+        return taken._replace(state=relative(taken.state))
+
+    return World(
+        f"coordinator of {plan.profile.name}, time told by ages, {scope}",
+        "coordinator",
+        relative(running(new_coordinator(plan, retain))),
+        (),
+        offers,
+        _anything,
+        relative_step,
+        toured=False,
+    )
+
+
+def job_moves(state: Coordinator, scope: Scope) -> Iterator[tuple[str, Event]]:
+    """The job stops and starts, its tasks fail and run again."""
+    runs = state.status == RUNNING
+    if not runs:
+        yield "EnterRunning", JobStatus(RUNNING)
+        yield "Restore", RestoreRequest()
+    elif scope.job_restarts:
+        yield "LeaveRunning", JobStatus(RESTARTING)
+    for task in scope.failing:
+        if runs:
+            failed = tuple(other == task for other in range(len(state.tasks_run)))
+            yield "FailTasks", FailTasks(failed)
+        if not state.tasks_run[task]:
+            yield "TaskStatus", TaskStatus(task, RUNNING)
+
+
+def handle_of(task: int, checkpoint: int) -> int:
+    """The handle of the state that a task acknowledges a checkpoint with."""
+    return PER_CHECKPOINT * checkpoint + task + 1
+
+
+def relative(state: Coordinator) -> Coordinator:
+    """The one form of all states that differ only in what the clock shows, or in an order that tells nothing.
+
+    Whether a pending checkpoint was forced matters in 1.9 alone, where the environment forces savepoints.
+    """
+    return state._replace(
+        status=RUNNING if state.status == RUNNING else RESTARTING,
+        tasks_reached=(True,) * len(state.tasks_run),
+        now=0,
+        pending=tuple(
+            pending._replace(deadline=pending.deadline - state.now, forced=pending.type != CHECKPOINT)
+            for pending in state.pending
+        ),
+        pause_ends=max(0, state.pause_ends - state.now),
+        scheduler=state.scheduler._replace(due=NONE, delay=state.plan.initial_delay, follows=False),
+        failures=in_order(state.failures),
+        unseen=tuple(sorted(state.unseen)),
+        shared=new_shared_state(),
+    )
+
+
+def in_order(counted: Failures) -> Failures:
+    """The same failures, ascending."""
+    return counted._replace(counted=tuple(sorted(counted.counted)))
+
+
+# ---------------------------------------------------------------- the count of failures alone
+
+
+class CheckpointFails(NamedTuple):
+    """A checkpoint has failed."""
+
+    checkpoint: int
+    type: int
+    reason: str
+    by_task: bool
+    kind: str = "fail"
+
+
+class CheckpointSucceeds(NamedTuple):
+    """A checkpoint is complete."""
+
+    checkpoint: int
+    kind: str = "succeed"
+
+
+def failures_world(profile: CoordinatorProfile, tolerable: int, ids: int, reasons: tuple[str, ...]) -> World:
+    """Any checkpoint fails or succeeds at any time, also again; the environment remembers who succeeded."""
+
+    def offers(counted: Failures) -> Iterator[tuple[str, Event]]:
+        for checkpoint in range(1, ids + 1):
+            yield "Succeed", CheckpointSucceeds(checkpoint)
+            for kind, reason, by_task in product((CHECKPOINT, SAVEPOINT), reasons, (False, True)):
+                yield "Fail", CheckpointFails(checkpoint, kind, reason, by_task)
+
+    def allows(succeeded: Environment, event: Event) -> Environment:
+        if type(event) is CheckpointSucceeds:
+            return (*succeeded[: event.checkpoint - 1], 1, *succeeded[event.checkpoint :])
+        return succeeded
+
+    def step(counted: Failures, event: Event) -> Step[Failures]:
+        if type(event) is CheckpointSucceeds:
+            after = failures.on_success(counted, profile, tolerable, event.checkpoint)
+            return Step(after, (), ("COORD-17" if profile.counts_in_order else "COORD-18",))
+        assert type(event) is CheckpointFails
+        after, too_many = failures.on_failure(
+            counted,
+            profile,
+            tolerable,
+            event.checkpoint,
+            event.type,
+            event.reason,
+            by_task=event.by_task,
+        )
+        effects: Effects = (FailJob(event.reason),) if too_many else ()
+        return Step(in_order(after), effects, ("COORD-15", "COORD-16"))
+
+    return World(
+        f"failures of {profile.name}, ids to {ids}, {tolerable} tolerated",
+        "failures",
+        failures.new_failures(),
+        (0,) * ids,
+        offers,
+        allows,
+        step,
+        toured=False,
+    )
+
+
+def _anything(environment: Environment, event: Event) -> Environment:
+    return environment

@@ -1,0 +1,102 @@
+"""The registry of shared files and the store beside it, closed as SharedModel.tla is.
+
+Any checkpoint that is not complete is acknowledged with any files that are there, and completes once, in
+the order of ids. A file that was deleted does not come back. States that differ only in the order in which
+files were registered, or in who brought a file first, are one.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+from model.checker.closed_model import Environment, World
+from model.coordinator import shared_state
+from model.coordinator.completion import add_to_store
+from model.coordinator.events import DiscardState
+from model.coordinator.pending import new_pending
+from model.coordinator.state import Coordinator, Plan, new_coordinator
+from model.events import Event, Step
+from model.store.store import CHECKPOINT
+
+
+class UseFiles(NamedTuple):
+    """A task acknowledges a checkpoint with files that it uses."""
+
+    checkpoint: int
+    files: tuple[int, ...]
+    kind: str = "use"
+
+
+class CompleteCheckpoint(NamedTuple):
+    """A checkpoint is complete."""
+
+    checkpoint: int
+    kind: str = "complete"
+
+
+class Files(NamedTuple):
+    """The coordinator that holds registry and store, and what the environment has done."""
+
+    coordinator: Coordinator
+    brought: tuple[tuple[int, ...], ...]
+    """By checkpoint: the files that came with it so far, ascending."""
+    done: tuple[bool, ...]
+    """By checkpoint: it is complete."""
+    gone: tuple[int, ...]
+    """The files that were deleted, ascending."""
+
+
+def files_world(files: tuple[int, ...], ids: int, retain: int) -> World:
+    """Checkpoints from 1 to `ids` use these files."""
+    subsets = tuple(used for size in range(1, len(files) + 1) for used in combinations(files, size))
+
+    def offers(state: Files) -> Iterator[tuple[str, Event]]:
+        for checkpoint in range(1, ids + 1):
+            if not any(state.done[checkpoint - 1 :]):
+                yield "Complete", CompleteCheckpoint(checkpoint)
+            for used in subsets:
+                if not state.done[checkpoint - 1] and not set(used) & set(state.gone):
+                    yield "Use", UseFiles(checkpoint, used)
+
+    return World(
+        f"shared files {files}, ids to {ids}, retaining {retain}",
+        "files",
+        Files(new_coordinator(Plan((True,), 1, 1), retain), ((),) * ids, (False,) * ids, ()),
+        (),
+        offers,
+        _anything,
+        step,
+        toured=False,
+    )
+
+
+def step(state: Files, event: Event) -> Step[Files]:
+    """One event, and what is deleted."""
+    if type(event) is UseFiles:
+        place = event.checkpoint - 1
+        both = tuple(sorted({*state.brought[place], *event.files}))
+        registered = shared_state.register(state.coordinator.shared, event.checkpoint, event.files)
+        state = state._replace(brought=(*state.brought[:place], both, *state.brought[place + 1 :]))
+        return Step(with_coordinator(state, state.coordinator._replace(shared=registered)), (), ("SUB-12",))
+    assert type(event) is CompleteCheckpoint
+    place = event.checkpoint - 1
+    done = new_pending(event.checkpoint, CHECKPOINT, 0, (True,))._replace(shared=(state.brought[place],))
+    added = add_to_store(state.coordinator, done)
+    deleted = tuple(effect for effect in added.effects if type(effect) is DiscardState)
+    state = state._replace(
+        done=(*state.done[:place], True, *state.done[place + 1 :]),
+        gone=tuple(sorted({*state.gone, *(effect.handle for effect in deleted)})),
+    )
+    return Step(with_coordinator(state, added.state), deleted, added.rules)
+
+
+def with_coordinator(state: Files, coordinator: Coordinator) -> Files:
+    """The registry in the one form of all its equals; what complete checkpoints use, `brought` knows."""
+    shared = coordinator.shared
+    registered = tuple(sorted(known._replace(first=0) for known in shared.registered))
+    shared = shared._replace(registered=registered, completed=())
+    return state._replace(coordinator=coordinator._replace(shared=shared))
+
+
+def _anything(environment: Environment, event: Event) -> Environment:
+    return environment

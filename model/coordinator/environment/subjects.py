@@ -1,0 +1,281 @@
+"""Closed worlds of the coordinator beside the plain one: each shows one subject, in one or two generations.
+
+A world offers what its subject needs and little else, so that every state can be seen.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import NamedTuple
+
+from model.checker.closed_model import Environment, World
+from model.coordinator import coordinator
+from model.coordinator import state as coordinator_state
+from model.coordinator.events import (
+    AFTER,
+    BEFORE,
+    MAYBE,
+    AcknowledgeMessage,
+    CoordinatorRestart,
+    DeclineMessage,
+    FailTasks,
+    JobEnd,
+    JobStatus,
+    MasterAnswer,
+    RestoreRequest,
+    StoreFails,
+    TaskStatus,
+    TriggerFails,
+    TriggerRequest,
+)
+from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.coordinator.state import FINISHED, RUNNING, Coordinator, Plan
+from model.events import Advance, Event
+from model.steps import step_of
+from model.store.store import CHECKPOINT, SAVEPOINT, STOP
+
+Offer = tuple[str, Event]
+
+
+class Scope(NamedTuple):
+    """What a world offers, and how far it goes."""
+
+    ids: int
+    """The highest id that is asked for."""
+    types: tuple[int, ...] = (CHECKPOINT,)
+    flags: tuple[tuple[bool, bool], ...] = ((False, False),)
+    """Of requests: forced, periodic."""
+    handles: tuple[int, ...] = (0,)
+    """Of the states that come with acknowledgements."""
+    files: tuple[tuple[int, ...], ...] = ((),)
+    """The shared files that come with them."""
+    reasons: tuple[str, ...] = ("ASYNC_EXCEPTION",)
+    """Of declines."""
+    until: int = 0
+    """Time passes by units up to there."""
+    more: Callable[[Coordinator], Iterator[Offer]] | None = None
+    """What belongs to the subject alone."""
+
+
+def subject_world(subject: str, plan: Plan, scope: Scope, *, retain: int = 1) -> World:
+    """A job that runs, and all of `scope`."""
+    start = running(coordinator_state.new_coordinator(plan, retain))
+
+    def offers(state: Coordinator) -> Iterator[Offer]:
+        yield from requests(state, scope)
+        yield from messages(state, scope)
+        if state.now < scope.until:
+            yield "Advance", Advance(1)
+        if scope.more is not None:
+            yield from scope.more(state)
+
+    return World(
+        f"coordinator of {plan.profile.name}, {subject}",
+        "coordinator",
+        start,
+        (),
+        offers,
+        _anything,
+        step_of("coordinator"),
+    )
+
+
+def running(state: Coordinator) -> Coordinator:
+    """The coordinator once every task and the job have told that they run."""
+    for task in range(len(state.plan.sources)):
+        state = coordinator.on_task_status(state, task, RUNNING).state
+    return coordinator.on_job_status(state, RUNNING).state
+
+
+def requests(state: Coordinator, scope: Scope) -> Iterator[Offer]:
+    """Whatever may be asked for while there are ids."""
+    if state.next_id + len(state.queue) <= scope.ids:
+        for kind, (forced, periodic) in product(scope.types, scope.flags):
+            yield "Trigger", TriggerRequest(kind, forced, periodic)
+
+
+def messages(state: Coordinator, scope: Scope) -> Iterator[Offer]:
+    """Acknowledgements and declines of every id that was drawn."""
+    for checkpoint in range(1, state.next_id):
+        for task in range(len(state.plan.sources)):
+            for handle, files in product(scope.handles, scope.files):
+                yield "Acknowledge", AcknowledgeMessage(task, checkpoint, handle, files)
+        for reason in scope.reasons:
+            yield "Decline", DeclineMessage(0, checkpoint, reason)
+
+
+# ---------------------------------------------------------------- what belongs to a subject
+
+
+def statuses(state: Coordinator) -> Iterator[Offer]:
+    """The job comes and goes, its first task runs, fails and finishes."""
+    yield "JobStatus", JobStatus(RUNNING if state.status != RUNNING else "RESTARTING")
+    if state.tasks_run[0]:
+        yield "TaskStatus", TaskStatus(0, FINISHED)
+        yield "FailTasks", FailTasks((True, *(False,) * (len(state.tasks_run) - 1)))
+    else:
+        yield "TaskStatus", TaskStatus(0, RUNNING)
+
+
+def ends_of_tasks(state: Coordinator) -> Iterator[Offer]:
+    """Every task finishes, and may run again."""
+    for task, runs in enumerate(state.tasks_run):
+        yield "TaskStatus", TaskStatus(task, FINISHED if runs else RUNNING)
+
+
+def store_faults(state: Coordinator) -> Iterator[Offer]:
+    """The store fails in each way, and coordinators come and go."""
+    if not state.fault and state.open:
+        for when in (BEFORE, AFTER, MAYBE):
+            yield "StoreFails", StoreFails(when)
+    if state.unseen or not state.open:
+        yield "CoordinatorRestart", CoordinatorRestart()
+    if state.status != RUNNING and state.open:
+        yield "Restore", RestoreRequest()
+        if not state.tasks_run[0]:
+            yield "TaskStatus", TaskStatus(0, RUNNING)
+        yield "JobStatus", JobStatus(RUNNING)
+
+
+def ends_of_job(state: Coordinator) -> Iterator[Offer]:
+    """The job ends, in each way."""
+    for status in ("FINISHED", "CANCELED", "FAILED", "SUSPENDED"):
+        yield "JobEnd", JobEnd(status)
+    yield "Restore", RestoreRequest((True,) * len(state.tasks_run))
+    if not state.open:
+        yield "CoordinatorRestart", CoordinatorRestart()
+
+
+def answers(state: Coordinator) -> Iterator[Offer]:
+    """Operator coordinators and hooks answer, asked or not, and triggers are lost."""
+    for checkpoint in range(1, state.next_id):
+        yield "TriggerFails", TriggerFails(0, checkpoint)
+        for is_hook, fails in product((False, True), (False, True)):
+            for place in range(state.plan.hooks if is_hook else state.plan.coordinators):
+                yield "MasterAnswer", MasterAnswer(place, checkpoint, is_hook, fails)
+
+
+def lost_triggers(state: Coordinator) -> Iterator[Offer]:
+    """The triggers of all ids are lost."""
+    for checkpoint in range(1, state.next_id):
+        yield "TriggerFails", TriggerFails(0, checkpoint)
+
+
+# ---------------------------------------------------------------- the worlds
+
+
+def coordinator_worlds() -> tuple[World, ...]:
+    """One for each subject; in more than one generation where these part ways."""
+    return (
+        queue_world("2.3"),
+        *(scheduler_world(name) for name in ("2.3", "1.11", "1.9")),
+        *(failures_world(name) for name in ("2.3", "1.11")),
+        *(store_failure_world(name) for name in ("2.3", "1.14", "1.11")),
+        *(shared_world(name) for name in ("2.3", "1.14")),
+        *(shared_states_world(name) for name in ("2.3", "1.14")),
+        *(subsumption_world(name) for name in ("1.14", "1.9")),
+        *(stop_world(name) for name in ("2.3", "1.14")),
+        *(tasks_world(name) for name in ("2.3", "1.12")),
+        sources_world("2.3"),
+        job_end_world("2.3"),
+        *(masters_world(name) for name in ("2.3", "1.15")),
+        hooks_world("1.15"),
+    )
+
+
+def _plan(name: str, tasks: int = 1) -> Plan:
+    profile = COORDINATOR_PROFILES[name]
+    return Plan(
+        (True, *(False,) * (tasks - 1)),
+        timeout=100,
+        max_concurrent=1,
+        profile=profile,
+        finished_tasks=profile.goes_on_after_finished_tasks,
+    )
+
+
+def queue_world(name: str) -> World:
+    """Requests of every urgency behind one pending checkpoint."""
+    flags = ((False, False), (True, False), (False, True))
+    scope = Scope(ids=4, types=(CHECKPOINT, SAVEPOINT), flags=flags)
+    return subject_world("waiting requests", _plan(name)._replace(unaligned=True), scope)
+
+
+def scheduler_world(name: str) -> World:
+    """A request every two units, a pause of one after completions, and three units for a checkpoint."""
+    plan = _plan(name)._replace(interval=2, initial_delay=1, min_pause=2, timeout=3)
+    scope = Scope(ids=2, until=4, flags=((False, False), (False, True)), more=statuses)
+    return subject_world("a scheduler", plan, scope)
+
+
+def failures_world(name: str) -> World:
+    """One failure is tolerated."""
+    plan = _plan(name)._replace(tolerable_failures=1, max_concurrent=3)
+    reasons = ("ASYNC_EXCEPTION", "TASK_NOT_READY")
+    return subject_world("failures", plan, Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), reasons=reasons))
+
+
+def store_failure_world(name: str) -> World:
+    """The store fails in every way, and is found again."""
+    plan = _plan(name)._replace(max_concurrent=2, tolerable_failures=0)
+    return subject_world("a store that fails", plan, Scope(ids=3, more=store_faults))
+
+
+def shared_world(name: str) -> World:
+    """Checkpoints and savepoints share a file."""
+    scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), files=((), (1,)))
+    return subject_world("shared files", _plan(name)._replace(max_concurrent=2), scope)
+
+
+def shared_states_world(name: str) -> World:
+    """Two tasks, each of which brings a state of its own and may share a file."""
+    plan = _plan(name, tasks=2)._replace(max_concurrent=2)
+    return subject_world("shared files beside states", plan, Scope(ids=2, handles=(2,), files=((), (1,))))
+
+
+def subsumption_world(name: str) -> World:
+    """Savepoints that are stored, forced checkpoints, two tasks."""
+    flags = ((False, False), (True, False))
+    scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), flags=flags, handles=(1,))
+    return subject_world("savepoints that replace", _plan(name)._replace(max_concurrent=2), scope)
+
+
+def stop_world(name: str) -> World:
+    """Stops with a savepoint among the others."""
+    plan = _plan(name)._replace(max_concurrent=2, tolerable_failures=0)
+    scope = Scope(ids=3, types=(CHECKPOINT, STOP), until=1, more=lost_triggers)
+    return subject_world("stops", plan._replace(timeout=1), scope)
+
+
+def tasks_world(name: str) -> World:
+    """Two tasks that finish."""
+    plan = _plan(name, tasks=2)
+    return subject_world("tasks that finish", plan, Scope(ids=3, more=ends_of_tasks))
+
+
+def sources_world(name: str) -> World:
+    """A source and two tasks behind it, which have to begin when it has finished."""
+    plan = _plan(name, tasks=3)
+    return subject_world("a source that finishes", plan, Scope(ids=1, more=ends_of_tasks))
+
+
+def job_end_world(name: str) -> World:
+    """A job that ends while savepoints and checkpoints are under way."""
+    plan = _plan(name)._replace(max_concurrent=2)
+    scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), more=ends_of_job)
+    return subject_world("the end of the job", plan, scope)
+
+
+def masters_world(name: str) -> World:
+    """Two operator coordinators and a hook before the source."""
+    plan = _plan(name)._replace(max_concurrent=2, coordinators=2, hooks=1, tolerable_failures=0)
+    return subject_world("operator coordinators and hooks", plan, Scope(ids=2, more=answers))
+
+
+def hooks_world(name: str) -> World:
+    """An operator coordinator and two hooks before the source."""
+    plan = _plan(name)._replace(coordinators=1, hooks=2, tolerable_failures=0)
+    return subject_world("an operator coordinator and two hooks", plan, Scope(ids=2, more=answers))
+
+
+def _anything(environment: Environment, event: Event) -> Environment:
+    return environment

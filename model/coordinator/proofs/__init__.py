@@ -1,0 +1,1 @@
+"""The shapes of the coordinator that its proofs go through, by subject."""

@@ -1,0 +1,192 @@
+"""The proofs of how checkpoints and coordinators end: failures, stores that fail, restarts, jobs.
+
+Rules COORD-15 to COORD-22, COORD-25, COORD-28 and SUB-11. As in `model.coordinator.proofs.coordinator`,
+whose state each case takes with another plan: ids, handles, times and types are symbols, the shape is
+counted out.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import z3
+
+from model.checker.prove import Case
+from model.checker.symbolic import int_term, symbolic_like
+from model.coordinator.events import (
+    AFTER,
+    BEFORE,
+    MAYBE,
+    AcknowledgeMessage,
+    CoordinatorRestart,
+    DeclineMessage,
+    JobEnd,
+    JobStatus,
+    RestoreRequest,
+    StoreFails,
+)
+from model.coordinator.failures import Failures
+from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.coordinator.proofs.coordinator import coordinator_events, is_sound, symbolic_coordinator
+from model.coordinator.state import CREATED, RUNNING, Coordinator
+from model.events import Advance, Event
+from model.steps import step_of
+from model.store.store import CHECKPOINT, STOP, Entry
+
+ENDS = ("FINISHED", "CANCELED", "FAILED", "SUSPENDED")
+REASONS = ("CHECKPOINT_DECLINED", "ASYNC_EXCEPTION", "IO_EXCEPTION", "TASK_NOT_READY")
+"""Of declines: one for each set of releases that counts it, and one that nobody counts."""
+
+
+def case_of(label: str, state: Coordinator, event: Event, *promise: z3.BoolRef, stops: bool = False) -> Case:
+    """One event in one state; `stops`: what is pending may be a stop."""
+    what = f"{state.plan.profile.name}, {label}, {len(state.pending)} pending, {event[-1]}"
+    return Case(
+        "coordinator",
+        what,
+        state,
+        event,
+        step_of("coordinator"),
+        (*is_sound(state, event, highest=STOP if stops else STOP - 1), *promise),
+    )
+
+
+def of_release(state: Coordinator, name: str, **changes: Any) -> Coordinator:  # noqa: ANN401 - parts of a plan
+    """The same coordinator of another release, with other parts of its plan."""
+    profile = COORDINATOR_PROFILES[name]
+    plan = state.plan._replace(
+        profile=profile, finished_tasks=profile.goes_on_after_finished_tasks, **changes
+    )
+    return state._replace(plan=plan, store=state.store._replace(profile=profile))
+
+
+def any_id(name: str) -> DeclineMessage:
+    """A decline of any checkpoint."""
+    return DeclineMessage(0, symbolic_like(0, "event.checkpoint"), name)
+
+
+def acknowledged(task: int = 0) -> AcknowledgeMessage:
+    """An acknowledgement of any checkpoint, with any state."""
+    return AcknowledgeMessage(task, symbolic_like(0, "event.checkpoint"), symbolic_like(0, "event.handle"))
+
+
+# ---------------------------------------------------------------- failures that count
+
+
+def failure_cases(name: str, tolerable: int, counted: int, pending: int) -> Iterator[Case]:
+    """So many are tolerated and so many have counted; one more fails, expires or is complete."""
+    state = of_release(symbolic_coordinator(1, pending, 0, 0, 2), name, tolerable_failures=tolerable)
+    ids = tuple(symbolic_like(0, f"counted.{place}") for place in range(counted))
+    state = state._replace(failures=Failures(ids, symbolic_like(0, "highest_success")))
+    label = f"{counted} failures of {tolerable} tolerated"
+    for reason in REASONS:
+        yield case_of(label, state, any_id(reason), stops=True)
+    yield case_of(label, state, acknowledged(), stops=True)
+    yield case_of(label, state, Advance(symbolic_like(0, "event.ms")), stops=True)
+
+
+# ---------------------------------------------------------------- the store and its coordinator
+
+
+def store_failure_cases(name: str, fault: int, pending: int, stored: int) -> Iterator[Case]:
+    """The next addition fails in one way, none is tolerated; everything that could add something."""
+    state = of_release(symbolic_coordinator(1, pending, 0, stored, 2), name, tolerable_failures=0)
+    state = state._replace(fault=fault)
+    yield case_of(f"store fails {fault}", state, acknowledged())
+    yield case_of(f"store fails {fault}", state, any_id("ASYNC_EXCEPTION"))
+
+
+def restart_cases(name: str, stored: int, unseen: int, *, is_open: bool) -> Iterator[Case]:
+    """A coordinator is replaced that has stored so many and does not know of so many more."""
+    state = of_release(symbolic_coordinator(1, 1 if is_open else 0, 0, stored, 2), name)
+    hidden = tuple(
+        Entry(symbolic_like(0, f"unseen.{place}"), symbolic_like(0, f"unseen.{place}.type"))
+        for place in range(unseen)
+    )
+    state = state._replace(unseen=hidden, open=is_open)
+    label = f"{stored} stored and {unseen} unseen"
+    yield case_of(label, state, CoordinatorRestart())
+    if is_open:
+        yield case_of(label, state, StoreFails(symbolic_like(0, "event.when")))
+
+
+# ---------------------------------------------------------------- the end of the job
+
+
+def job_end_cases(name: str, pending: int, waiting: int, stored: int) -> Iterator[Case]:
+    """A job that ends in each way and keeps its checkpoints or not, and what comes behind its end."""
+    state = symbolic_coordinator(1, pending, waiting, 0, 1)
+    entries = tuple(
+        Entry(symbolic_like(0, f"store.{place}"), symbolic_like(0, f"store.{place}.type"))
+        for place in range(stored)
+    )
+    state = state._replace(store=state.store._replace(retain=3, entries=entries))
+    kinds = tuple(
+        z3.And(int_term(entry.type) >= CHECKPOINT, int_term(entry.type) <= STOP) for entry in entries
+    )
+    for keeps, status in product((False, True), ENDS):
+        ending = of_release(state, name, retains_on_cancellation=keeps, tolerable_failures=1)
+        yield case_of(f"{stored} stored", ending, JobEnd(status), *kinds)
+    if not pending and not waiting and not stored:
+        yield from closed_cases(of_release(state, name)._replace(open=False))
+
+
+def closed_cases(closed: Coordinator) -> Iterator[Case]:
+    """A coordinator that was shut down hears of everything once more."""
+    events: tuple[Event, ...] = (
+        acknowledged(),
+        any_id("ASYNC_EXCEPTION"),
+        Advance(symbolic_like(0, "event.ms")),
+        JobEnd("FINISHED"),
+        JobStatus(RUNNING),
+        RestoreRequest(),
+        *(event for _, event in coordinator_events(closed) if event[-1] == "trigger"),
+    )
+    for event in events:
+        yield case_of("shut down", closed, event)
+    yield case_of("shut down", closed._replace(status=CREATED), JobEnd("FAILED"))
+
+
+# ---------------------------------------------------------------- older releases
+
+
+def older_cases(name: str, pending: int, stored: int) -> Iterator[Case]:
+    """What ends or replaces a checkpoint in an older release, which stores savepoints."""
+    state = of_release(symbolic_coordinator(2, pending, 0, stored, 2), name)
+    for event in (acknowledged(), any_id("ASYNC_EXCEPTION"), JobStatus("CANCELLING")):
+        yield case_of(f"{stored} stored", state, event)
+
+
+# ---------------------------------------------------------------- all of them
+
+
+def ending_cases() -> Iterator[Case]:
+    """Every case of the published proofs."""
+    for name, tolerable in product(("2.3", "1.14", "1.11", "1.9"), (0, 1)):
+        for counted in range(tolerable + 1):
+            yield from failure_cases(name, tolerable, counted, 1)
+    for name, fault in product(("2.3", "1.14", "1.11"), (BEFORE, AFTER, MAYBE)):
+        yield from store_failure_cases(name, fault, 1, 1)
+    yield from store_failure_cases("2.3", MAYBE, 2, 1)
+    for stored, unseen in ((0, 0), (1, 0), (0, 1), (1, 1)):
+        yield from restart_cases("2.3", stored, unseen, is_open=True)
+    yield from restart_cases("2.3", 0, 2, is_open=False)
+    for name in ("2.3", "1.14"):
+        for pending, waiting, stored in ((0, 0, 0), (1, 0, 1), (1, 1, 0)):
+            yield from job_end_cases(name, pending, waiting, stored)
+    for name, pending in product(("1.14", "1.11", "1.9"), (1, 2)):
+        yield from older_cases(name, pending, 1)
+
+
+def thorough_ending_cases() -> Iterator[Case]:
+    """More failures, more that is pending, stored and unseen: minutes."""
+    for name, counted in product(("2.3", "1.14", "1.11", "1.9"), (0, 1, 2)):
+        yield from failure_cases(name, 2, counted, 2)
+    for name, fault in product(("2.3", "1.14", "1.11"), (BEFORE, AFTER, MAYBE)):
+        yield from store_failure_cases(name, fault, 2, 1)
+    for stored, unseen in ((1, 2), (0, 3)):
+        yield from restart_cases("2.3", stored, unseen, is_open=True)
+    for stored, unseen in ((1, 1), (0, 1), (0, 3)):
+        yield from restart_cases("1.14", stored, unseen, is_open=stored > 0)
+    for name, pending, stored in product(("2.3", "1.14"), (1, 2), (2, 3)):
+        yield from job_end_cases(name, pending, 0, stored)

@@ -1,0 +1,103 @@
+"""The coordinator's relation in the shapes that one closed model meets.
+
+A coordinator has too many shapes to list, but a closed model meets few: as many pending checkpoints with
+these acknowledgements, as many stored ones of these types. There ids, handles and times are symbols; flags
+and types are as they were met. What the explored states promise is all that is assumed: ids ascend and are
+below the next one, and nothing is overdue.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import z3
+
+from model.checker.closed_model import World
+from model.checker.explore import explore
+from model.checker.prove import Case
+from model.checker.symbolic import SymbolicBool, SymbolicInt, int_term, symbolic_like
+from model.coordinator.pending import Pending
+from model.coordinator.state import Coordinator
+from model.events import Event
+
+NUMBERS = ("checkpoint", "handle", "ms")
+"""What of an event is a symbol."""
+
+
+def met_cases(world: World) -> Iterator[Case]:
+    """One case for each shape of a coordinator and an event that the world's graph has."""
+    known: set[Any] = set()
+    graph = explore(world)
+    for edge in graph.transitions:
+        state = symbolic_coordinator(graph.nodes[edge.source][0])
+        event = symbolic_event(edge.event)
+        shape = (_shape(state), _shape(event))
+        if shape not in known:
+            known.add(shape)
+            label = f"{len(state.pending)} pending, {len(state.store.entries)} stored, {event[-1]}"
+            yield Case("coordinator as met", label, state, event, world.step, promised(state))
+
+
+def symbolic_coordinator(met: Coordinator) -> Coordinator:
+    """The same coordinator with symbols for its ids, handles and times."""
+    return met._replace(
+        next_id=symbolic_like(0, "next_id"),
+        pause_ends=symbolic_like(0, "pause_ends"),
+        pending=tuple(_symbolic_pending(one, f"pending.{place}") for place, one in enumerate(met.pending)),
+        failures=symbolic_like(met.failures, "failures"),
+        store=met.store._replace(
+            entries=tuple(
+                one._replace(checkpoint=symbolic_like(0, f"store.{place}"))
+                for place, one in enumerate(met.store.entries)
+            )
+        ),
+        unseen=tuple(
+            one._replace(checkpoint=symbolic_like(0, f"unseen.{place}"))
+            for place, one in enumerate(met.unseen)
+        ),
+    )
+
+
+def symbolic_event(event: Any) -> Event:  # noqa: ANN401 - one of the events, a named tuple
+    """The same event with symbols for its numbers."""
+    parts = (
+        symbolic_like(part, f"event.{name}") if name in NUMBERS else part
+        for name, part in zip(event._fields, event, strict=True)
+    )
+    symbolic: Event = type(event)(*parts)
+    return symbolic
+
+
+def promised(state: Coordinator) -> tuple[z3.BoolRef, ...]:
+    """What holds in every state that is met."""
+    ids = [int_term(one.checkpoint) for one in state.pending]
+    below = [*ids, *(int_term(one.checkpoint) for one in (*state.store.entries, *state.unseen))]
+    unseen = [int_term(one.checkpoint) for one in state.unseen]
+    return (
+        int_term(state.next_id) > 0,
+        int_term(state.pause_ends) >= 0,
+        *(z3.And(known > 0, known < int_term(state.next_id)) for known in below),
+        *(older < newer for older, newer in pairwise(ids)),
+        *(older < newer for older, newer in pairwise(unseen)),
+        *(int_term(one.deadline) > 0 for one in state.pending),
+    )
+
+
+def _symbolic_pending(met: Pending, name: str) -> Pending:
+    states = enumerate(zip(met.states, met.acknowledged, strict=True))
+    return met._replace(
+        checkpoint=symbolic_like(0, f"{name}.checkpoint"),
+        deadline=symbolic_like(0, f"{name}.deadline"),
+        states=tuple(
+            symbolic_like(0, f"{name}.states.{task}") if done else state for task, (state, done) in states
+        ),
+    )
+
+
+def _shape(value: Any) -> Any:  # noqa: ANN401 - any part of a record
+    """What stays as it was met."""
+    if isinstance(value, SymbolicBool | SymbolicInt):
+        return "#"
+    if isinstance(value, tuple):
+        return tuple(_shape(part) for part in value)
+    return value

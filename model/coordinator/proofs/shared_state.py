@@ -1,0 +1,94 @@
+"""The proofs of shared files: of any ids, whoever used them last. Rule SUB-12.
+
+A file has a name and no value, so files are told apart by numbers; which of them a checkpoint brings and
+which checkpoints use one is counted out, and the ids of all its users are symbols.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+
+import z3
+
+from model.checker.prove import Case
+from model.checker.symbolic import int_term, symbolic_like
+from model.coordinator.events import (
+    AcknowledgeMessage,
+    CoordinatorRestart,
+    JobEnd,
+    RestoreRequest,
+    StoreFails,
+)
+from model.coordinator.proofs.completion import any_id, case_of, of_release
+from model.coordinator.proofs.coordinator import symbolic_coordinator
+from model.coordinator.shared_state import Registered, SharedState, Use
+from model.coordinator.state import Coordinator
+from model.events import NONE, Event
+
+Files = tuple[int, ...]
+BROUGHT: tuple[Files, ...] = ((), (1,), (2,), (1, 2))
+
+
+def file_cases(
+    name: str, stored: int, used: Files, brought: Files, *, unclaimed: bool = False
+) -> Iterator[Case]:
+    """So many stored checkpoints, the first of which use one of `used` each; an acknowledgement brings some.
+
+    `unclaimed`: some files were found by this coordinator, which may not delete them.
+    """
+    state = of_release(symbolic_coordinator(1, 1, 0, stored, 2), name)
+    uses = tuple(Use(file, entry.checkpoint) for file, entry in zip(used, state.store.entries, strict=False))
+    idle = tuple(file for file in (1, 2) if file not in used) if state.plan.profile.registers_early else ()
+    known = tuple(
+        Registered(
+            file,
+            symbolic_like(0, f"files.{file}.checkpoint"),
+            symbolic_like(0, f"files.{file}.first"),
+        )
+        for file in (*dict.fromkeys(used), *idle)
+    )
+    found = symbolic_like(0, "files.unclaimed") if unclaimed else NONE
+    state = state._replace(shared=SharedState(known, uses, (), found))
+    checkpoint = symbolic_like(0, "event.checkpoint")
+    events: tuple[Event, ...] = (
+        AcknowledgeMessage(0, checkpoint, 0, brought),
+        *((any_id("ASYNC_EXCEPTION"), RestoreRequest((True,)), *ends()) if not brought else ()),
+    )
+    label = f"{stored} stored, {used} used, {brought} brought"
+    for event in events:
+        yield case_of(label, state, event, *used_in_order(state))
+
+
+def ends() -> tuple[Event, ...]:
+    """The job or its coordinator ends, or the store fails."""
+    return (JobEnd("FINISHED"), JobEnd("SUSPENDED"), CoordinatorRestart(), StoreFails(1))
+
+
+def used_in_order(state: Coordinator) -> tuple[z3.BoolRef, ...]:
+    """A file comes with its first user and is used up to its last one."""
+    terms: list[z3.BoolRef] = []
+    for file in state.shared.registered:
+        users = [use.checkpoint for use in state.shared.completed if use.handle == file.handle]
+        for user in (*users, file.checkpoint):
+            terms.append(int_term(file.first) <= int_term(user))
+            terms.append(int_term(user) <= int_term(file.checkpoint))
+        terms.append(int_term(file.first) >= 1)
+        terms.append(int_term(file.checkpoint) < int_term(state.next_id))
+    terms.append(int_term(state.shared.unclaimed) >= NONE)
+    return tuple(terms)
+
+
+def all_file_cases() -> Iterator[Case]:
+    """Every case of the published proofs."""
+    for name in ("2.3", "1.14"):
+        for used, brought in product(((), (1,)), BROUGHT[:3]):
+            yield from file_cases(name, 1, used, brought)
+    yield from file_cases("2.3", 1, (1,), (1,), unclaimed=True)
+
+
+def thorough_file_cases() -> Iterator[Case]:
+    """Two retained checkpoints, which share a file or do not: minutes."""
+    for name, used, brought in product(("2.3", "1.14"), ((), (1,), (1, 1), (1, 2)), BROUGHT):
+        for stored in range(max(1, len(used)), 3):
+            yield from file_cases(name, stored, used, brought)
+    for used in ((1,), (1, 2)):
+        yield from file_cases("2.3", 2, used, (1, 2), unclaimed=True)

@@ -1,0 +1,185 @@
+"""The proofs of how checkpoints begin: masters before the sources, the scheduler, tasks that have finished.
+
+Rules COORD-23, COORD-24, COORD-26, COORD-27, COORD-30 and COORD-31. As in
+`model.coordinator.proofs.coordinator`, whose state each case takes with another plan.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+
+import z3
+
+from model.checker.prove import Case
+from model.checker.symbolic import bool_term, int_term, symbolic_like
+from model.coordinator.events import (
+    FailTasks,
+    JobStatus,
+    MasterAnswer,
+    TaskStatus,
+    TriggerFails,
+    TriggerRequest,
+)
+from model.coordinator.pending import Pending
+from model.coordinator.proofs.completion import acknowledged, any_id, case_of, of_release
+from model.coordinator.proofs.coordinator import symbolic_coordinator
+from model.coordinator.state import FINISHED, RUNNING, Coordinator
+from model.events import NONE, Advance, Event
+from model.store.store import STOP
+
+INTERVAL = 10
+"""In ms: whatever divides it, the phase of the requests is a symbol."""
+PAUSE = 4
+
+
+def trigger() -> TriggerRequest:
+    """A request of any type."""
+    return TriggerRequest(symbolic_like(0, "event.type"))
+
+
+# ---------------------------------------------------------------- masters
+
+
+def master_cases(
+    name: str, coordinators: int, hooks: int, pending: int, waiting: int, phase: str
+) -> Iterator[Case]:
+    """So many masters; in their phase is the newest pending checkpoint, nobody, or an aborted one."""
+    state = symbolic_coordinator(1, pending, waiting, 0, 2)
+    state = of_release(
+        state, name, coordinators=coordinators, hooks=hooks, tolerable_failures=0, unaligned=True
+    )
+    everybody = tuple(
+        one._replace(coordinators=(True,) * coordinators, hooks=(True,) * hooks) for one in state.pending
+    )
+    state = state._replace(pending=everybody)
+    if phase == "begun":
+        begun = in_phase(state.pending[-1], coordinators, hooks)
+        state = state._replace(pending=(*state.pending[:-1], begun), master=begun.checkpoint)
+    elif phase == "outlived":
+        left = in_phase(state.pending[-1], coordinators, hooks)
+        state = state._replace(pending=state.pending[:-1], outlived=(left,), master=left.checkpoint)
+    for event in master_events(state):
+        yield case_of(f"{coordinators} masters and {hooks} hooks, {phase}", state, event, *awaited(state))
+
+
+def in_phase(one: Pending, coordinators: int, hooks: int) -> Pending:
+    """Any of them may have answered."""
+    return one._replace(
+        coordinators=tuple(symbolic_like(False, f"coordinators.{place}") for place in range(coordinators)),
+        hooks=tuple(symbolic_like(False, f"hooks.{place}") for place in range(hooks)),
+    )
+
+
+def awaited(state: Coordinator) -> tuple[z3.BoolRef, ...]:
+    """Hooks are asked when the operator coordinators are done, and of an aborted one somebody is awaited."""
+    terms: list[z3.BoolRef] = []
+    for one in state.outlived:
+        done = z3.And(*(bool_term(known) for known in one.coordinators))
+        hooks = tuple(bool_term(known) for known in one.hooks)
+        terms += [z3.Implies(z3.Or(*hooks), done), z3.Not(z3.And(done, *hooks))]
+        terms.append(int_term(one.checkpoint) < int_term(state.next_id))
+        terms.append(int_term(one.checkpoint) >= 1)
+        terms += [int_term(other.checkpoint) != int_term(one.checkpoint) for other in state.pending]
+    return tuple(terms)
+
+
+def master_events(state: Coordinator) -> Iterator[Event]:
+    """Answers of each master, and whatever begins or ends a checkpoint."""
+    checkpoint = symbolic_like(0, "event.checkpoint")
+    for is_hook, fails in product((False, True), (False, True)):
+        for place in range(state.plan.hooks if is_hook else state.plan.coordinators):
+            yield MasterAnswer(place, checkpoint, is_hook, fails)
+    yield TriggerFails(0, checkpoint)
+    yield acknowledged()
+    yield any_id("ASYNC_EXCEPTION")
+    yield Advance(symbolic_like(0, "event.ms"))
+    yield trigger()
+
+
+# ---------------------------------------------------------------- the scheduler
+
+
+def scheduler_cases(name: str, pending: int, *, runs: bool) -> Iterator[Case]:
+    """It runs or stands still, with a pause after completions; at most two of its requests fall due."""
+    state = of_release(
+        symbolic_coordinator(1, pending, 0, 0, 1),
+        name,
+        interval=INTERVAL,
+        initial_delay=INTERVAL // 2,
+        min_pause=PAUSE,
+    )
+    scheduler = state.scheduler._replace(
+        runs=runs,
+        follows=runs,
+        awaited=(False,),
+        due=symbolic_like(0, "due") if runs else NONE,
+        delay=PAUSE if runs and state.plan.profile.restarts_after_pause else INTERVAL // 2,
+    )
+    state = state._replace(scheduler=scheduler, pause_ends=symbolic_like(0, "pause_ends"))
+    if not runs:
+        state = state._replace(status="RESTARTING")
+    promise: tuple[z3.BoolRef, ...] = ()
+    if runs:
+        to_the_due = int_term(scheduler.due) - int_term(state.now)
+        promise = (to_the_due > 0, to_the_due <= INTERVAL)
+    for event in scheduler_events(runs=runs):
+        bound: tuple[z3.BoolRef, ...] = ()
+        if type(event) is Advance:
+            bound = (int_term(event.ms) <= INTERVAL,)
+        label = "the scheduler runs" if runs else "it stands still"
+        yield case_of(label, state, event, *promise, *bound, stops=type(event) is TriggerRequest)
+
+
+def scheduler_events(*, runs: bool) -> Iterator[Event]:
+    """What starts and stops it, what it does by itself, and what it has nothing to do with."""
+    yield Advance(symbolic_like(0, "event.ms"))
+    yield acknowledged()
+    yield any_id("ASYNC_EXCEPTION")
+    if runs:
+        yield JobStatus("CANCELLING")
+        yield FailTasks((True,))
+        yield TriggerRequest(STOP)
+        yield TaskStatus(0, FINISHED)
+    else:
+        yield JobStatus(RUNNING)
+        yield TaskStatus(0, RUNNING)
+
+
+# ---------------------------------------------------------------- tasks that finish
+
+
+def finished_cases(name: str, run: tuple[bool, ...], over: tuple[bool, ...]) -> Iterator[Case]:
+    """Some tasks run, some have finished; a checkpoint is asked for, or another task finishes."""
+    state = of_release(symbolic_coordinator(len(run), 0, 0, 0, 1), name)
+    state = state._replace(tasks_run=run, tasks_finished=over)
+    yield case_of(f"{run} run, {over} over", state, trigger())
+    for task in range(len(run)):
+        yield case_of(f"{run} run, {over} over", state, TaskStatus(task, FINISHED))
+
+
+# ---------------------------------------------------------------- all of them
+
+
+def beginning_cases() -> Iterator[Case]:
+    """Every case of the published proofs."""
+    for phase in ("begun", "over"):
+        yield from master_cases("2.3", 1, 1, 1, 0, phase)
+    yield from master_cases("2.3", 2, 1, 1, 1, "begun")
+    for phase in ("begun", "outlived"):
+        yield from master_cases("1.15", 2, 1, 1, 0, phase)
+    yield from master_cases("1.15", 1, 2, 1, 0, "outlived")
+    for name, runs in product(("2.3", "1.14", "1.11", "1.9"), (False, True)):
+        yield from scheduler_cases(name, 1 if runs else 0, runs=runs)
+    yield from scheduler_cases("2.3", 0, runs=True)
+    for name, (one, other) in product(("2.3", "1.14", "1.12"), product((0, 1, 2), repeat=2)):
+        yield from finished_cases(name, (one == 1, other == 1), (one == 2, other == 2))
+
+
+def thorough_beginning_cases() -> Iterator[Case]:
+    """More masters and more that is pending: minutes."""
+    for phase in ("begun", "over", "outlived"):
+        name = "1.15" if phase == "outlived" else "2.3"
+        yield from master_cases(name, 2, 2, 2, 1, phase)
+    for name, statuses in product(("2.3", "1.14", "1.12"), product((0, 1, 2), repeat=3)):
+        yield from finished_cases(
+            name, tuple(one == 1 for one in statuses), tuple(one == 2 for one in statuses)
+        )

@@ -1,0 +1,1 @@
+"""The rules of the coordinator as predicates over its states and steps, by subject."""

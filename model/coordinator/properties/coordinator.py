@@ -1,0 +1,296 @@
+"""COORD-01 to COORD-12 and ONCE-04, stated over the coordinator."""
+
+import itertools
+
+from model.coordinator.events import (
+    DUPLICATE,
+    SUCCESS,
+    UNKNOWN,
+    Acknowledged,
+    AcknowledgeMessage,
+    Complete,
+    DeclineMessage,
+    DiscardCheckpoint,
+    DiscardState,
+    FailTasks,
+    JobStatus,
+    MasterAnswer,
+    Rejected,
+    Restored,
+    RestoreRequest,
+    TriggerRequest,
+    TriggerTask,
+)
+from model.coordinator.properties.terms import (
+    abort_effects,
+    beginners,
+    essence,
+    find_pending,
+    has_to_wait,
+    is_fit,
+    is_fresh,
+    is_full,
+    is_stored,
+    replacing_checkpoint,
+    says,
+    started_ids,
+)
+from model.coordinator.state import RUNNING, Coordinator
+from model.events import (
+    CHECKPOINT_EXPIRED,
+    COORDINATOR_SUSPEND,
+    Advance,
+    Effects,
+    Event,
+    NotifyAbort,
+    NotifyComplete,
+)
+from model.gate.events import Abort
+from model.registry import Registry
+
+COORDINATOR = Registry("coordinator")
+
+
+@COORDINATOR.step("COORD-01")
+def coord_01(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """While job or tasks do not run, a request draws no id and nothing starts."""
+    if is_fit(before):
+        return True
+    started = any(type(effect) is TriggerTask for effect in effects)
+    if type(event) is TriggerRequest:
+        answered = any(type(effect) is Rejected for effect in effects)
+        if answered == (len(after.queue) > len(before.queue)):
+            return False
+    return not started and after.next_id == before.next_id
+
+
+@COORDINATOR.step("COORD-02")
+def coord_02(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Started ids are the next ones of the counter, which never goes back."""
+    if before.plan.coordinators or before.plan.hooks or any(before.tasks_finished):
+        return after.next_id >= before.next_id
+    first_source = next((task for task, source in enumerate(before.plan.sources) if source), None)
+    started = tuple(
+        effect.checkpoint for effect in effects if type(effect) is TriggerTask and effect.task == first_source
+    )
+    expected = tuple(before.next_id + count for count in range(len(started)))
+    return started == expected and after.next_id == before.next_id + len(started)
+
+
+@COORDINATOR.state("COORD-02")
+def coord_02_ids(coordinator: Coordinator) -> bool:
+    """Pending and durable ids were drawn from the counter, each once; pending ones ascend."""
+    pending = tuple(pending.checkpoint for pending in coordinator.pending)
+    ascending = all(left < right for left, right in itertools.pairwise(pending))
+    durable = tuple(entry.checkpoint for entry in (*coordinator.store.entries, *coordinator.unseen))
+    apart = not any(left == right for left in pending for right in durable)
+    once = not any(left == right for left, right in itertools.combinations(durable, 2))
+    drawn = all(1 <= known < coordinator.next_id for known in (*pending, *durable))
+    return ascending and apart and once and drawn
+
+
+@COORDINATOR.state("COORD-03")
+def coord_03(coordinator: Coordinator) -> bool:
+    """No more unforced checkpoints are pending than allowed, and what waits has a reason to."""
+    limit = coordinator.plan.max_concurrent
+    if len(tuple(pending for pending in coordinator.pending if not pending.forced)) > limit:
+        return False
+    if not coordinator.queue:
+        return True
+    return has_to_wait(coordinator) and coordinator.status == RUNNING
+
+
+@COORDINATOR.step("COORD-04")
+def coord_04(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Each started checkpoint triggers every source once, in task order, and awaits every task."""
+    for checkpoint in started_ids(before, after):
+        told = tuple(
+            effect.task
+            for effect in effects
+            if type(effect) is TriggerTask and effect.checkpoint == checkpoint
+        )
+        has_masters = before.plan.coordinators + before.plan.hooks > 0  # they are asked first (COORD-23)
+        if told != (() if has_masters else beginners(before)):
+            return False
+        for pending in after.pending:
+            if pending.checkpoint == checkpoint and not is_fresh(pending):
+                return False
+    return True
+
+
+@COORDINATOR.step("COORD-05")
+def coord_05(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A first acknowledgement is a SUCCESS, a repeated one a DUPLICATE, a stranger's UNKNOWN."""
+    if type(event) is not AcknowledgeMessage:
+        return True
+    pending = find_pending(before, event.checkpoint)
+    if pending is None:
+        return True
+    result = SUCCESS
+    if event.task >= len(pending.acknowledged) or not pending.tasks[event.task]:
+        result = UNKNOWN
+    elif pending.acknowledged[event.task]:
+        result = DUPLICATE
+    if not effects or effects[0] != Acknowledged(event.task, event.checkpoint, result):
+        return False
+    if result == SUCCESS:
+        kept = find_pending(after, event.checkpoint)
+        return kept is None or (kept.acknowledged[event.task] and kept.states[event.task] == event.handle)
+    lost = result == UNKNOWN and event.handle != 0
+    own = effects[1 : 2 if lost else len(effects) - (len(event.shared) if result == UNKNOWN else 0)]
+    same = after._replace(shared=before.shared) == before
+    return same and own == ((DiscardState(event.handle),) if lost else ())
+
+
+@COORDINATOR.state("COORD-05")
+def coord_05_states(coordinator: Coordinator) -> bool:
+    """States were collected only from tasks that have acknowledged."""
+    return not any(
+        handle != 0 and not done
+        for pending in coordinator.pending
+        for handle, done in zip(pending.states, pending.acknowledged, strict=True)
+    )
+
+
+@COORDINATOR.step("COORD-06")
+def coord_06(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """An acknowledgement of an id that is not pending only loses its state."""
+    if type(event) is not AcknowledgeMessage or find_pending(before, event.checkpoint) is not None:
+        return True
+    lost = before.open and event.handle != 0
+    own = effects[: 1 if lost else len(effects) - len(event.shared)]
+    same = after._replace(shared=before.shared) == before
+    return same and own == ((DiscardState(event.handle),) if lost else ())
+
+
+@COORDINATOR.step("COORD-07")
+def coord_07(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A checkpoint completes exactly at the acknowledgement after which none is missing."""
+    completed = tuple(effect.checkpoint for effect in effects if type(effect) is Complete)
+    if type(event) is MasterAnswer:
+        return True
+    if type(event) is not AcknowledgeMessage:
+        return not completed
+    pending = find_pending(before, event.checkpoint)
+    if pending is None or event.task >= len(pending.acknowledged):
+        return not completed
+    missing = tuple(task for task, done in enumerate(pending.acknowledged) if not done)
+    if missing == (event.task,) and all(pending.coordinators) and all(pending.hooks):
+        ended = find_pending(after, event.checkpoint) is None
+        return ended and (completed == (event.checkpoint,) or before.fault != 0)
+    return not completed and find_pending(after, event.checkpoint) is not None
+
+
+@COORDINATOR.state("COORD-12")
+def coord_12_stopped(coordinator: Coordinator) -> bool:
+    """Nothing is pending while the job does not run."""
+    return coordinator.status == RUNNING or not coordinator.pending
+
+
+@COORDINATOR.state("COORD-10")
+def coord_10_deadlines(coordinator: Coordinator) -> bool:
+    """What is pending has not expired."""
+    return all(pending.deadline > coordinator.now for pending in coordinator.pending)
+
+
+@COORDINATOR.state("COORD-07")
+def coord_07_pending(coordinator: Coordinator) -> bool:
+    """A pending checkpoint still misses a task, an operator coordinator or a hook."""
+    return not any(
+        all(pending.acknowledged) and all(pending.coordinators) and all(pending.hooks)
+        for pending in coordinator.pending
+    )
+
+
+@COORDINATOR.step("COORD-08")
+def coord_08(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Stored, then the older ones ended, then every task notified."""
+    done = replacing_checkpoint(before, effects)
+    if done is None:
+        return True
+    called = -1 if before.plan.profile.completes_first else 1
+    effects = tuple(
+        effect
+        for effect in effects
+        if type(effect) is not TriggerTask or effect.checkpoint != done.checkpoint
+    )
+    kinds = tuple(_PHASES.get(type(effect), called if type(effect) is Complete else -2) for effect in effects)
+    phases = tuple(phase for phase in kinds if phase > -2)
+    told = tuple(effect.task for effect in effects if type(effect) is NotifyComplete)
+    in_order = all(left <= right for left, right in itertools.pairwise(phases))
+    everyone = told == tuple(task for task, takes_part in enumerate(done.tasks) if takes_part)
+    return in_order and everyone and is_stored(done, after)
+
+
+_PHASES = {DiscardCheckpoint: 0, Abort: 2, NotifyAbort: 2, NotifyComplete: 3, TriggerTask: 4}
+
+
+@COORDINATOR.step("COORD-09")
+def coord_09(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A decline aborts a pending checkpoint with its reason, and does nothing to others."""
+    if type(event) is not DeclineMessage:
+        return True
+    pending = find_pending(before, event.checkpoint)
+    if pending is None:
+        return not effects and after == before
+    expected = abort_effects(before, pending, event.reason)
+    return essence(effects)[: len(expected)] == expected and find_pending(after, event.checkpoint) is None
+
+
+@COORDINATOR.step("COORD-10")
+def coord_10(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Exactly what is due expires, and time stands where it was moved to."""
+    if type(event) is not Advance:
+        return not any(type(effect) is Abort and effect.reason == CHECKPOINT_EXPIRED for effect in effects)
+    for pending in before.pending:
+        expired = says(effects, Abort(pending.checkpoint, CHECKPOINT_EXPIRED))
+        if expired != (pending.deadline <= before.now + event.ms):
+            return False
+    return after.now == before.now + event.ms
+
+
+@COORDINATOR.step("COORD-11")
+def coord_11(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """No request waits that could start: not even a periodic one, once the pause was over at a turn."""
+    if not after.queue:
+        return True
+    if not has_to_wait(after):
+        return False
+    if after.master != -1 or is_full(after):
+        return True
+    ended = tuple(pending for pending in before.pending if find_pending(after, pending.checkpoint) is None)
+    if type(event) is Advance:
+        return all(pending.deadline < after.pause_ends for pending in ended)
+    return (not ended and after.queue == before.queue) or after.now < after.pause_ends
+
+
+@COORDINATOR.state("COORD-11")
+def coord_11_turns(coordinator: Coordinator) -> bool:
+    """Between events nobody that waits is owed a turn."""
+    return coordinator.turns == 0
+
+
+@COORDINATOR.step("COORD-12")
+def coord_12(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A job that stops running rejects what waits and aborts what is pending."""
+    stops = type(event) is FailTasks or (type(event) is JobStatus and event.status != RUNNING)
+    if not stops:
+        return True
+    expected: Effects = tuple(
+        Rejected(waiting.type, COORDINATOR_SUSPEND) for waiting in before.queue if waiting.asked
+    )
+    for pending in before.pending:
+        expected = (*expected, *abort_effects(before, pending, COORDINATOR_SUSPEND))
+    return essence(effects) == expected and not after.pending and not after.queue
+
+
+@COORDINATOR.step("ONCE-04")
+def once_04(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A restore hands out the newest completed checkpoint, or none if there is none."""
+    if type(event) is not RestoreRequest:
+        return not any(type(effect) is Restored for effect in effects)
+    if not before.open:
+        return not any(type(effect) is Restored for effect in effects)
+    newest = before.store.entries[-1].checkpoint if before.store.entries else -1
+    told = tuple(effect for effect in effects if type(effect) is Restored)
+    return told == (Restored(newest),) and (event.region or (len(effects) == 1 and after == before))

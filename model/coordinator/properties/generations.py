@@ -1,0 +1,307 @@
+"""COORD-13 to COORD-22 and SUB-11: requests in their order, failures, and what a store that fails leaves."""
+
+import itertools
+
+from model.coordinator.events import (
+    FINALIZE_CHECKPOINT_FAILURE,
+    MAYBE,
+    MINIMUM_TIME_BETWEEN_CHECKPOINTS,
+    PRE_FLIGHT,
+    AcknowledgeMessage,
+    Complete,
+    CoordinatorRestart,
+    DeclineMessage,
+    DiscardCheckpoint,
+    FailJob,
+    Rejected,
+    TriggerRequest,
+)
+from model.coordinator.pending import Pending
+from model.coordinator.properties.terms import find_pending, is_safe, says
+from model.coordinator.requests import Request
+from model.coordinator.state import Coordinator
+from model.events import CHECKPOINT_SUBSUMED, Advance, Effects, Event, NotifyAbort, NotifyComplete
+from model.gate.events import Abort
+from model.registry import Registry
+from model.store.store import CHECKPOINT, SAVEPOINT, STOP
+
+COORDINATOR_GENERATIONS = Registry("coordinator")
+
+
+# ---------------------------------------------------------------- requests
+
+
+@COORDINATOR_GENERATIONS.state("COORD-13")
+def coord_13(coordinator: Coordinator) -> bool:
+    """Nothing in the queue stands before what goes before it."""
+    return not any(is_more_urgent(behind, ahead) for ahead, behind in itertools.pairwise(coordinator.queue))
+
+
+@COORDINATOR_GENERATIONS.step("COORD-13")
+def coord_13_from_the_head(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Where nothing joins, what leaves the queue leaves it from the head."""
+    if type(event) is TriggerRequest or before.plan.interval:
+        return True
+    gone = len(before.queue) - len(after.queue)
+    return gone >= 0 and after.queue == before.queue[gone:]
+
+
+@COORDINATOR_GENERATIONS.step("COORD-14")
+def coord_14(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A lone periodic request starts exactly if the pause is over; others do not know of it."""
+    early = tuple(
+        effect
+        for effect in effects
+        if type(effect) is Rejected and effect.reason == MINIMUM_TIME_BETWEEN_CHECKPOINTS
+    )
+    if not before.plan.profile.queues:
+        return not early or before.now < before.pause_ends
+    if type(event) is not TriggerRequest or before.queue or event.type != CHECKPOINT:
+        return not early or type(event) is Advance or any(waiting.periodic for waiting in before.queue)
+    held = event.periodic and not event.forced and before.now < before.pause_ends
+    free = before.master == -1 and len(before.pending) < before.plan.max_concurrent
+    if not held or not free:
+        return not early
+    return len(early) == 1 and after.next_id == before.next_id and not after.queue
+
+
+@COORDINATOR_GENERATIONS.step("COORD-14")
+def coord_14_waiting(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """What waits and is periodic does not start within the pause, also one that just began (FLINK-18856)."""
+    if type(event) in {TriggerRequest, Advance, CoordinatorRestart} or not before.plan.profile.queues:
+        return True
+    if after.now >= after.pause_ends or any(not one.periodic or one.forced for one in before.queue):
+        return True
+    return after.next_id == before.next_id
+
+
+@COORDINATOR_GENERATIONS.step("COORD-14")
+def coord_14_pause(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """The pause begins with a completion and with nothing else."""
+    completes = any(type(effect) is Complete for effect in effects)
+    if type(event) is CoordinatorRestart or not before.plan.min_pause:
+        return True
+    if type(event) is AcknowledgeMessage and completes and not before.fault:
+        return after.pause_ends == before.now + before.plan.min_pause
+    return completes or after.pause_ends == before.pause_ends
+
+
+# ---------------------------------------------------------------- failures
+
+
+@COORDINATOR_GENERATIONS.step("COORD-15")
+def coord_15(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """An id is counted only if it has just failed for a reason that counts."""
+    if type(event) is CoordinatorRestart:
+        return True
+    reasons = before.plan.profile.counted
+    for counted in after.failures.counted:
+        if any(counted == known for known in before.failures.counted):
+            continue
+        ended = any(
+            type(effect) is Abort and effect.checkpoint == counted and effect.reason in reasons
+            for effect in effects
+        )
+        if not ended:
+            return False
+    return True
+
+
+@COORDINATOR_GENERATIONS.step("COORD-15")
+def coord_15_decline(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A declined checkpoint that matters is counted, or is the one too many."""
+    failed = declined_checkpoint(before, event)
+    if failed is None or type(event) is not DeclineMessage:
+        return True
+    fails = says(effects, FailJob(event.reason))
+    if event.reason not in before.plan.profile.counted:
+        return not fails and after.failures.counted == before.failures.counted
+    if is_past(before, failed.checkpoint):  # COORD-16, COORD-17
+        return True
+    return fails or after.failures.counted == (*before.failures.counted, failed.checkpoint)
+
+
+@COORDINATOR_GENERATIONS.state("COORD-16")
+def coord_16(coordinator: Coordinator) -> bool:
+    """No more ids are counted than tolerated, and each once."""
+    counted = coordinator.failures.counted
+    if len(counted) > max(0, coordinator.plan.tolerable_failures):
+        return False
+    return not any(left == right for left, right in itertools.combinations(counted, 2))
+
+
+@COORDINATOR_GENERATIONS.step("COORD-16")
+def coord_16_too_many(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """The job fails exactly with one failure more than it tolerates, and the count begins anew."""
+    failed = declined_checkpoint(before, event)
+    if failed is None or type(event) is not DeclineMessage:
+        return True
+    if (
+        event.reason not in before.plan.profile.counted
+        or failed.checkpoint <= before.failures.highest_success
+    ):
+        return True
+    if is_past(before, failed.checkpoint):
+        return not says(effects, FailJob(event.reason)) and after.failures == before.failures
+    one_too_many = len(before.failures.counted) >= before.plan.tolerable_failures
+    fails = says(effects, FailJob(event.reason))
+    return fails == one_too_many and (not fails or not after.failures.counted)
+
+
+@COORDINATOR_GENERATIONS.state("COORD-17")
+def coord_17_counted(coordinator: Coordinator) -> bool:
+    """Only what is newer than the newest success is counted still; up to 1.11 none is known."""
+    counted = coordinator.failures
+    if not coordinator.plan.profile.counts_in_order and counted.highest_success != -1:
+        return False
+    return all(known > counted.highest_success for known in counted.counted)
+
+
+@COORDINATOR_GENERATIONS.step("COORD-17")
+def coord_17(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Only a success above all others clears the count and is remembered (FLINK-18336)."""
+    if not before.plan.profile.counts_in_order or before.plan.tolerable_failures < 0:
+        return True
+    done = completed_alone(before, event, effects)
+    if done is None:
+        return True
+    if done.checkpoint > before.failures.highest_success:
+        return not after.failures.counted and after.failures.highest_success == done.checkpoint
+    return after.failures == before.failures
+
+
+@COORDINATOR_GENERATIONS.step("COORD-17")
+def coord_17_old_news(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """The failure of a checkpoint that is not newer than the newest success does not count (FLINK-18336)."""
+    if type(event) is CoordinatorRestart:
+        return True
+    newest = before.failures.highest_success
+    if any(counted <= newest for counted in after.failures.counted):
+        return False
+    failed = declined_checkpoint(before, event)
+    if failed is None or failed.checkpoint > newest:
+        return True
+    return after.failures == before.failures and not any(type(effect) is FailJob for effect in effects)
+
+
+@COORDINATOR_GENERATIONS.step("COORD-18")
+def coord_18(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Any success clears the count, and no failure is too old to count."""
+    if before.plan.profile.counts_in_order or before.plan.tolerable_failures < 0:
+        return True
+    if after.failures.highest_success != before.failures.highest_success:
+        return False
+    done = completed_alone(before, event, effects)
+    return done is None or not after.failures.counted
+
+
+@COORDINATOR_GENERATIONS.step("COORD-19")
+def coord_19(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Without a message for it, nobody is told of an abort (FLINK-8871)."""
+    if before.plan.profile.tells_of_aborts:
+        return True
+    return not any(type(effect) is NotifyAbort for effect in effects)
+
+
+# ---------------------------------------------------------------- the store
+
+
+@COORDINATOR_GENERATIONS.step("COORD-20")
+def coord_20(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """What the store does not take replaces nothing, and nobody is told that it is complete."""
+    lost = refused_by_store(before, event, effects, after)
+    if lost is None:
+        return True
+    if after.store != before.store or find_pending(after, lost.checkpoint) is not None:
+        return False
+    told = any(type(effect) is NotifyComplete for effect in effects)
+    subsumed = any(type(effect) is Abort and effect.reason == CHECKPOINT_SUBSUMED for effect in effects)
+    aborted = says(effects, Abort(lost.checkpoint, FINALIZE_CHECKPOINT_FAILURE))
+    return not told and not subsumed and aborted != before.plan.profile.completes_first
+
+
+@COORDINATOR_GENERATIONS.step("COORD-21")
+def coord_21(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """What may be stored is not deleted, and what is not stored is (FLINK-22494)."""
+    lost = refused_by_store(before, event, effects, after)
+    if lost is None:
+        return True
+    deleted = says(effects, DiscardCheckpoint(lost.checkpoint))
+    doubtful = before.fault == MAYBE and before.plan.profile.doubts_the_store
+    return deleted != doubtful
+
+
+@COORDINATOR_GENERATIONS.step("COORD-22")
+def coord_22(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A new coordinator goes on with the ids and finds all that is durable, in the order of ids."""
+    if type(event) is not CoordinatorRestart:
+        return True
+    durable = (*before.store.entries, *before.unseen)
+    found = after.store.entries
+    ascends = all(left.checkpoint < right.checkpoint for left, right in itertools.pairwise(found))
+    same = len(found) == len(durable) and all(entry in durable for entry in found)
+    quiet = not effects and not after.pending and not after.queue
+    return ascends and same and quiet and after.next_id == before.next_id
+
+
+@COORDINATOR_GENERATIONS.step("SUB-11")
+def sub_11(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A savepoint that is stored is the latest, ends the older checkpoints and is told of (FLINK-25191)."""
+    done = completed_alone(before, event, effects)
+    if done is None or done.type != SAVEPOINT or not before.plan.profile.stores_savepoints or before.fault:
+        return True
+    latest = after.store.entries[-1].checkpoint == done.checkpoint
+    told = says(effects, NotifyComplete(done.checkpoint, 0))
+    older = tuple(
+        pending
+        for pending in before.pending
+        if pending.checkpoint < done.checkpoint and not is_safe(before, pending)
+    )
+    ended = all(find_pending(after, pending.checkpoint) is None for pending in older)
+    return latest and ended and (told or not done.tasks[0])
+
+
+# ---------------------------------------------------------------- words for the rules
+
+
+def is_more_urgent(request: Request, other: Request) -> bool:
+    """It starts first, whenever it came."""
+    if request.type == CHECKPOINT and other.type != CHECKPOINT:
+        return False
+    if request.type != CHECKPOINT and other.type == CHECKPOINT:
+        return True
+    if request.forced != other.forced:
+        return request.forced
+    return other.periodic and not request.periodic
+
+
+def declined_checkpoint(before: Coordinator, event: Event) -> Pending | None:
+    """The checkpoint that a task declines for a reason of its own, where failures are counted."""
+    if type(event) is not DeclineMessage or before.plan.tolerable_failures < 0:
+        return None
+    if event.reason in PRE_FLIGHT:
+        return None
+    failed = find_pending(before, event.checkpoint)
+    return None if failed is None or failed.type == STOP else failed
+
+
+def is_past(before: Coordinator, checkpoint: int) -> bool:
+    """It has counted, or is older than what has succeeded."""
+    known = any(checkpoint == counted for counted in before.failures.counted)
+    return known or checkpoint <= before.failures.highest_success
+
+
+def completed_alone(before: Coordinator, event: Event, effects: Effects) -> Pending | None:
+    """The checkpoint whose last acknowledgement came, while nothing could fail."""
+    if type(event) is not AcknowledgeMessage or not any(type(effect) is Complete for effect in effects):
+        return None
+    return find_pending(before, event.checkpoint)
+
+
+def refused_by_store(
+    before: Coordinator, event: Event, effects: Effects, after: Coordinator
+) -> Pending | None:
+    """The checkpoint that the store has thrown at, in answer to an acknowledgement."""
+    if type(event) is not AcknowledgeMessage or before.fault == 0 or after.fault != 0:
+        return None
+    return find_pending(before, event.checkpoint)

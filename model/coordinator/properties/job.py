@@ -1,0 +1,246 @@
+"""COORD-23 to COORD-28 and SUB-12: masters, lost triggers, the end of a job, the scheduler, tasks, files."""
+
+from model.coordinator.events import (
+    COORDINATOR_SHUTDOWN,
+    PRE_FLIGHT,
+    TRIGGER_CHECKPOINT_FAILURE,
+    AskMaster,
+    CoordinatorRestart,
+    DeclineMessage,
+    DiscardCheckpoint,
+    DiscardState,
+    FailJob,
+    JobEnd,
+    MasterAnswer,
+    Rejected,
+    TriggerFails,
+    TriggerTask,
+)
+from model.coordinator.pending import Pending
+from model.coordinator.properties.terms import abort_effects, beginners, essence, find_pending, says
+from model.coordinator.state import RUNNING, Coordinator
+from model.events import Advance, Effects, Event
+from model.gate.events import Abort
+from model.registry import Registry
+from model.store.store import CHECKPOINT, STOP
+
+COORDINATOR_LIFE = Registry("coordinator")
+
+
+@COORDINATOR_LIFE.state("COORD-23")
+def coord_23(coordinator: Coordinator) -> bool:
+    """At most the newest pending checkpoint still awaits operator coordinators or hooks."""
+    for pending in coordinator.pending:
+        done = all(pending.coordinators) and all(pending.hooks)
+        if done == (pending.checkpoint == coordinator.master):
+            return False
+        if any(pending.hooks) and not all(pending.coordinators):
+            return False
+    if coordinator.master == -1 or coordinator.outlived:  # COORD-30
+        return True
+    return bool(coordinator.pending) and coordinator.pending[-1].checkpoint == coordinator.master
+
+
+@COORDINATOR_LIFE.step("COORD-23")
+def coord_23_order(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Sources begin when the last hook is done; hooks are asked when the last operator coordinator is."""
+    if type(event) is not MasterAnswer or event.fails:
+        return True
+    pending = find_pending(before, event.checkpoint)
+    if before.outlived and before.master == event.checkpoint:  # COORD-30
+        return not any(type(effect) is TriggerTask for effect in effects)
+    if pending is None or before.master != event.checkpoint:
+        return not effects and after == before
+    coordinators = answered_by(pending.coordinators, event.place, counts=not event.is_hook)
+    asked_hooks = all(pending.coordinators)
+    hooks = answered_by(pending.hooks, event.place, counts=event.is_hook and asked_hooks)
+    begins = all(coordinators) and all(hooks)
+    told = any(type(effect) is TriggerTask and effect.checkpoint == event.checkpoint for effect in effects)
+    asks = any(
+        type(effect) is AskMaster and effect.is_hook and effect.checkpoint == event.checkpoint
+        for effect in effects
+    )
+    if asks != (all(coordinators) and not asked_hooks and bool(hooks)):
+        return False
+    return told == begins
+
+
+@COORDINATOR_LIFE.step("COORD-24")
+def coord_24(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A lost trigger of a pending checkpoint aborts it, where anybody notices."""
+    if type(event) is not TriggerFails:
+        return True
+    pending = find_pending(before, event.checkpoint)
+    if pending is None or not before.plan.profile.hears_lost_triggers:
+        return not effects and after == before
+    if before.master == event.checkpoint or event.task not in beginners_of(before, pending):
+        return not effects and after == before
+    expected = abort_effects(before, pending, TRIGGER_CHECKPOINT_FAILURE)
+    return essence(effects)[: len(expected)] == expected
+
+
+@COORDINATOR_LIFE.step("COORD-25")
+def coord_25(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """The end of the job ends all that waits or is pending, and deletes what the job's status lets go."""
+    if type(event) is not JobEnd:
+        return True
+    if not before.open:
+        return not effects and after == before
+    keeps = event.status == "SUSPENDED" or (
+        event.status != "FINISHED" and before.plan.retains_on_cancellation
+    )
+    owned = tuple(entry.checkpoint for entry in before.store.entries if entry.type == CHECKPOINT)
+    deleted = tuple(effect.checkpoint for effect in effects if type(effect) is DiscardCheckpoint)
+    if deleted != (() if keeps else owned):
+        return False
+    ended = all(says(effects, Abort(pending.checkpoint, COORDINATOR_SHUTDOWN)) for pending in before.pending)
+    refused = tuple(effect for effect in effects if type(effect) is Rejected)
+    return ended and refused == tuple(
+        Rejected(waiting.type, COORDINATOR_SHUTDOWN) for waiting in before.queue if waiting.asked
+    )
+
+
+@COORDINATOR_LIFE.state("COORD-25")
+def coord_25_closed(coordinator: Coordinator) -> bool:
+    """After the end nothing waits, is pending or will ever be asked for."""
+    if coordinator.open:
+        return True
+    return not coordinator.pending and not coordinator.queue and not coordinator.scheduler.runs
+
+
+@COORDINATOR_LIFE.state("COORD-26")
+def coord_26(coordinator: Coordinator) -> bool:
+    """No request is overdue, and none is due while the scheduler stands still, but for one put to the end of
+    a pause; up to 2.2 the scheduler runs only while the job does."""
+    scheduler, plan = coordinator.scheduler, coordinator.plan
+    runs_alone = coordinator.status != RUNNING and not plan.profile.follows_tasks
+    if scheduler.runs and (runs_alone or not plan.interval):
+        return False
+    return scheduler.due == -1 or ((scheduler.runs or plan.min_pause > 0) and scheduler.due > coordinator.now)
+
+
+@COORDINATOR_LIFE.step("COORD-26")
+def coord_26_stops(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """When the scheduler stops, its timer stops with it."""
+    stops = before.scheduler.runs and not after.scheduler.runs
+    return after.scheduler.due == -1 if stops else True
+
+
+@COORDINATOR_LIFE.step("COORD-26")
+def coord_26_in_time(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Time that ends before the next request is due changes nothing about it."""
+    if type(event) is not Advance or before.scheduler.due == -1:
+        return True
+    if before.now + event.ms < before.scheduler.due and not before.scheduler.put_off and not before.queue:
+        return after.scheduler == before.scheduler
+    return after.scheduler.due > after.now or after.scheduler.due == -1
+
+
+@COORDINATOR_LIFE.step("COORD-26")
+def coord_26_starts(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Its first request comes after the first delay, those of later starts, from 2.3 on, after the pause."""
+    if before.scheduler.runs or not after.scheduler.runs:
+        return True
+    plan = before.plan
+    delays = (
+        (plan.initial_delay, plan.min_pause) if plan.profile.restarts_after_pause else (plan.initial_delay,)
+    )
+    return any(after.scheduler.due == before.now + delay for delay in delays)
+
+
+@COORDINATOR_LIFE.step("COORD-26")
+def coord_26_intervals(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """When time passes, whole intervals lie between requests, but for one put to the end of the pause."""
+    plan = before.plan
+    if type(event) is not Advance or not plan.profile.queues or not after.scheduler.runs:
+        return True
+    due = after.scheduler.due
+    from_the_pause = due >= before.pause_ends and (due - before.pause_ends) % plan.interval == 0
+    return due != -1 and ((due - before.scheduler.due) % plan.interval == 0 or from_the_pause)
+
+
+@COORDINATOR_LIFE.step("COORD-27")
+def coord_27(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Who runs takes part, who has finished does not; where that is not known, everybody does."""
+    for pending in after.pending:
+        if find_pending(before, pending.checkpoint) is None:
+            everybody = (True,) * len(after.tasks_run)
+            expected = everybody if after.plan.profile.awaits_every_task else after.tasks_run
+            if pending.tasks != expected or not any(expected):
+                return False
+            if any(after.tasks_finished) and not after.plan.finished_tasks:
+                return after.plan.profile.awaits_every_task
+    return True
+
+
+@COORDINATOR_LIFE.step("COORD-28")
+def coord_28(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A stop-with-savepoint that fails at a task fails the job; of older generations, wherever it fails."""
+    for pending in before.pending:
+        if pending.type != STOP:
+            continue
+        reasons = tuple(
+            effect.reason
+            for effect in effects
+            if type(effect) is Abort and effect.checkpoint == pending.checkpoint
+        )
+        if not reasons or reasons[0] in PRE_FLIGHT:
+            continue
+        at_a_task = type(event) is DeclineMessage
+        fails_the_job = at_a_task or not before.plan.profile.savepoints_fail_alone
+        if fails_the_job and not says(effects, FailJob(reasons[0])):
+            return False
+    return True
+
+
+@COORDINATOR_LIFE.state("SUB-12")
+def sub_12(coordinator: Coordinator) -> bool:
+    """What a retained checkpoint uses is known to the registry, under no older checkpoint."""
+    if not coordinator.plan.profile.registers_early:
+        return True
+    retained = tuple(entry.checkpoint for entry in coordinator.store.entries)
+    return all(
+        any(known.handle == use.handle and known.checkpoint >= use.checkpoint for known in registered)
+        for registered in (coordinator.shared.registered,)
+        for use in coordinator.shared.completed
+        if use.checkpoint in retained and coordinator.open
+    )
+
+
+@COORDINATOR_LIFE.step("SUB-12")
+def sub_12_deletes(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """No file is deleted that a retained checkpoint uses."""
+    retained = tuple(entry.checkpoint for entry in after.store.entries)
+    deleted = tuple(effect.handle for effect in effects if type(effect) is DiscardState)
+    return not any(use.handle in deleted for use in after.shared.completed if use.checkpoint in retained)
+
+
+@COORDINATOR_LIFE.step("SUB-12")
+def sub_12_goes_with_the_last(
+    before: Coordinator, event: Event, effects: Effects, after: Coordinator
+) -> bool:
+    """A file that nobody needs any more is deleted once, and forgotten; a new coordinator begins anew."""
+    if type(event) is CoordinatorRestart:
+        return True
+    deleted = tuple(effect.handle for effect in effects if type(effect) is DiscardState)
+    known = tuple(use.handle for use in before.shared.registered)
+    left = tuple(use.handle for use in after.shared.registered)
+    if not before.plan.profile.registers_early or not known:
+        return True
+    forgotten = tuple(handle for handle in known if handle not in left)
+    if before.shared.unclaimed != -1 or not after.store.entries:
+        return True
+    return all(deleted.count(handle) == 1 for handle in forgotten)
+
+
+# ---------------------------------------------------------------- words for the rules
+
+
+def answered_by(done: tuple[bool, ...], place: int, *, counts: bool) -> tuple[bool, ...]:
+    """Who is done after the answer."""
+    return tuple(known or (counts and here == place) for here, known in enumerate(done))
+
+
+def beginners_of(before: Coordinator, pending: Pending) -> tuple[int, ...]:
+    """The tasks that this checkpoint has triggered."""
+    return beginners(before._replace(tasks_run=pending.tasks))

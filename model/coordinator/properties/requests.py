@@ -1,0 +1,102 @@
+"""Properties of the coordinator: turns of what waits, and the master phase of what was aborted.
+
+Rules COORD-29 to COORD-31. Evaluated over the model's records, like all properties.
+"""
+
+from model.coordinator.events import (
+    AcknowledgeMessage,
+    CoordinatorRestart,
+    DeclineMessage,
+    DiscardCheckpoint,
+    FailJob,
+    MasterAnswer,
+)
+from model.coordinator.pending import Pending
+from model.coordinator.state import Coordinator, can_start
+from model.events import NONE, Effects, Event
+from model.gate.events import Abort
+from model.registry import Registry
+from model.store.store import CHECKPOINT
+
+COORDINATOR_TURNS = Registry("coordinator")
+
+
+@COORDINATOR_TURNS.step("COORD-29")
+def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Where an end lets nothing start, each of its turns removes one periodic head that comes too early."""
+    if type(event) not in (AcknowledgeMessage, DeclineMessage) or after.next_id != before.next_id:
+        return True
+    profile = before.plan.profile
+    if not profile.queues or before.master != NONE or after.pending == before.pending:
+        return True
+    if not before.scheduler.runs or not can_start(before):  # heads go for other reasons
+        return True
+    if len(after.pending) == len(before.pending) or len(after.pending) >= before.plan.max_concurrent:
+        return after.queue == before.queue
+    ended = len(before.pending) - len(after.pending)
+    held = tuple(entry.checkpoint for entry in before.store.entries)
+    gone = sum(type(effect) is DiscardCheckpoint and effect.checkpoint in held for effect in effects)
+    turns = ended * profile.turns_after_end + (gone if profile.turn_after_drop else 0)
+    early = 0
+    for waiting in before.queue:
+        if not waiting.periodic or waiting.forced or after.now >= after.pause_ends or early == turns:
+            break
+        early += 1
+    return len(before.queue) - len(after.queue) == early
+
+
+@COORDINATOR_TURNS.step("COORD-30")
+def coord_30(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """With its checkpoint the master phase ends; or it lasts until all coordinators or one hook answered."""
+    if before.outlived:
+        (left,) = before.outlived
+        if type(event) is CoordinatorRestart:
+            return not after.outlived
+        if type(event) is not MasterAnswer or event.checkpoint != left.checkpoint:
+            return after.outlived == before.outlived and after.next_id == before.next_id
+        asked = left.hooks if all(left.coordinators) else left.coordinators
+        counts = event.is_hook == all(left.coordinators) and not asked[event.place]
+        if not counts:
+            return after == before
+        is_over = event.fails or event.is_hook or sum(1 for done in asked if done) + 1 == len(asked)
+        return bool(after.outlived) != is_over
+    aborted = tuple(
+        pending
+        for pending in before.pending
+        if pending.checkpoint == before.master and was_aborted(pending, effects)
+    )
+    if not aborted or type(event) is MasterAnswer:
+        return not after.outlived
+    if before.plan.profile.abort_ends_master_phase:
+        return not after.outlived and after.master != before.master
+    return after.outlived == aborted and after.next_id == before.next_id
+
+
+@COORDINATOR_TURNS.state("COORD-30")
+def coord_30_alone(coordinator: Coordinator) -> bool:
+    """A phase that outlives its checkpoint is the only one."""
+    if not coordinator.outlived:
+        return True
+    (left,) = coordinator.outlived
+    pending = any(other.checkpoint == left.checkpoint for other in coordinator.pending)
+    return coordinator.master == left.checkpoint and not pending
+
+
+@COORDINATOR_TURNS.step("COORD-31")
+def coord_31(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Where none is tolerated, a failure that brings a start to nothing may fail the job twice."""
+    if type(event) is not DeclineMessage or before.plan.tolerable_failures != 0:
+        return True
+    profile = before.plan.profile
+    if event.checkpoint != before.master or event.reason not in profile.counted or before.outlived:
+        return True
+    declined = tuple(pending for pending in before.pending if pending.checkpoint == event.checkpoint)
+    if not declined or declined[0].type != CHECKPOINT or event.checkpoint <= before.failures.highest_success:
+        return True
+    fails = sum(type(effect) is FailJob for effect in effects)
+    return fails == (2 if profile.counts_failed_start else 1)
+
+
+def was_aborted(pending: Pending, effects: Effects) -> bool:
+    """Whether these effects end it without success."""
+    return any(type(effect) is Abort and effect.checkpoint == pending.checkpoint for effect in effects)

@@ -1,0 +1,88 @@
+"""SUB-06 to SUB-10 where the coordinator adds to its store, as the store alone does it, and SUB-12 there."""
+
+from model.coordinator.events import AcknowledgeMessage, Complete, DiscardCheckpoint
+from model.coordinator.pending import Pending
+from model.coordinator.properties.terms import find_pending
+from model.coordinator.state import Coordinator
+from model.events import Effects, Event
+from model.registry import Registry
+from model.store.events import Add
+from model.store.properties import sub_06, sub_07, sub_08, sub_10
+from model.store.store import CHECKPOINT
+
+COORDINATOR_STORE = Registry("coordinator")
+
+
+@COORDINATOR_STORE.step("SUB-06")
+def sub_06_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """What completes is the latest behind the others, in their order; nothing else moves them."""
+    done = added(before, event, effects)
+    if done is None:
+        return True
+    return sub_06(before.store, Add(done.checkpoint, done.type), effects, after.store)
+
+
+@COORDINATOR_STORE.step("SUB-07")
+def sub_07_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A completion drops the oldest that may go, and no more than it has to."""
+    done = added(before, event, effects)
+    if done is None:
+        return True
+    return sub_07(before.store, Add(done.checkpoint, done.type), effects, after.store)
+
+
+@COORDINATOR_STORE.step("SUB-08")
+def sub_08_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """The newest checkpoint survives every completion."""
+    done = added(before, event, effects)
+    if done is None:
+        return True
+    return sub_08(before.store, Add(done.checkpoint, done.type), effects, after.store)
+
+
+@COORDINATOR_STORE.step("SUB-09")
+def sub_09_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """The checkpoints that a completion drops are deleted, in their order; savepoints are left alone."""
+    done = added(before, event, effects)
+    if done is None:
+        return True
+    dropped = tuple(
+        DiscardCheckpoint(entry.checkpoint)
+        for entry in before.store.entries
+        if entry.type == CHECKPOINT
+        and not any(kept.checkpoint == entry.checkpoint for kept in after.store.entries)
+    )
+    return tuple(effect for effect in effects if type(effect) is DiscardCheckpoint) == dropped
+
+
+@COORDINATOR_STORE.step("SUB-10")
+def sub_10_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Up to 1.11 a completion keeps those added last, whatever they are."""
+    done = added(before, event, effects)
+    if done is None:
+        return True
+    return sub_10(before.store, Add(done.checkpoint, done.type), effects, after.store)
+
+
+@COORDINATOR_STORE.step("SUB-12")
+def sub_12_nothing_idle(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """No file outlives a completion that neither a retained checkpoint nor a newer one uses."""
+    if added(before, event, effects) is None:
+        return True
+    if not before.plan.profile.registers_early:
+        used = tuple(use.handle for use in after.shared.completed)
+        return all(known.handle in used for known in after.shared.registered)
+    retained = tuple(entry.checkpoint for entry in after.store.entries)
+    return all(any(known.checkpoint >= kept for kept in retained) for known in after.shared.registered)
+
+
+def added(before: Coordinator, event: Event, effects: Effects) -> Pending | None:
+    """The checkpoint that an acknowledgement completes and the store takes."""
+    if type(event) is not AcknowledgeMessage or before.fault != 0:
+        return None
+    if not any(type(effect) is Complete for effect in effects):
+        return None
+    done = find_pending(before, event.checkpoint)
+    if done is None or (done.type != CHECKPOINT and not before.plan.profile.stores_savepoints):
+        return None
+    return done

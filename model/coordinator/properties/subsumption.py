@@ -1,0 +1,74 @@
+"""SUB-02 to SUB-05, stated over the coordinator: what a completion ends, and what it leaves alone."""
+
+from model.coordinator.events import Complete, DiscardState
+from model.coordinator.properties.terms import abort_effects, find_pending, is_safe, replacing_checkpoint
+from model.coordinator.state import Coordinator
+from model.events import CHECKPOINT_SUBSUMED, Effects, Event, NotifyAbort, NotifyComplete
+from model.gate.events import Abort
+from model.registry import Registry
+from model.store.store import SAVEPOINT
+
+SUBSUMPTION = Registry("coordinator")
+
+
+@SUBSUMPTION.step("SUB-02")
+def sub_02(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Completion aborts every older pending checkpoint and deletes what it collected."""
+    done = replacing_checkpoint(before, effects)
+    if done is None:
+        return not any(type(effect) is Abort and effect.reason == CHECKPOINT_SUBSUMED for effect in effects)
+    expected: Effects = ()
+    for pending in before.pending:
+        if pending.checkpoint < done.checkpoint and not is_safe(before, pending):
+            expected = (*expected, *abort_effects(before, pending, CHECKPOINT_SUBSUMED, after))
+            if find_pending(after, pending.checkpoint) is not None:
+                return False
+    begins = tuple(
+        place
+        for place, effect in enumerate(effects)
+        if type(effect) is Abort and effect.reason == CHECKPOINT_SUBSUMED
+    )
+    if not begins:
+        return not expected
+    said = effects[begins[0] :]  # before that, the store has deleted what it dropped
+    return tuple(effect for effect in said if type(effect) in {Abort, DiscardState, NotifyAbort}) == expected
+
+
+@SUBSUMPTION.step("SUB-03")
+def sub_03(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Completion leaves newer pending checkpoints, and what they collected, as they are."""
+    done = replacing_checkpoint(before, effects)
+    if done is None:
+        return True
+    return all(
+        any(left == pending for left in after.pending)
+        for pending in before.pending
+        if pending.checkpoint > done.checkpoint
+    )
+
+
+@SUBSUMPTION.step("SUB-04")
+def sub_04(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Completion leaves pending savepoints as they are."""
+    done = replacing_checkpoint(before, effects)
+    if done is None:
+        return True
+    return all(
+        any(left == pending for left in after.pending)
+        for pending in before.pending
+        if is_safe(before, pending) and pending.checkpoint != done.checkpoint
+    )
+
+
+@SUBSUMPTION.step("SUB-05")
+def sub_05(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A completed savepoint is not stored, ends no pending checkpoint and notifies nobody."""
+    completed = tuple(effect.checkpoint for effect in effects if type(effect) is Complete)
+    if not completed or before.plan.profile.stores_savepoints:
+        return True
+    done = find_pending(before, completed[0])
+    if done is None or done.type != SAVEPOINT:
+        return True
+    quiet = not any(type(effect) in {Abort, NotifyComplete, NotifyAbort} for effect in effects)
+    others = tuple(pending for pending in before.pending if pending.checkpoint != done.checkpoint)
+    return quiet and after.store == before.store and after.pending[: len(others)] == others

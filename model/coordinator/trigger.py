@@ -1,0 +1,216 @@
+"""How a request becomes a checkpoint: it waits for its turn, draws an id, and asks everybody in order.
+
+Rules COORD-01 to COORD-04, COORD-11. Operator coordinators are asked before master hooks, these before
+the sources, and only one checkpoint at a time is in that phase. A turn is taken whenever a request has
+come, a start has failed, or a checkpoint has ended; it goes on until nothing more may start.
+"""
+
+from model.coordinator.completion import abort, complete, fail_start, owe_turns
+from model.coordinator.events import (
+    ALREADY_QUEUED,
+    COORDINATOR_SHUTDOWN,
+    FINALIZE_CHECKPOINT_FAILURE,
+    MINIMUM_TIME_BETWEEN_CHECKPOINTS,
+    PERIODIC_SCHEDULER_SHUTDOWN,
+    PRE_FLIGHT,
+    TOO_MANY_CHECKPOINT_REQUESTS,
+    TOO_MANY_CONCURRENT_CHECKPOINTS,
+    TRIGGER_CHECKPOINT_FAILURE,
+    AskMaster,
+    FailJob,
+    Rejected,
+    TriggerTask,
+)
+from model.coordinator.pending import Pending, is_fully_acknowledged, new_pending
+from model.coordinator.requests import QUEUE_LIMIT, Request, has_room, joined, may_start
+from model.coordinator.state import Coordinator, can_start, find, replace_pending, taking_part, to_trigger
+from model.events import NONE, NOT_ALL_REQUIRED_TASKS_RUNNING, Effects, Fail, Rules, Step
+from model.store.store import CHECKPOINT, STOP
+
+
+def request(coordinator: Coordinator, wanted: Request) -> Step[Coordinator]:
+    """A request comes; it waits for its turn, which may be now."""
+    if not coordinator.plan.profile.queues:
+        return admit(coordinator, wanted)
+    if not has_room(coordinator.queue):
+        return Step(coordinator, rejection(wanted, TOO_MANY_CHECKPOINT_REQUESTS), ("COORD-03",))
+    queue = joined(coordinator.queue, wanted)
+    effects: Effects = ()
+    if len(queue) > QUEUE_LIMIT:
+        effects = rejection(queue[-1], TOO_MANY_CHECKPOINT_REQUESTS)
+        queue = queue[:-1]
+    rules: Rules = ("COORD-03", "COORD-13") if len(queue) > 1 else ("COORD-03",)
+    return take_turns(coordinator._replace(queue=queue), effects, rules)
+
+
+def rejection(refused: Request, reason: str) -> Effects:
+    """Whoever asked is told; the scheduler is not."""
+    return (Rejected(refused.type, reason),) if refused.asked else ()
+
+
+def take_turns(coordinator: Coordinator, effects: Effects, rules: Rules) -> Step[Coordinator]:
+    """Start requests from the head of the queue as far as the limit allows (COORD-03, COORD-11).
+
+    A head that comes too early leaves, and ends one turn.
+    """
+    profile = coordinator.plan.profile
+    turns = coordinator.turns
+    coordinator = coordinator._replace(turns=0)
+    while coordinator.queue and coordinator.master == NONE:
+        head = coordinator.queue[0]
+        if not may_start(head, len(coordinator.pending), coordinator.plan.max_concurrent):
+            break
+        if len(coordinator.queue) > 1:
+            rules = (*rules, "COORD-13")
+        coordinator = coordinator._replace(queue=coordinator.queue[1:])
+        if coordinator.plan.min_pause:
+            rules = (*rules, "COORD-14")
+        if comes_too_early(coordinator, head):
+            coordinator = move_to_end_of_pause(coordinator)
+            effects = (*effects, *rejection(head, MINIMUM_TIME_BETWEEN_CHECKPOINTS))
+            rules = (*rules, "COORD-29")
+            turns -= 1
+            if turns > 0:
+                continue
+            break
+        if pre_check(coordinator, head) is None and (profile.plans_later or can_start(coordinator)):
+            turns = 0  # they come while it is busy
+        coordinator, effects, rules = start(coordinator, head, effects, rules)
+    return Step(coordinator, effects, rules)
+
+
+def comes_too_early(coordinator: Coordinator, wanted: Request) -> bool:
+    """A periodic request within the pause after the last completion."""
+    return wanted.periodic and not wanted.forced and coordinator.now < coordinator.pause_ends
+
+
+def move_to_end_of_pause(coordinator: Coordinator) -> Coordinator:
+    """The scheduler's next request comes when the pause is over; in vain, if it stands still."""
+    if not coordinator.plan.interval or not coordinator.open:
+        return coordinator
+    return coordinator._replace(scheduler=coordinator.scheduler._replace(due=coordinator.pause_ends))
+
+
+def admit(coordinator: Coordinator, wanted: Request) -> Step[Coordinator]:
+    """Older generations: a request starts now or never; one that was sent away is made up for."""
+    refused = pre_check(coordinator, wanted)
+    if refused is None and not wanted.forced:
+        scheduler = coordinator.scheduler
+        if scheduler.put_off:
+            refused = ALREADY_QUEUED
+        elif not may_start(wanted, len(coordinator.pending), coordinator.plan.max_concurrent):
+            refused = TOO_MANY_CONCURRENT_CHECKPOINTS
+            coordinator = coordinator._replace(scheduler=scheduler._replace(put_off=True, due=NONE))
+        elif coordinator.now < coordinator.pause_ends:
+            refused = MINIMUM_TIME_BETWEEN_CHECKPOINTS
+            coordinator = move_to_end_of_pause(coordinator)
+    rules: Rules = ("COORD-03", "COORD-14") if coordinator.plan.min_pause else ("COORD-03",)
+    if refused is not None:
+        said = rejection(wanted, refused)
+        if wanted.type == STOP and coordinator.plan.profile.stop_counts_too and refused not in PRE_FLIGHT:
+            said = (FailJob(refused), *said)
+        return Step(coordinator, said, rules)
+    return start(coordinator, wanted, (), rules)
+
+
+def pre_check(coordinator: Coordinator, wanted: Request) -> str | None:
+    """Why nothing can start at all."""
+    if not coordinator.open:
+        return COORDINATOR_SHUTDOWN
+    if wanted.periodic and not coordinator.scheduler.runs:
+        return PERIODIC_SCHEDULER_SHUTDOWN
+    return None
+
+
+def start(coordinator: Coordinator, wanted: Request, effects: Effects, rules: Rules) -> Step[Coordinator]:
+    """Draw the next id (COORD-02), make it pending, and ask everybody for their part of it."""
+    refused = pre_check(coordinator, wanted)
+    if refused is None and not can_start(coordinator):
+        refused = NOT_ALL_REQUIRED_TASKS_RUNNING
+    if refused is not None:
+        return Step(coordinator, (*effects, *rejection(wanted, refused)), (*rules, "COORD-01"))
+    plan = coordinator.plan
+    checkpoint = coordinator.next_id
+    coordinator = coordinator._replace(next_id=checkpoint + 1)
+    tasks = taking_part(coordinator)
+    if not any(tasks):  # the id is drawn, and burned
+        effects = (*effects, *rejection(wanted, TRIGGER_CHECKPOINT_FAILURE))
+        return Step(coordinator, effects, (*rules, "COORD-02", "COORD-27"))
+    begun = new_pending(
+        checkpoint,
+        wanted.type,
+        coordinator.now + plan.timeout,
+        tasks,
+        forced=wanted.forced,
+        coordinators=plan.coordinators,
+        hooks=plan.hooks,
+    )
+    coordinator = coordinator._replace(pending=(*coordinator.pending, begun), master=checkpoint)
+    asked = tuple(AskMaster(place, checkpoint, False) for place in range(plan.coordinators))
+    rules = (*rules, "COORD-02", "COORD-04")
+    if any(coordinator.tasks_finished):
+        rules = (*rules, "COORD-27")
+    return go_on(coordinator, begun, (*effects, *asked), rules)
+
+
+def go_on(coordinator: Coordinator, begun: Pending, effects: Effects, rules: Rules) -> Step[Coordinator]:
+    """With all operator coordinators done the hooks are asked, with all hooks done the sources."""
+    if begun.coordinators or begun.hooks:
+        rules = (*rules, "COORD-23")
+    if not all(begun.coordinators):
+        return Step(coordinator, effects, rules)
+    if not all(begun.hooks):  # none was asked before
+        asked = tuple(AskMaster(place, begun.checkpoint, True) for place in range(len(begun.hooks)))
+        return Step(coordinator, (*effects, *asked), rules)
+    coordinator = end_master_phase(coordinator)
+    triggers = tuple(
+        TriggerTask(task, begun.checkpoint, begun.type) for task in to_trigger(coordinator, begun)
+    )
+    if is_fully_acknowledged(begun):  # the tasks were faster than their trigger
+        done = complete(coordinator, begun, (*effects, *triggers))
+        if not any(type(effect) is Fail for effect in done.effects):
+            return Step(done.state, done.effects, (*rules, *done.rules))
+        heard = tuple(effect for effect in done.effects if type(effect) is not Fail)  # nobody called
+        failed = fail_start(done.state, begun, FINALIZE_CHECKPOINT_FAILURE)
+        return Step(failed.state, (*heard, *failed.effects), (*rules, *done.rules, *failed.rules))
+    return Step(coordinator, (*effects, *triggers), rules)
+
+
+def end_master_phase(coordinator: Coordinator) -> Coordinator:
+    """Nobody is awaited before the sources any more."""
+    return coordinator._replace(master=NONE, outlived=())
+
+
+def on_master_answer(
+    coordinator: Coordinator, place: int, checkpoint: int, is_hook: bool, fails: bool
+) -> Step[Coordinator]:
+    """An operator coordinator or a hook answers; only to what it was asked, and once."""
+    pending = find((*coordinator.pending, *coordinator.outlived), checkpoint)
+    if pending is None or coordinator.master != checkpoint:
+        return Step(coordinator, (), ("COORD-23",))
+    answered = pending.hooks if is_hook else pending.coordinators
+    if answered[place] or (is_hook and not all(pending.coordinators)):
+        return Step(coordinator, (), ("COORD-23",))
+    if fails:
+        coordinator = owe_turns(end_master_phase(coordinator), 1)
+        if not find(coordinator.pending, checkpoint):
+            return take_turns(coordinator, (), ("COORD-23",))
+        coordinator, effects, rules = abort(coordinator, pending, TRIGGER_CHECKPOINT_FAILURE)
+        return take_turns(coordinator, effects, ("COORD-23", "COORD-11", *rules))
+    answered = (*answered[:place], True, *answered[place + 1 :])
+    pending = pending._replace(hooks=answered) if is_hook else pending._replace(coordinators=answered)
+    if coordinator.outlived:
+        if is_hook or all(answered):
+            return take_turns(end_master_phase(coordinator), (), ("COORD-23", "COORD-30"))
+        return Step(coordinator._replace(outlived=(pending,)), (), ("COORD-23", "COORD-30"))
+    coordinator = replace_pending(coordinator, pending)
+    if is_hook and not all(answered):
+        return Step(coordinator, (), ("COORD-23",))
+    coordinator, effects, rules = go_on(owe_turns(coordinator, 1), pending, (), ())
+    return take_turns(coordinator, effects, rules)
+
+
+def is_forced(coordinator: Coordinator, type: int, forced: bool) -> bool:  # noqa: A002 - the protocol's word
+    """Whether a request starts whatever else is pending."""
+    waits = coordinator.plan.unaligned and coordinator.plan.profile.savepoints_may_wait
+    return forced or (type != CHECKPOINT and not waits)

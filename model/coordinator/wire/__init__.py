@@ -1,0 +1,1 @@
+"""The components `coordinator` and `failures` of the adapter protocol: configuration, events, scripts."""

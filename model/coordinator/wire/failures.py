@@ -1,0 +1,60 @@
+"""The count of failing checkpoints, alone, behind the words of the wire: what released ones are asked."""
+
+from typing import NamedTuple
+
+from model import fields
+from model.coordinator import failures
+from model.coordinator.failures import Failures
+from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR, CoordinatorProfile
+from model.events import Step
+from model.fields import Wire, WireError
+from model.store.wire import TYPES
+
+
+class FailJob(NamedTuple):
+    """More failures were counted than are tolerated."""
+
+    kind: str = "fail_job"
+
+
+class Counting(NamedTuple):
+    """The count, and what it goes by."""
+
+    failures: Failures
+    profile: CoordinatorProfile
+    tolerable: int
+
+
+def new_counting(config: Wire) -> Counting:
+    """`tolerable_failures`, `profile`."""
+    fields.only(config, ("tolerable_failures", "profile"), "config")
+    named = fields.choice(config, "profile", tuple(COORDINATOR_PROFILES), default=NEWEST_COORDINATOR.name)
+    tolerable = fields.integer(config, "tolerable_failures", at_least=-1, default=0)
+    return Counting(failures.new_failures(), COORDINATOR_PROFILES[named], tolerable)
+
+
+def step_counting(state: Counting, event: Wire) -> Step[Counting]:
+    """A failure, told by a task or by the coordinator, or a success (COORD-17, COORD-18)."""
+    kind = fields.kind_of(event, ("failure", "success"))
+    checkpoint = fields.checkpoint(event)
+    if kind == "success":
+        counted = failures.on_success(state.failures, state.profile, state.tolerable, checkpoint)
+        return Step(state._replace(failures=counted), (), ())
+    type_ = TYPES.index(fields.choice(event, "type", TYPES))
+    if type_ and not state.profile.savepoints_fail_alone:
+        raise WireError("up to 1.13 the coordinator itself deals with savepoints that fail")
+    counted, fails = failures.on_failure(
+        state.failures,
+        state.profile,
+        state.tolerable,
+        checkpoint,
+        type_,
+        fields.text(event, "reason"),
+        by_task=fields.boolean(event, "by_task"),
+    )
+    return Step(state._replace(failures=counted), (FailJob(),) if fails else (), ())
+
+
+def observe_counting(state: Counting) -> dict[str, object]:
+    """`counted`: how many failures count now."""
+    return {"counted": len(state.failures.counted)}

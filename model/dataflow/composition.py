@@ -1,0 +1,219 @@
+"""What one component says, carried to whom it concerns. It composes rules and states none.
+
+A gate's trigger goes to its subtask, the subtask's barrier into its outputs and its snapshot into the
+cut, its answers to the coordinator, the coordinator's words to the tasks, and what a sink does to a
+transaction happens to the records in it.
+"""
+
+from model.coordinator import coordinator
+from model.coordinator.events import DiscardCheckpoint, TriggerTask
+from model.coordinator.state import Coordinator
+from model.dataflow.dataflow import (
+    Content,
+    Counts,
+    Dataflow,
+    Item,
+    Sent,
+    content_of,
+    counted_once_more,
+    cut_of,
+    operator_of,
+    summed,
+    with_element,
+)
+from model.dataflow.messages import ABORT, ACKNOWLEDGE, COMPLETE, DECLINE, TRIGGER, Message, sent
+from model.events import Effect, Effects, Fail, NotifyAbort, NotifyComplete, Rules, Step
+from model.gate import aligned
+from model.gate.aligned import Gate
+from model.gate.events import Abort, Barrier, Cancel, Trigger
+from model.sink import two_phase_commit
+from model.sink.events import AbortTransaction, Commit, Write
+from model.sink.two_phase_commit import Sink
+from model.subtask import subtask
+from model.subtask.events import Acknowledge, BroadcastBarrier, BroadcastCancel, Decline, Snapshot
+from model.subtask.subtask import Subtask
+
+
+def at_gate(gate: Gate, item: Item) -> Step[Gate]:
+    """The gate gets a barrier or a cancellation."""
+    if type(item) is Barrier:
+        return aligned.on_barrier(gate, item.channel, item.checkpoint)
+    assert type(item) is Cancel
+    return aligned.on_cancel(gate, item.channel, item.checkpoint)
+
+
+def obey_gate(dataflow: Dataflow, task: int, gate: Step[Gate]) -> Step[Dataflow]:
+    """What a task's gate says goes to its subtask; which channels are blocked is in the gate itself."""
+    effects, rules = gate.effects, gate.rules
+    for effect in gate.effects:
+        before = dataflow.tasks.subtasks[task]
+        if type(effect) is Trigger:
+            step = subtask.on_checkpoint(before, effect.checkpoint)
+        elif type(effect) is Abort:
+            step = subtask.on_abort_on_barrier(before, effect.checkpoint, effect.reason)
+        else:
+            continue
+        obeyed = obey_subtask(dataflow, task, step)
+        dataflow = obeyed.state
+        effects, rules = (*effects, *obeyed.effects), (*rules, *obeyed.rules)
+    return Step(dataflow, effects, rules)
+
+
+def obey_subtask(dataflow: Dataflow, task: int, step: Step[Subtask]) -> Step[Dataflow]:
+    """Barriers go into the task's outputs, snapshots into the cut, answers to the coordinator."""
+    tasks = dataflow.tasks
+    dataflow = dataflow._replace(
+        tasks=tasks._replace(subtasks=with_element(tasks.subtasks, task, step.state))
+    )
+    effects, rules = step.effects, step.rules
+    for effect in step.effects:
+        if type(effect) is BroadcastBarrier:
+            dataflow = broadcast(dataflow, task, Barrier(0, effect.checkpoint))
+        elif type(effect) is BroadcastCancel:
+            dataflow = broadcast(dataflow, task, Cancel(0, effect.checkpoint))
+        elif type(effect) is Acknowledge:
+            dataflow, said, fired = answer(
+                dataflow, Message(dataflow.attempt, task, ACKNOWLEDGE, effect.checkpoint)
+            )
+            effects, rules = (*effects, *said), (*rules, *fired)
+        elif type(effect) is Decline:
+            declined = Message(dataflow.attempt, task, DECLINE, effect.checkpoint, reason=effect.reason)
+            dataflow, said, fired = answer(dataflow, declined)
+            effects, rules = (*effects, *said), (*rules, *fired)
+        elif type(effect) is Snapshot:
+            dataflow, said, fired = take_snapshot(dataflow, task, effect.checkpoint)
+            effects, rules = (*effects, *said), (*rules, *fired)
+        elif task == operator_of(dataflow) + 1:
+            dataflow, said, fired = tell_sink(dataflow, effect)
+            effects, rules = (*effects, *said), (*rules, *fired)
+    return Step(dataflow, effects, rules)
+
+
+def take_snapshot(dataflow: Dataflow, task: int, checkpoint: int) -> Step[Dataflow]:
+    """Store the task's state, then acknowledge: the asynchronous part takes no time here."""
+    effects: Effects = ()
+    rules: Rules = ()
+    operator = operator_of(dataflow)
+    if task > operator:
+        dataflow, effects, rules = obey_sink(
+            dataflow, two_phase_commit.on_snapshot(dataflow.sink, checkpoint)
+        )
+    cut = cut_of(dataflow, checkpoint)
+    cut = cut._replace(checkpoint=checkpoint, stored=with_element(cut.stored, task, True))
+    if task < operator:
+        cut = cut._replace(offsets=with_element(cut.offsets, task, dataflow.tasks.offsets[task]))
+    elif task == operator:
+        cut = cut._replace(counted=dataflow.tasks.counted)
+    else:
+        cut = cut._replace(sunk=committed_or_filed(dataflow))
+    others = tuple(other for other in dataflow.cuts if other.checkpoint != checkpoint)
+    dataflow = dataflow._replace(cuts=tuple(sorted((*others, cut))))
+    ended = obey_subtask(dataflow, task, subtask.on_async_done(dataflow.tasks.subtasks[task], checkpoint))
+    return Step(ended.state, (*effects, *ended.effects), (*rules, *ended.rules))
+
+
+def tell_sink(dataflow: Dataflow, effect: Effect) -> Step[Dataflow]:
+    """The sink's subtask tells the sink what the coordinator has decided."""
+    if type(effect) is NotifyComplete:
+        return obey_sink(dataflow, two_phase_commit.on_notify_complete(dataflow.sink, effect.checkpoint))
+    if type(effect) is NotifyAbort:
+        return obey_sink(dataflow, two_phase_commit.on_notify_abort(dataflow.sink, effect.checkpoint))
+    return Step(dataflow, (), ())
+
+
+def obey_sink(dataflow: Dataflow, step: Step[Sink]) -> Step[Dataflow]:
+    """What the sink does to its transactions happens to the records in them."""
+    done = dataflow.sink.committed
+    dataflow = dataflow._replace(sink=step.state)
+    for effect in step.effects:
+        if type(effect) is Write:
+            dataflow = written(dataflow, effect.transaction, effect.value)
+        elif type(effect) is Commit or type(effect) is AbortTransaction:
+            gone = content_of(dataflow, effect.transaction)
+            others = tuple(other for other in dataflow.contents if other.transaction != gone.transaction)
+            dataflow = dataflow._replace(contents=others)
+            if type(effect) is Commit and effect.transaction not in done:  # a second commit does nothing
+                dataflow = dataflow._replace(committed=summed(dataflow.committed, gone.records))
+    return Step(dataflow, step.effects, step.rules)
+
+
+def obey_coordinator(dataflow: Dataflow, step: Step[Coordinator]) -> Step[Dataflow]:
+    """What the coordinator says to tasks is in flight."""
+    dataflow = dataflow._replace(coordinator=step.state)
+    attempt, wires = dataflow.attempt, dataflow.wires
+    untaken = any(type(effect) is Fail for effect in step.effects)
+    for effect in step.effects:
+        if type(effect) is DiscardCheckpoint and untaken:  # the store has not taken it
+            kept = tuple(cut.checkpoint for cut in dataflow.cuts if cut.checkpoint != effect.checkpoint)
+            dataflow = only_stored(dataflow, kept)
+        elif type(effect) is TriggerTask:
+            dataflow = say(dataflow, Message(attempt, effect.task, TRIGGER, effect.checkpoint))
+        elif type(effect) is NotifyComplete and wires.hear_complete[effect.task]:
+            dataflow = say(dataflow, Message(attempt, effect.task, COMPLETE, effect.checkpoint))
+        elif type(effect) is NotifyAbort and wires.hear_abort[effect.task]:
+            aborted = Message(attempt, effect.task, ABORT, effect.checkpoint, completed=dataflow.completed)
+            dataflow = say(dataflow, aborted)
+    return Step(dataflow, step.effects, step.rules)
+
+
+def answer(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
+    """A task answers the coordinator, which hears it at once or later."""
+    if dataflow.wires.slow[message.task]:
+        return Step(say(dataflow, message), (), ())
+    return heard(dataflow, message)
+
+
+def heard(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
+    """The coordinator hears a task; one of another attempt is a stranger to the plan (COORD-05, ONCE-06)."""
+    state = dataflow.coordinator
+    if message.kind == ACKNOWLEDGE:
+        sender = message.task if message.attempt == dataflow.attempt else len(state.plan.sources)
+        return obey_coordinator(
+            dataflow, coordinator.on_acknowledge(state, sender, message.checkpoint, handle=0)
+        )
+    return obey_coordinator(
+        dataflow, coordinator.on_decline(state, message.task, message.checkpoint, message.reason)
+    )
+
+
+def only_stored(dataflow: Dataflow, kept: tuple[int, ...]) -> Dataflow:
+    """Of what tasks have stored, the sink among them, only these checkpoints are left."""
+    taken = dataflow.sink.snapshots
+    return dataflow._replace(
+        cuts=tuple(cut for cut in dataflow.cuts if cut.checkpoint in kept),
+        sink=dataflow.sink._replace(snapshots=tuple(one for one in taken if one.checkpoint in kept)),
+    )
+
+
+def say(dataflow: Dataflow, message: Message) -> Dataflow:
+    """A message is in flight."""
+    return dataflow._replace(messages=sent(dataflow.messages, message))
+
+
+def broadcast(dataflow: Dataflow, task: int, item: Barrier | Cancel) -> Dataflow:
+    """A barrier or a cancellation goes into the task's output; the sink has none."""
+    tasks = dataflow.tasks
+    operator = operator_of(dataflow)
+    if task < operator:
+        channel = (*tasks.inputs[task], Sent(dataflow.attempt, item._replace(channel=task)))
+        return dataflow._replace(tasks=tasks._replace(inputs=with_element(tasks.inputs, task, channel)))
+    if task == operator:
+        sent_on = (*tasks.output, Sent(dataflow.attempt, item))
+        return dataflow._replace(tasks=tasks._replace(output=sent_on))
+    return dataflow
+
+
+def written(dataflow: Dataflow, transaction: int, number: int) -> Dataflow:
+    """Record `number` is in the transaction."""
+    content = content_of(dataflow, transaction)
+    content = Content(transaction, counted_once_more(content.records, number))
+    others = tuple(other for other in dataflow.contents if other.transaction != transaction)
+    return dataflow._replace(contents=tuple(sorted((*others, content))))
+
+
+def committed_or_filed(dataflow: Dataflow) -> Counts:
+    """The records that are committed, or pre-committed and pending."""
+    records = dataflow.committed
+    for filed in dataflow.sink.pending:
+        records = summed(records, content_of(dataflow, filed.transaction).records)
+    return records

@@ -1,0 +1,207 @@
+"""Alignment of checkpoint barriers at one input gate (exactly-once mode): rules ALIGN-01 to -21 and -24.
+
+A gate reads several channels. Barrier n splits each channel into what belongs to checkpoint n and
+what does not. The gate blocks a channel that has delivered barrier n until every open channel has,
+so that the snapshot taken then holds all that came before barrier n and nothing that came after it.
+
+The file knows one gate and nothing else: no coordinator, no records, no time. What waits on a
+blocked channel is the business of `model.gate.polled_gate` and, up to Flink 1.10, of
+`model.gate.buffering`. Where the generations differ, a switch of the gate's profile is asked
+(`model.gate.profiles`).
+"""
+
+from typing import NamedTuple
+
+from model.events import (
+    INPUT_END_OF_STREAM,
+    NONE,
+    ON_CANCELLATION_BARRIER,
+    SUBSUMED,
+    Effects,
+    Fail,
+    Rules,
+    Step,
+)
+from model.gate.events import Abort, Block, Resume, Trigger
+from model.gate.profiles import NEWEST, Profile
+
+REPEATED_BARRIER = "repeated barrier"
+
+
+class Gate(NamedTuple):
+    """One input gate; the tuples have one element for each channel."""
+
+    current: int
+    """Highest checkpoint id begun or cancelled here; -1 before the first."""
+    pending: bool
+    """Barriers of `current` have come, but not from every open channel."""
+    blocked: tuple[bool, ...]
+    """The channel delivered barrier `current` and waits for the others."""
+    closed: tuple[bool, ...]
+    """The channel reached its end."""
+    counts_as_aligned: bool
+    """Checkpoints after tasks finish are on: an ended channel counts as aligned. Never changes."""
+    profile: Profile = NEWEST
+    """The generation. Never changes."""
+    repeats: int = 0
+    """Barriers of the pending checkpoint that were counted beside the first of their channel (ALIGN-21)."""
+    failed: bool = False
+    """The gate refused an event with an exception, and takes nothing more (ALIGN-20)."""
+
+
+def new_gate(channels: int, counts_as_aligned: bool, profile: Profile = NEWEST) -> Gate:
+    """A gate that has seen nothing on any of its channels."""
+    return Gate(NONE, False, (False,) * channels, (False,) * channels, counts_as_aligned, profile)
+
+
+def on_barrier(gate: Gate, channel: int, checkpoint: int) -> Step[Gate]:
+    """Barrier `checkpoint` arrives on `channel`, which is open. Ids are only compared (ALIGN-08)."""
+    if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
+        late = (Resume(channel),) if gate.profile.resumes_late else ()  # the sender may go on
+        return Step(gate, late, ("ALIGN-04",))
+    if gate.profile.passes_alone and len(gate.blocked) == 1:
+        going_on = (Resume(channel),) if gate.profile.resumes_late else ()
+        return Step(gate._replace(current=checkpoint), (*going_on, Trigger(checkpoint)), ("ALIGN-07",))
+    effects: Effects = ()
+    rules: Rules
+    if checkpoint > gate.current:
+        rules = ("ALIGN-01",)
+        if gate.pending:  # overtaken: the older checkpoint ends here
+            effects = give_up(gate, SUBSUMED)
+            rules = ("ALIGN-03", "SUB-01")
+        gate = begin(gate, checkpoint)
+    elif gate.blocked[channel]:
+        if gate.profile.repeats_fail:
+            return Step(gate._replace(failed=True), (Fail(REPEATED_BARRIER),), ("ALIGN-20",))
+        rules = ("ALIGN-16",)
+        if gate.profile.repeats_count:
+            gate = gate._replace(repeats=gate.repeats + 1)
+            rules = ("ALIGN-21",)
+    else:
+        rules = ("ALIGN-02",)
+    gate = block(gate, channel)
+    effects = (*effects, Block(channel))
+    if awaits_a_channel(gate):
+        return Step(gate, effects, rules)
+    return complete(gate, effects, rules)
+
+
+def on_cancel(gate: Gate, channel: int, checkpoint: int) -> Step[Gate]:
+    """A cancellation marker of `checkpoint` arrives on `channel`, which is open."""
+    if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
+        return Step(gate, (), ("ALIGN-12",))
+    rule = "ALIGN-10"
+    effects = resume_all(gate)
+    if gate.pending:
+        rule = "ALIGN-09" if checkpoint == gate.current else "ALIGN-11"
+        if gate.profile.cancels_twice and rule == "ALIGN-11":
+            effects = (*effects, Abort(checkpoint, SUBSUMED))
+    effects = (*effects, Abort(checkpoint, ON_CANCELLATION_BARRIER))
+    return Step(idle(gate._replace(current=checkpoint)), effects, (rule,))
+
+
+def on_end_of_partition(gate: Gate, channel: int) -> Step[Gate]:
+    """`channel` ends: it is awaited no more."""
+    gate = gate._replace(closed=with_flag(gate.closed, channel, True))
+    if not gate.pending:
+        return Step(gate, (), ("ALIGN-13",))
+    if not gate.counts_as_aligned:
+        return Step(idle(gate), give_up(gate, INPUT_END_OF_STREAM), ("ALIGN-14",))
+    gate = gate._replace(blocked=with_flag(gate.blocked, channel, False))
+    if awaits_a_channel(gate):
+        return Step(gate, (), ("ALIGN-15",))
+    return complete(gate, (), ("ALIGN-15",))
+
+
+def on_inject(gate: Gate, checkpoint: int) -> Step[Gate]:
+    """`checkpoint` is triggered on the task itself: each open channel in turn counts, and none is blocked."""
+    if all(gate.closed):
+        return Step(gate, (), ("ALIGN-24",))
+    if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
+        return Step(gate, resume_open(gate), ("ALIGN-24",))
+    if checkpoint == gate.current:
+        done = complete(gate, (), ("ALIGN-24",))
+        counted_late = behind_the_last_awaited(gate)
+        return done._replace(effects=(*done.effects, *counted_late))
+    if gate.pending:
+        return complete(begin(gate, checkpoint), give_up(gate, SUBSUMED), ("ALIGN-24", "ALIGN-03", "SUB-01"))
+    return complete(begin(gate, checkpoint), (), ("ALIGN-24",))
+
+
+def complete(gate: Gate, effects: Effects, rules: Rules) -> Step[Gate]:
+    """Every channel is aligned: snapshot first, then let go (ALIGN-05, ALIGN-06)."""
+    if gate.profile.triggers_first:
+        done = (*effects, Trigger(gate.current), *resume_all(gate))
+    else:
+        done = (*effects, *resume_all(gate), Trigger(gate.current))
+    return Step(idle(gate), done, (*rules, "ALIGN-05", "ALIGN-06"))
+
+
+def give_up(gate: Gate, reason: str) -> Effects:
+    """The pending alignment ends without a snapshot."""
+    if gate.profile.releases_first:
+        return (*resume_all(gate), Abort(gate.current, reason))
+    return (Abort(gate.current, reason), *resume_all(gate))
+
+
+def awaits_a_channel(gate: Gate) -> bool:
+    """Some channel is open and has not delivered the barrier; of one open channel, never (ALIGN-07)."""
+    channels = zip(gate.blocked, gate.closed, strict=True)
+    if gate.profile.repeats_count:  # barriers are counted, so one channel can stand in for another
+        return gate.repeats < sum(1 for blocked, closed in channels if not (blocked or closed))
+    return not all(blocked or closed for blocked, closed in channels)
+
+
+def begin(gate: Gate, checkpoint: int) -> Gate:
+    """The alignment of `checkpoint` starts, with no channel blocked yet."""
+    return idle(gate)._replace(current=checkpoint, pending=True)
+
+
+def idle(gate: Gate) -> Gate:
+    """Nothing is pending and no channel is blocked (ALIGN-19)."""
+    return gate._replace(pending=False, blocked=(False,) * len(gate.blocked), repeats=0)
+
+
+def block(gate: Gate, channel: int) -> Gate:
+    """The channel delivered the barrier and waits."""
+    return gate._replace(blocked=with_flag(gate.blocked, channel, True))
+
+
+def resume_all(gate: Gate) -> Effects:
+    """Let go of every blocked channel, in channel order."""
+    return tuple(Resume(channel) for channel, blocked in enumerate(gate.blocked) if blocked)
+
+
+def resume_open(gate: Gate) -> Effects:
+    """Let go of every open channel, in channel order, whether it was blocked or not."""
+    return tuple(Resume(channel) for channel, closed in enumerate(gate.closed) if not closed)
+
+
+def behind_the_last_awaited(gate: Gate) -> Effects:
+    """The blocked channels behind the last awaited one: the checkpoint is over when their turn comes."""
+    late: Effects = ()
+    for channel in reversed(range(len(gate.blocked))):
+        if gate.blocked[channel]:
+            late = (Resume(channel), *late)
+        elif not gate.closed[channel]:
+            return late
+    return late
+
+
+def with_flag(flags: tuple[bool, ...], position: int, value: bool) -> tuple[bool, ...]:
+    """The same flags with one of them set to `value`."""
+    return (*flags[:position], value, *flags[position + 1 :])
+
+
+def describe(gate: Gate) -> str:
+    """The gate in one line, as transcripts print it."""
+    phase = "aligning" if gate.pending else "idle"
+    blocked = [str(channel) for channel, flag in enumerate(gate.blocked) if flag]
+    closed = [str(channel) for channel, flag in enumerate(gate.closed) if flag]
+    return ", ".join(
+        [
+            f"current={gate.current} {phase}",
+            *(["blocked " + " ".join(blocked)] if blocked else []),
+            *(["closed " + " ".join(closed)] if closed else []),
+        ]
+    )

@@ -1,0 +1,1 @@
+"""Closed models of a gate: what its channels may deliver, by mode."""

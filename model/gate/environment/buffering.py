@@ -1,0 +1,76 @@
+"""Closed models of the gate that stores (spec/models/StoringModel.tla), and of its twin that does not.
+
+The channels are those of `model.closed.gate_world`; records come as well, and at most so many items are
+stored.
+"""
+
+from collections.abc import Iterator
+
+from model.checker.closed_model import Environment, World
+from model.events import Event
+from model.gate import buffering
+from model.gate.buffering import PAGE_BYTES, UNLIMITED, Buffer
+from model.gate.environment.aligned import gate_world
+from model.gate.events import EndOfPartition, Record
+from model.gate.profiles import PROFILES
+from model.steps import step_of
+
+OF_RECORDS = 1
+"""The value of every record of a closed model: their order shows in what stands between them."""
+
+
+def buffer_world(
+    channels: int, ids: int, stored: int, limit: int = UNLIMITED, *, aligning: bool = False
+) -> World:
+    """A gate of Flink 1.9 and its store of at most `stored` items; `limit` in items.
+
+    `aligning`: it starts where every channel but the last has delivered barrier 1 and goes on with id 2,
+    and none ends; so the stored items of several channels are replayed through a further alignment.
+    """
+    profile = PROFILES["flink-1.9"]
+    inner = gate_world(channels, ids, counts_as_aligned=False, polled=False, profile=profile)
+
+    def offers(buffer: Buffer) -> Iterator[tuple[str, Event]]:
+        full = len(buffer.stored) >= stored
+        for action, event in inner.offers(buffer.gate):
+            channel = event[0]
+            assert type(channel) is int
+            if buffering.has_ended(buffer, channel) or (full and buffer.gate.blocked[channel]):
+                continue
+            if not (aligning and type(event) is EndOfPartition):
+                yield action, event
+        for channel in range(channels):
+            if not buffering.has_ended(buffer, channel) and not (full and buffer.gate.blocked[channel]):
+                yield "Record", Record(channel, OF_RECORDS)
+
+    def allows(last: Environment, event: Event) -> Environment | None:
+        return inner.allows(last, event)
+
+    bytes_at_most = limit if limit == UNLIMITED else limit * PAGE_BYTES
+    start = buffering.new_buffer(channels, False, profile, bytes_at_most)
+    last = (0,) * channels
+    if aligning:
+        blocked = (*(True,) * (channels - 1), False)
+        start = start._replace(gate=start.gate._replace(current=1, pending=True, blocked=blocked))
+        last = (*(2,) * (channels - 1), 0)
+    limited = "" if limit == UNLIMITED else f", limit {limit}"
+    begun = ", aligning" if aligning else ""
+    return World(
+        f"storing gate of {channels} channels, ids to {ids}, at most {stored} stored{limited}{begun}",
+        "buffer",
+        start,
+        last,
+        offers,
+        allows,
+        step_of("buffer"),
+    )
+
+
+def buffer_worlds() -> tuple[World, ...]:
+    """Those that are explored, toured and mutated."""
+    return (
+        buffer_world(2, 2, 2),
+        buffer_world(2, 2, 3, limit=1),
+        buffer_world(3, 1, 2, limit=1),
+        buffer_world(3, 2, 4, aligning=True),
+    )

@@ -1,0 +1,70 @@
+"""A closed model of the two threads at a gate of Flink 1.11 (spec/models/ThreadsModel.tla).
+
+Each channel hands over barriers and cancellations with ids that rise. The network's thread receives a
+barrier; the task reads those of a channel in the order in which they were received, at any time later. A
+cancellation or an end stands behind them.
+"""
+
+from collections.abc import Iterator
+
+from model.checker.closed_model import Environment, World
+from model.events import Event
+from model.gate.events import Cancel, EndOfPartition
+from model.gate.profiles import PROFILES
+from model.gate.two_threads import Threads, new_threads
+from model.gate.unaligned_events import UNALIGNED, OptionedBarrier, ReceiveBarrier, RunMail
+from model.steps import step_of
+
+OPTIONS = (UNALIGNED, False, 0)
+
+
+def threads_world(channels: int, ids: int) -> World:
+    """The environment remembers of each channel the highest id handed over, and which are not read yet."""
+
+    def offers(threads: Threads) -> Iterator[tuple[str, Event]]:
+        for channel in range(channels):
+            if threads.gate.closed[channel]:
+                continue
+            for checkpoint in range(1, ids + 1):
+                yield "Receive", ReceiveBarrier(channel, checkpoint, *OPTIONS)
+                yield "Read", OptionedBarrier(channel, checkpoint, *OPTIONS)
+                yield "Cancel", Cancel(channel, checkpoint)
+            yield "EndOfPartition", EndOfPartition(channel)
+        if threads.mail:
+            yield "Mail", RunMail()
+
+    def allows(handed: Environment, event: Event) -> Environment | None:
+        if type(event) is RunMail:
+            return handed
+        channel = event[0]
+        assert type(channel) is int
+        last, unread = handed[channel], handed[channels + channel]
+        if type(event) is OptionedBarrier:
+            first = unread & -unread
+            read = first == 1 << event.checkpoint
+            return _with(handed, channels + channel, unread - first) if read else None
+        if type(event) is ReceiveBarrier and event.checkpoint > last:
+            received = _with(handed, channels + channel, unread | 1 << event.checkpoint)
+            return _with(received, channel, event.checkpoint)
+        if type(event) is Cancel and not unread and event.checkpoint > last:
+            return _with(handed, channel, event.checkpoint)
+        return handed if type(event) is EndOfPartition and not unread else None
+
+    return World(
+        f"two threads at a gate of {channels} channels, ids to {ids}",
+        "threads",
+        new_threads(channels, False, PROFILES["flink-1.11"]),
+        (0,) * (2 * channels),
+        offers,
+        allows,
+        step_of("threads"),
+    )
+
+
+def _with(handed: Environment, place: int, value: int) -> Environment:
+    return (*handed[:place], value, *handed[place + 1 :])
+
+
+def threads_worlds() -> tuple[World, ...]:
+    """Those that are explored, toured and mutated."""
+    return (threads_world(2, 2), threads_world(1, 3))

@@ -1,0 +1,191 @@
+"""Closed models of a gate in the modes unaligned and alternating: with channels, options and time.
+
+Channels deliver barriers, announcements and cancellations with ids that never go back; every checkpoint
+was triggered at time 0, and time passes by one unit. The gate alone stands in TLA+ with the very same
+environment (spec/models/UnalignedModel.tla).
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from model.checker.closed_model import Environment, World
+from model.events import Advance, Event, Step
+from model.gate.events import Cancel, EndOfPartition, Record
+from model.gate.polled_unaligned_gate import Passage, has_ended
+from model.gate.profiles import NEWEST, PROFILES, Profile
+from model.gate.unaligned import UnalignedGate, new_gate
+from model.gate.unaligned_events import (
+    ALIGNED,
+    FORCED_ALIGNED,
+    NO_OPTIONS,
+    TIMED,
+    UNALIGNED,
+    Announce,
+    Inject,
+    OptionedBarrier,
+    Options,
+)
+from model.steps import step_of
+
+PLAIN = (Options(ALIGNED, False, 0), Options(UNALIGNED, False, 0), Options(TIMED, False, 0))
+"""What checkpoints ask for in a job with unaligned checkpoints."""
+RARE = (Options(FORCED_ALIGNED, False, 0), Options(TIMED, True, 0))
+"""What cannot go on unaligned."""
+
+
+class Bounds(NamedTuple):
+    """How large a closed model is."""
+
+    channels: int
+    ids: int
+    until: int
+    """Time passes up to here."""
+    timeout: int
+    alternating: bool
+    counts_as_aligned: bool
+    options: Sequence[Options] = PLAIN
+    announced: bool = True
+    """Barriers may be announced, and the task triggered by the coordinator."""
+    profile: Profile = NEWEST
+    tick: int = 1
+    """By so much time passes at once."""
+    announces: Sequence[int] = (TIMED,)
+    """The alignments that announced barriers ask for."""
+    one_type: bool = False
+    """A checkpoint has one type on all channels: a savepoint if its id is even, else none."""
+
+
+def unaligned_world(bounds: Bounds) -> World:
+    """The handler alone: it is told of everything at once, even on a blocked channel."""
+
+    def offers(gate: UnalignedGate) -> Iterator[tuple[str, Event]]:
+        if gate.failed:
+            return
+        for channel in range(bounds.channels):
+            if not gate.closed[channel]:
+                yield from _on_channel(bounds, channel)
+        yield from _on_task(bounds, gate)
+
+    return World(
+        _name("gate", bounds),
+        "unaligned",
+        new_gate(
+            bounds.channels,
+            bounds.counts_as_aligned,
+            bounds.profile,
+            alternating=bounds.alternating,
+            timeout=bounds.timeout,
+        ),
+        (0,) * bounds.channels,
+        offers,
+        _never_back,
+        step_of("unaligned"),
+    )
+
+
+def deciding_world(channels: int, ids: int, *, alternating: bool, profile: Profile) -> World:
+    """Gates of 1.11 and 1.12, closed as DecidingModel.tla is: the first barrier decides, nothing times out.
+
+    What else it asked for decides nothing there, so states that differ only in that are one.
+    """
+    options = (Options(ALIGNED, False, 0), Options(ALIGNED, True, 0), Options(UNALIGNED, False, 0))
+    world = unaligned_world(
+        Bounds(
+            channels, ids, 0, 0, alternating, False, options, announced=False, profile=profile, one_type=True
+        )
+    )
+
+    def step(gate: UnalignedGate, event: Event) -> Step[UnalignedGate]:
+        taken = world.step(gate, event)
+        return taken._replace(state=taken.state._replace(first=NO_OPTIONS))
+
+    return world._replace(step=step, toured=False)
+
+
+def passage_world(bounds: Bounds, waiting: int) -> World:
+    """A polled gate with what waits before it; at most `waiting` items wait."""
+    inner = unaligned_world(bounds)
+
+    def offers(passage: Passage) -> Iterator[tuple[str, Event]]:
+        if passage.gate.failed:
+            return
+        full = len(passage.waiting) >= waiting
+        for channel in range(bounds.channels):
+            if has_ended(passage, channel) or (full and passage.held[channel]):
+                continue
+            yield from _on_channel(bounds, channel)
+            yield "Record", Record(channel, len(passage.waiting))
+        yield from _on_task(bounds, passage.gate)
+
+    return inner._replace(
+        name=f"polled {inner.name}, at most {waiting} waiting",
+        component="passage",
+        state=Passage(inner.state, (), (False,) * bounds.channels),
+        offers=offers,
+        step=step_of("passage"),
+    )
+
+
+def _on_channel(bounds: Bounds, channel: int) -> Iterator[tuple[str, Event]]:
+    for checkpoint in range(1, bounds.ids + 1):
+        for options in bounds.options:
+            if bounds.one_type and options.savepoint != (checkpoint % 2 == 0):
+                continue
+            yield "Barrier", OptionedBarrier(channel, checkpoint, *options)
+            if bounds.announced and options.alignment in bounds.announces:
+                yield "Announce", Announce(channel, checkpoint, *options)
+        yield "Cancel", Cancel(channel, checkpoint)
+    yield "EndOfPartition", EndOfPartition(channel)
+
+
+def _on_task(bounds: Bounds, gate: UnalignedGate) -> Iterator[tuple[str, Event]]:
+    if gate.now < bounds.until:
+        yield "Advance", Advance(bounds.tick)
+    if bounds.announced and bounds.profile.ends_count:
+        for checkpoint in range(1, bounds.ids + 1):
+            for options in bounds.options:
+                yield "Inject", Inject(checkpoint, *options)
+
+
+def _never_back(last: Environment, event: Event) -> Environment | None:
+    """Along one channel ids do not fall."""
+    if type(event) is OptionedBarrier or type(event) is Announce or type(event) is Cancel:
+        if event.checkpoint < last[event.channel]:
+            return None
+        return (*last[: event.channel], event.checkpoint, *last[event.channel + 1 :])
+    return last
+
+
+def _name(what: str, bounds: Bounds) -> str:
+    mode = "alternating" if bounds.alternating else "unaligned"
+    ends = "ends count" if bounds.counts_as_aligned else "ends abort"
+    older = "" if bounds.profile is NEWEST else f", {bounds.profile.name}"
+    return (
+        f"{mode} {what} of {bounds.channels} channels, ids to {bounds.ids}, {len(bounds.options)} kinds of "
+        f"barriers, time to {bounds.until}, {ends}{older}"
+    )
+
+
+def overtaking_worlds() -> tuple[World, ...]:
+    """Those that are explored and mutated: every rule fires in one. The smaller ones are toured, too."""
+    everything = (*PLAIN, *RARE)
+    older = PROFILES["flink-1.13"]
+    typed = (*PLAIN[:2], Options(ALIGNED, True, 0))
+    toured = (
+        unaligned_world(Bounds(2, 2, 0, 1, False, True, everything)),
+        unaligned_world(Bounds(2, 2, 0, 1, False, False)),
+        unaligned_world(Bounds(1, 2, 3, 1, True, True, everything)),
+        unaligned_world(Bounds(2, 1, 3, 1, True, True, everything)),
+        passage_world(Bounds(2, 2, 0, 1, True, True, PLAIN[:2], announced=False), 1),
+        unaligned_world(Bounds(2, 2, 0, 0, True, False, typed, False, PROFILES["flink-1.11"])),
+        unaligned_world(Bounds(1, 2, 0, 0, True, False, typed, False, PROFILES["flink-1.11"])),
+        unaligned_world(Bounds(2, 2, 0, 0, True, False, PLAIN[:2], False, PROFILES["flink-1.12"])),
+    )
+    explored = (
+        unaligned_world(Bounds(2, 2, 2, 1, True, True)),
+        unaligned_world(Bounds(2, 2, 2, 1, True, False)),
+        unaligned_world(Bounds(3, 1, 2, 1, True, True, announced=False)),
+        unaligned_world(Bounds(2, 1, 3, 1, True, False, everything, profile=older)),
+        passage_world(Bounds(2, 1, 2, 1, True, True), 2),
+    )
+    return (*toured, *(world._replace(toured=False) for world in explored))

@@ -1,0 +1,86 @@
+"""Gates whose channels may deliver anything at any time: also a lower id after a higher one, as on the wire.
+
+The environment remembers nothing, so the states are the gate's own and few. Here runs are looked for that
+take a given path of a step function (`model.gate.proofs.directed`).
+"""
+
+from collections.abc import Iterator
+from itertools import product
+
+from model.checker.closed_model import Environment, World
+from model.events import Event
+from model.gate.environment.aligned import gate_world
+from model.gate.environment.tracking import tracker_world
+from model.gate.environment.unaligned import Bounds, unaligned_world
+from model.gate.profiles import Profile
+from model.gate.unaligned_events import ALIGNED, FORCED_ALIGNED, TIMED, UNALIGNED, Options
+
+EVERY_KIND = (
+    *(Options(alignment, False, 0) for alignment in (ALIGNED, UNALIGNED, FORCED_ALIGNED, TIMED)),
+    *(Options(alignment, True, 0) for alignment in (ALIGNED, FORCED_ALIGNED, TIMED)),
+)
+"""What a barrier can ask for; a savepoint is never unaligned."""
+TIMEOUT = 10
+"""As in the configurations that releases are driven with."""
+
+
+LATER = Options(TIMED, False, TIMEOUT)
+"""A checkpoint that was triggered when the time of the first one is up."""
+
+
+def free_worlds(mode: str, profile: Profile, at_most: int = 3) -> Iterator[World]:
+    """The gates of a mode and a profile, of 1 to 3 channels; 1 and 2 where more than alignment is asked."""
+    for counts_as_aligned in (True, False) if profile.ends_count else (False,):
+        if mode == "exactly-once":
+            for channels, ids in ((1, 3), (2, 3), (3, 3))[:at_most]:
+                yield _free(
+                    gate_world(
+                        channels,
+                        ids,
+                        counts_as_aligned=counts_as_aligned,
+                        polled=False,
+                        profile=profile,
+                        injects=profile.ends_count,
+                    )
+                )
+        elif mode == "at-least-once":
+            for channels, ids in ((1, 3), (2, 4))[:at_most]:
+                yield _free(
+                    tracker_world(
+                        channels, ids, counts_as_aligned=counts_as_aligned, profile=profile, records=True
+                    )
+                )
+        else:
+            yield from _overtaking(mode == "alternating", counts_as_aligned, profile, min(at_most, 2))
+
+
+def _overtaking(
+    alternating: bool, counts_as_aligned: bool, profile: Profile, at_most: int
+) -> Iterator[World]:
+    tells_time = alternating and not profile.first_decides
+    for channels, timeout in product(range(1, at_most + 1), (TIMEOUT, 0)):
+        if timeout == 0 and not tells_time:
+            continue
+        bounds = Bounds(
+            channels,
+            ids=2 if tells_time else 4,
+            until=3 * TIMEOUT // 2 if tells_time and timeout else 1,
+            timeout=timeout,
+            alternating=alternating,
+            counts_as_aligned=counts_as_aligned,
+            options=(*EVERY_KIND, LATER) if tells_time and not profile.times_from_first else EVERY_KIND,
+            announces=(ALIGNED, UNALIGNED, FORCED_ALIGNED, TIMED),
+            announced=profile.hears_announcements,
+            profile=profile,
+            tick=TIMEOUT // 2,
+            one_type=profile.type_decides,
+        )
+        yield _free(unaligned_world(bounds))
+
+
+def _free(world: World) -> World:
+    return world._replace(name=f"free {world.name}", environment=(), allows=_anything)
+
+
+def _anything(environment: Environment, event: Event) -> Environment:
+    return environment

@@ -1,0 +1,82 @@
+"""What a task sees that polls its gate: items of a blocked channel wait. Rule ALIGN-17.
+
+The network holds back what arrives on a blocked channel. When an event releases channels, what
+waited is handed on within that event, after its own effects, in the order of arrival over all
+channels, as long as the item's channel stays open to it.
+"""
+
+from typing import NamedTuple
+
+from model.events import Step
+from model.gate import aligned
+from model.gate.aligned import Gate
+from model.gate.events import Barrier, Cancel, EndOfPartition, Process, Record
+from model.gate.profiles import NEWEST, Profile
+
+Item = Record | Barrier | Cancel | EndOfPartition
+
+
+class Inbox(NamedTuple):
+    """A gate and what the network holds back for it."""
+
+    gate: Gate
+    waiting: tuple[Item, ...]
+    """Items that arrived on blocked channels, oldest first."""
+
+
+def new_inbox(channels: int, counts_as_aligned: bool, profile: Profile = NEWEST) -> Inbox:
+    """An empty network before a gate that has seen nothing."""
+    return Inbox(aligned.new_gate(channels, counts_as_aligned, profile), ())
+
+
+def has_ended(inbox: Inbox, channel: int) -> bool:
+    """The channel's end has arrived, at the gate or in the network: nothing may follow it."""
+    return inbox.gate.closed[channel] or any(
+        type(item) is EndOfPartition and item.channel == channel for item in inbox.waiting
+    )
+
+
+def on_arrival(inbox: Inbox, item: Item) -> Step[Inbox]:
+    """An item arrives at the network; the gate gets it now or when its channel is released."""
+    if inbox.gate.blocked[item.channel]:
+        return Step(Inbox(inbox.gate, (*inbox.waiting, item)), (), ("ALIGN-17",))
+    return handed_on(inbox.waiting, at_gate(inbox.gate, item))
+
+
+def on_inject(inbox: Inbox, checkpoint: int) -> Step[Inbox]:
+    """The task itself is triggered: no item of a channel, so the gate hears of it at once (ALIGN-24)."""
+    return handed_on(inbox.waiting, aligned.on_inject(inbox.gate, checkpoint))
+
+
+def handed_on(waiting: tuple[Item, ...], done: Step[Gate]) -> Step[Inbox]:
+    """What the gate did, and all that it lets through."""
+    gate, effects, rules = done
+    position = next_released(gate, waiting)
+    while position is not None:
+        handed = at_gate(gate, waiting[position])
+        gate = handed.state
+        effects = (*effects, *handed.effects)
+        rules = (*rules, *handed.rules, "ALIGN-17")
+        waiting = (*waiting[:position], *waiting[position + 1 :])
+        position = next_released(gate, waiting)
+    return Step(Inbox(gate, waiting), effects, rules)
+
+
+def next_released(gate: Gate, waiting: tuple[Item, ...]) -> int | None:
+    """The position of the oldest item whose channel is open, if there is one."""
+    for position, item in enumerate(waiting):
+        if not gate.blocked[item.channel]:
+            return position
+    return None
+
+
+def at_gate(gate: Gate, item: Item) -> Step[Gate]:
+    """The gate gets one item; a record goes straight to the operator."""
+    if type(item) is Barrier:
+        return aligned.on_barrier(gate, item.channel, item.checkpoint)
+    if type(item) is Cancel:
+        return aligned.on_cancel(gate, item.channel, item.checkpoint)
+    if type(item) is EndOfPartition:
+        return aligned.on_end_of_partition(gate, item.channel)
+    assert type(item) is Record
+    return Step(gate, (Process(item.channel, item.value),), ("ALIGN-17",))

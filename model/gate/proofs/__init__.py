@@ -1,0 +1,1 @@
+"""The shapes of a gate that its proofs go through, by mode."""

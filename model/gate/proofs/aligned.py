@@ -1,0 +1,111 @@
+"""The proofs of the aligned gate: any state and any id, for every profile, with and without what waits."""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import z3
+
+from model.checker.prove import Case, assume_invariants
+from model.checker.symbolic import bool_term, int_term, symbolic_like
+from model.gate import aligned, polled_gate
+from model.gate.events import Barrier, Cancel, EndOfPartition, Injection, Record
+from model.gate.profiles import NEWEST, Profile
+from model.properties import of_component
+from model.steps import step_of
+
+
+def symbolic_gate(channels: int, profile: Profile) -> aligned.Gate:
+    """A gate of so many channels in any state in which it has not failed."""
+    gate: aligned.Gate = symbolic_like(aligned.new_gate(channels, True, profile), "gate")
+    return gate._replace(failed=False) if profile.repeats_count else gate._replace(failed=False, repeats=0)
+
+
+def gate_cases(channels: int, profile: Profile = NEWEST) -> Iterator[Case]:
+    """A gate of so many channels in any state, and anything that may come on an open one."""
+    state = symbolic_gate(channels, profile)
+    for channel in range(channels):
+        for event in (Barrier(channel, 0), Cancel(channel, 0), EndOfPartition(channel)):
+            yield Case(
+                "gate",
+                f"{profile.name}, {channels} channels, {event.kind} on {channel}",
+                state,
+                item := arriving(event),
+                step_of("gate"),
+                is_open(state, item),
+            )
+    if profile.ends_count:
+        injected = symbolic_like(Injection(0), "event")
+        yield Case(
+            "gate",
+            f"{profile.name}, {channels} channels, inject",
+            state,
+            injected,
+            step_of("gate"),
+            (int_term(injected.checkpoint) >= 0,),
+        )
+
+
+def arriving(event: Any) -> Any:  # noqa: ANN401 - an Item
+    """The item with a symbol for its id or value; its channel stays concrete."""
+    if type(event) is EndOfPartition:
+        return event
+    if type(event) is Record:
+        return event._replace(value=symbolic_like(0, f"event.{event.channel}.value"))
+    return event._replace(checkpoint=symbolic_like(0, "event.checkpoint"))
+
+
+def is_open(gate: aligned.Gate, item: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401 - an Item
+    """The item's channel is open, and its id is an id."""
+    opened = z3.Not(bool_term(gate.closed[item.channel]))
+    if type(item) is EndOfPartition or type(item) is Record:
+        return (opened,)
+    return (opened, int_term(item.checkpoint) >= 0)
+
+
+def network_cases(channels: int, waiting: int) -> Iterator[Case]:
+    """A polled gate before which so many items wait, of every class and on every channel."""
+
+    def items(position: int) -> Iterator[polled_gate.Item]:
+        for channel in range(channels):
+            name = f"waiting.{position}"
+            yield Record(channel, symbolic_like(0, f"{name}.value"))
+            yield Barrier(channel, symbolic_like(0, f"{name}.checkpoint"))
+            yield Cancel(channel, symbolic_like(0, f"{name}.checkpoint"))
+            yield EndOfPartition(channel)
+
+    gate = symbolic_gate(channels, NEWEST)
+    sound = assume_invariants(gate, of_component("gate"))
+    for held in product(*(tuple(items(position)) for position in range(waiting))):
+        ended = [item.channel for item in held if type(item) is EndOfPartition]
+        if len(ended) != len(set(ended)) or follows_its_end(held):
+            continue
+        for channel in range(channels):
+            for event in (
+                Record(channel, 0),
+                Barrier(channel, 0),
+                Cancel(channel, 0),
+                EndOfPartition(channel),
+            ):
+                if channel in ended:
+                    continue
+                yield Case(
+                    "network",
+                    f"{channels} channels, {[item.kind for item in held]} waiting, {event.kind} on {channel}",
+                    polled_gate.Inbox(gate, held),
+                    item := arriving(event),
+                    step_of("network"),
+                    (
+                        *sound,
+                        *is_open(gate, item),
+                        *(term for item in held for term in is_open(gate, item)),
+                    ),
+                )
+
+
+def follows_its_end(held: tuple[polled_gate.Item, ...]) -> bool:
+    """Something waits behind the end of its own channel: no channel delivers so."""
+    return any(
+        type(item) is EndOfPartition and any(later.channel == item.channel for later in held[place + 1 :])
+        for place, item in enumerate(held)
+    )

@@ -1,0 +1,17 @@
+"""The proofs of the modes beside exactly-once: each mode has a room of its own."""
+
+from collections.abc import Iterator
+
+from model.checker.prove import Case
+from model.gate.proofs.buffering import all_buffer_cases
+from model.gate.proofs.tracking import all_tracker_cases
+from model.gate.proofs.two_threads import all_threads_cases
+from model.gate.proofs.unaligned import all_unaligned_cases
+
+
+def mode_cases(channels: int) -> Iterator[Case]:
+    """Every case of the published proofs, with at most so many channels."""
+    yield from all_buffer_cases()
+    yield from all_tracker_cases(channels)
+    yield from all_unaligned_cases(channels)
+    yield from all_threads_cases()

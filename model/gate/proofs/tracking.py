@@ -1,0 +1,74 @@
+"""The shapes that the proofs of the tracker go through (see `model.cases`).
+
+The bound of 50 tracked checkpoints is a parameter: the proofs take 2 to 4, and the label says which.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import z3
+
+from model.checker.prove import Case
+from model.checker.symbolic import bool_term, int_term, symbolic_like
+from model.gate.events import Barrier, Cancel, EndOfPartition, Record
+from model.gate.profiles import NEWEST, PROFILES, Profile
+from model.gate.tracking import Tracked, Tracker, new_tracker
+from model.steps import step_of
+
+
+def tracker_cases(
+    channels: int,
+    tracked: int,
+    tracked_at_most: int,
+    *,
+    counts_as_aligned: bool = True,
+    profile: Profile = NEWEST,
+    records: bool = False,
+) -> Iterator[Case]:
+    """A tracker of so many channels with so many checkpoints under way, and anything that may come."""
+    entry = Tracked(0, (0,) * channels, 0, False)
+    shape = new_tracker(channels, counts_as_aligned, profile)._replace(tracked=(entry,) * tracked)
+    state: Tracker = symbolic_like(shape, "tracker")._replace(
+        counts_as_aligned=counts_as_aligned, tracked_at_most=tracked_at_most, profile=profile
+    )
+    for channel in range(channels):
+        arriving = symbolic_like(0, "event.checkpoint")
+        events: list[Any] = [
+            Barrier(channel, arriving),
+            Cancel(channel, arriving),
+            EndOfPartition(channel),
+        ]
+        if records:
+            events.append(Record(channel, symbolic_like(0, "event.value")))
+        for event in events:
+            yield Case(
+                "tracker",
+                f"{channels} channels, {tracked} of at most {tracked_at_most} tracked, {event.kind} on "
+                f"{channel}, {profile.name}, " + ("ends count" if counts_as_aligned else "ends abort"),
+                state,
+                event,
+                step_of("tracker"),
+                _is_open(state, channel, event),
+            )
+
+
+def _is_open(tracker: Tracker, channel: int, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401 - an Item
+    """The channel is open, and an id is an id."""
+    opened = z3.Not(bool_term(tracker.closed[channel]))
+    if type(event) is Barrier or type(event) is Cancel:
+        return (opened, int_term(event.checkpoint) >= 0)
+    return (opened,)
+
+
+def all_tracker_cases(channels: int = 3) -> Iterator[Case]:
+    """Every case of the published proofs: capacities 2 to 4, each generation that differs."""
+    for tracked in (0, 1, 2):
+        yield from tracker_cases(2, tracked, 2, records=tracked == 0)
+        yield from tracker_cases(2, tracked, 2, counts_as_aligned=False)
+        for name in ("flink-1.7", "flink-1.13"):
+            yield from tracker_cases(2, tracked, 2, counts_as_aligned=False, profile=PROFILES[name])
+    yield from tracker_cases(1, 0, 2)
+    yield from tracker_cases(2, 4, 4)
+    if channels > 2:
+        yield from tracker_cases(3, 2, 3)
+        yield from tracker_cases(3, 3, 3)

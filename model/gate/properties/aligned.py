@@ -1,0 +1,370 @@
+"""ALIGN-01 to ALIGN-21 and SUB-01, stated over one gate.
+
+An id is *spent* once it was triggered, aborted or passed over: below the current id, or the current
+one with nothing pending. The gate needs no memory of what it triggered, because a spent id can
+never end again (ALIGN-18).
+"""
+
+from model.events import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, SUBSUMED, Effects, Fail
+from model.gate.aligned import REPEATED_BARRIER, Gate
+from model.gate.events import (
+    Abort,
+    Barrier,
+    Block,
+    Cancel,
+    EndOfPartition,
+    Injection,
+    Process,
+    Record,
+    Resume,
+    Trigger,
+)
+from model.gate.polled_gate import Inbox, Item
+from model.registry import Registry
+
+GATE = Registry("gate")
+NETWORK = Registry("network")
+
+
+@GATE.step("ALIGN-01")
+def align_01(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """Nothing pending, a newer barrier: its id becomes current and its channel is blocked."""
+    if type(event) is not Barrier or before.pending or event.checkpoint <= before.current or _alone(before):
+        return True
+    if not effects or effects[0] != Block(event.channel) or after.current != event.checkpoint:
+        return False
+    return _triggers(effects) or (after.pending and after.blocked == _only(before, event.channel))
+
+
+@GATE.step("ALIGN-02")
+def align_02(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """A barrier of the pending id: its channel is blocked, nothing is aborted or let go."""
+    if type(event) is not Barrier or not before.pending or event.checkpoint != before.current:
+        return True
+    if after.failed:
+        return _repeats(before, event)  # ALIGN-20
+    if not effects or effects[0] != Block(event.channel) or after.current != before.current:
+        return False
+    if _triggers(effects):
+        return not _aborts(effects)
+    return len(effects) == 1 and after.pending and after.blocked == _also(before, event.channel)
+
+
+@GATE.step("ALIGN-03")
+def align_03(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """A newer barrier while one is pending: let go, abort the older one once, begin anew."""
+    if type(event) is not Barrier or not before.pending or event.checkpoint <= before.current:
+        return True
+    expected = (*_given_up(before, SUBSUMED), Block(event.channel))
+    if effects[: len(expected)] != expected or after.current != event.checkpoint:
+        return False
+    return _triggers(effects) or (after.pending and after.blocked == _only(before, event.channel))
+
+
+@GATE.step("ALIGN-04")
+def align_04(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """A late barrier lets its own channel go on and touches nothing else."""
+    if type(event) is not Barrier or not _spent(before, event.checkpoint):
+        return True
+    answer = (Resume(event.channel),) if before.profile.resumes_late else ()
+    return effects == answer and after == before
+
+
+@GATE.step("ALIGN-05")
+def align_05(before: Gate, event: Item | Injection, effects: Effects, after: Gate) -> bool:
+    """A trigger comes with the event that aligns the last awaited channel, and with no other."""
+    if _repeats(before, event) or before.repeats > 0 or type(event) is Injection:
+        return True  # ALIGN-20, ALIGN-21, ALIGN-24
+    triggered = tuple(effect.checkpoint for effect in effects if type(effect) is Trigger)
+    aligned = before.blocked
+    checkpoint = before.current
+    if type(event) is Barrier and not _spent(before, event.checkpoint):
+        aligned = _only(before, event.channel)
+        if before.pending and event.checkpoint == before.current:
+            aligned = _also(before, event.channel)
+        checkpoint = event.checkpoint
+    elif not (type(event) is EndOfPartition and before.pending and before.counts_as_aligned):
+        return not triggered
+    if all(has or ended for has, ended in zip(aligned, after.closed, strict=True)):
+        return triggered == (checkpoint,) and not after.pending
+    return not triggered and after.pending
+
+
+@GATE.step("ALIGN-06")
+def align_06(before: Gate, event: Item | Injection, effects: Effects, after: Gate) -> bool:
+    """A trigger stands right beside the resumes of all channels blocked then: before, or up to 1.12 after."""
+    if not _triggers(effects) or _alone(before) or type(event) is Injection:
+        return True  # ALIGN-07, ALIGN-24
+    position = next(place for place, effect in enumerate(effects) if type(effect) is Trigger)
+    held = before.blocked
+    if type(event) is Barrier:
+        held = _only(before, event.channel)
+        if before.pending and event.checkpoint == before.current:
+            held = _also(before, event.channel)
+    elif type(event) is EndOfPartition:
+        held = tuple(has and channel != event.channel for channel, has in enumerate(before.blocked))
+    if not before.profile.triggers_first:
+        start = position - len(_resumes(held))
+        released = effects[start:position] == _resumes(held) and position == len(effects) - 1
+    else:
+        released = effects[position + 1 :] == _resumes(held)
+    return released and not any(after.blocked)
+
+
+@GATE.step("ALIGN-07")
+def align_07(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """With one open channel a newer barrier triggers within its event."""
+    if type(event) is not Barrier or event.checkpoint <= before.current:
+        return True
+    if not all(ended for channel, ended in enumerate(before.closed) if channel != event.channel):
+        return True
+    if _alone(before):  # not blocked at all
+        resumed = (Resume(event.channel),) if before.profile.resumes_late else ()
+        return effects == (*resumed, Trigger(event.checkpoint)) and _idle(after)
+    return Trigger(event.checkpoint) in effects
+
+
+@GATE.step("ALIGN-08")
+def align_08(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """However far a newer barrier jumps, its own id becomes current and no id between appears."""
+    if type(event) is not Barrier or event.checkpoint <= before.current:
+        return True
+    named = tuple(effect.checkpoint for effect in effects if type(effect) is Trigger or type(effect) is Abort)
+    return after.current == event.checkpoint and all(
+        checkpoint == before.current or checkpoint == event.checkpoint for checkpoint in named
+    )
+
+
+@GATE.step("ALIGN-09")
+def align_09(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """A cancellation of the pending id: let go, then one abort, and the id is dead."""
+    if type(event) is not Cancel or not before.pending or event.checkpoint != before.current:
+        return True
+    expected = (*_resumes(before.blocked), Abort(before.current, ON_CANCELLATION_BARRIER))
+    return effects == expected and after.current == before.current and _idle(after)
+
+
+@GATE.step("ALIGN-10")
+def align_10(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """A newer cancellation with nothing pending: the id dies before it began."""
+    if type(event) is not Cancel or before.pending or event.checkpoint <= before.current:
+        return True
+    expected = (Abort(event.checkpoint, ON_CANCELLATION_BARRIER),)
+    return effects == expected and after.current == event.checkpoint and _idle(after)
+
+
+@GATE.step("ALIGN-11")
+def align_11(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """A newer cancellation while one is pending: one abort (two up to 1.8), for the newer id only."""
+    if type(event) is not Cancel or not before.pending or event.checkpoint <= before.current:
+        return True
+    subsumed = (Abort(event.checkpoint, SUBSUMED),) if before.profile.cancels_twice else ()
+    abort = Abort(event.checkpoint, ON_CANCELLATION_BARRIER)
+    expected = (*_resumes(before.blocked), *subsumed, abort)
+    return effects == expected and after.current == event.checkpoint and _idle(after)
+
+
+@GATE.step("ALIGN-12")
+def align_12(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """An obsolete cancellation does nothing."""
+    if type(event) is not Cancel or not _spent(before, event.checkpoint):
+        return True
+    return not effects and after == before
+
+
+@GATE.step("ALIGN-13")
+def align_13(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """The end of a partition with nothing pending closes the channel, and that is all."""
+    if type(event) is not EndOfPartition or before.pending:
+        return True
+    return not effects and after == before._replace(closed=_closed_by(before, event))
+
+
+@GATE.step("ALIGN-14")
+def align_14(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """Pending, after-finish off: the channel closes, all are let go, the pending id is aborted."""
+    if type(event) is not EndOfPartition or not before.pending or before.counts_as_aligned:
+        return True
+    expected = _given_up(before, INPUT_END_OF_STREAM)
+    ended = after.closed == _closed_by(before, event) and after.current == before.current
+    return effects == expected and ended and _idle(after)
+
+
+@GATE.step("ALIGN-15")
+def align_15(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """Pending, after-finish on: the channel closes and counts as aligned; nothing is aborted."""
+    if type(event) is not EndOfPartition or not before.pending or not before.counts_as_aligned:
+        return True
+    if after.closed != _closed_by(before, event) or after.current != before.current or _aborts(effects):
+        return False
+    rest = tuple(has and channel != event.channel for channel, has in enumerate(before.blocked))
+    return _triggers(effects) or (not effects and after.pending and after.blocked == rest)
+
+
+@GATE.step("ALIGN-16")
+def align_16(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """A duplicate of the pending id on a blocked channel counts once: nothing moves."""
+    if before.profile.repeats_fail or before.profile.repeats_count or not _repeats(before, event):
+        return True
+    return effects == (Block(event.channel),) and after == before
+
+
+@GATE.step("ALIGN-20")
+def align_20(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """Up to 1.12 a repeated barrier fails the task, and nothing else does."""
+    if before.profile.repeats_fail and _repeats(before, event):
+        return effects == (Fail(REPEATED_BARRIER),) and after == before._replace(failed=True)
+    return not any(type(effect) is Fail for effect in effects) and after.failed == before.failed
+
+
+@GATE.step("ALIGN-21")
+def align_21(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """In 1.13 a repeated barrier stands in for a channel that delivered none: the trigger comes early."""
+    if not before.profile.repeats_count or type(event) is not Barrier:
+        return after.repeats == 0 or after.repeats == before.repeats
+    if not before.pending or event.checkpoint != before.current:
+        return after.repeats == 0 or after == before
+    counted = before.repeats + 1 if before.blocked[event.channel] else before.repeats
+    awaited = sum(1 for has, ended in zip(_also(before, event.channel), before.closed, strict=True)
+                  if not (has or ended))  # fmt: skip
+    if counted < awaited:
+        return not _triggers(effects) and after.repeats == counted
+    return Trigger(before.current) in effects and after.repeats == 0
+
+
+@GATE.step("ALIGN-24")
+def align_24(before: Gate, event: Item | Injection, effects: Effects, after: Gate) -> bool:
+    """A checkpoint triggered on the task itself is complete at once: each open channel in turn counts."""
+    if type(event) is not Injection:
+        return True
+    if all(before.closed):
+        return not effects and after == before
+    everyone = tuple(Resume(channel) for channel, ended in enumerate(before.closed) if not ended)
+    if _spent(before, event.checkpoint):
+        return effects == everyone and after == before
+    overtakes = before.pending and event.checkpoint > before.current
+    said = _given_up(before, SUBSUMED) if overtakes else ()
+    held = _resumes(before.blocked) if event.checkpoint == before.current else ()
+    late = tuple(
+        Resume(channel)
+        for channel, has in enumerate(before.blocked)
+        if has and held and not any(_awaited(before)[channel:])
+    )
+    answered = effects == (*said, Trigger(event.checkpoint), *held, *late)
+    return answered and _idle(after) and after.current == event.checkpoint and after.closed == before.closed
+
+
+@GATE.step("ALIGN-18")
+def align_18(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """What ends in a step was not spent before, is spent after, and ends in the order of ids."""
+    highest = before.current - 1 if before.pending else before.current
+    for effect in effects:
+        if type(effect) is Trigger or type(effect) is Abort:
+            if effect.checkpoint <= highest and not (before.profile.cancels_twice and type(event) is Cancel):
+                return False
+            highest = effect.checkpoint
+    return after.current > highest or (after.current == highest and not after.pending)
+
+
+@GATE.state("ALIGN-19")
+def align_19(gate: Gate) -> bool:
+    """Blocked channels belong to a pending alignment, which still awaits an open channel."""
+    missing = sum(1 for has, ended in zip(gate.blocked, gate.closed, strict=True) if not (has or ended))
+    awaits = missing > gate.repeats and gate.repeats >= 0
+    clean = not any(has and ended for has, ended in zip(gate.blocked, gate.closed, strict=True))
+    if gate.pending:  # a barrier has come: its channel is blocked, or has ended since and counts
+        begun = any(gate.blocked) or (gate.counts_as_aligned and any(gate.closed))
+        return gate.current >= 0 and clean and awaits and begun
+    return gate.current >= -1 and clean and not any(gate.blocked) and gate.repeats == 0
+
+
+@GATE.step("SUB-01")
+def sub_01(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
+    """Only the older checkpoint ends in favour of a newer one, and only once."""
+    if before.profile.cancels_twice and type(event) is Cancel:
+        return True  # ALIGN-11
+    subsumed = tuple(effect for effect in effects if type(effect) is Abort and effect.reason == SUBSUMED)
+    if not subsumed:
+        return not (before.pending and after.pending and after.current != before.current)
+    return len(subsumed) == 1 and subsumed[0].checkpoint == before.current and after.current > before.current
+
+
+@NETWORK.step("ALIGN-17")
+def align_17(before: Inbox, event: Item, effects: Effects, after: Inbox) -> bool:
+    """A record is processed at once on an open channel, and waits on a blocked one, in order."""
+    if before.gate.blocked[event.channel]:
+        return not effects and after == before._replace(waiting=(*before.waiting, event))
+    arrived = (event, *before.waiting)
+    for channel in range(len(before.gate.blocked)):
+        handed = tuple(effect for effect in effects if type(effect) is Process and effect.channel == channel)
+        due = _records(tuple(item for item in before.waiting if item.channel == channel))
+        if channel == event.channel:
+            due = _records(tuple(item for item in arrived if item.channel == channel))
+        left = _records(tuple(item for item in after.waiting if item.channel == channel))
+        if tuple(effect.value for effect in handed) + left != due:
+            return False
+    released = type(event) is Record or not any(type(effect) is Process for effect in effects)
+    return released or type(effects[0]) is not Process
+
+
+@NETWORK.state("ALIGN-17")
+def align_17_waiting(inbox: Inbox) -> bool:
+    """Only items of blocked channels wait."""
+    return all(inbox.gate.blocked[item.channel] for item in inbox.waiting)
+
+
+def _records(items: tuple[Item, ...]) -> tuple[int, ...]:
+    return tuple(item.value for item in items if type(item) is Record)
+
+
+def _spent(gate: Gate, checkpoint: int) -> bool:
+    return checkpoint < gate.current or (checkpoint == gate.current and not gate.pending)
+
+
+def _triggers(effects: Effects) -> bool:
+    return any(type(effect) is Trigger for effect in effects)
+
+
+def _aborts(effects: Effects) -> bool:
+    return any(type(effect) is Abort for effect in effects)
+
+
+def _resumes(blocked: tuple[bool, ...]) -> Effects:
+    return tuple(Resume(channel) for channel, has in enumerate(blocked) if has)
+
+
+def _given_up(gate: Gate, reason: str) -> Effects:
+    abort = Abort(gate.current, reason)
+    if gate.profile.releases_first:
+        return (*_resumes(gate.blocked), abort)
+    return (abort, *_resumes(gate.blocked))
+
+
+def _awaited(gate: Gate) -> tuple[bool, ...]:
+    return tuple(not (has or ended) for has, ended in zip(gate.blocked, gate.closed, strict=True))
+
+
+def _alone(gate: Gate) -> bool:
+    """One channel in all, in a generation that does not block it (ALIGN-07)."""
+    return gate.profile.passes_alone and len(gate.blocked) == 1
+
+
+def _repeats(gate: Gate, event: Item | Injection) -> bool:
+    """A barrier of the pending checkpoint on a channel that delivered it already."""
+    return type(event) is Barrier and event.checkpoint == gate.current and gate.blocked[event.channel]
+
+
+def _only(gate: Gate, channel: int) -> tuple[bool, ...]:
+    return tuple(position == channel for position in range(len(gate.blocked)))
+
+
+def _also(gate: Gate, channel: int) -> tuple[bool, ...]:
+    return tuple(has or position == channel for position, has in enumerate(gate.blocked))
+
+
+def _closed_by(gate: Gate, event: EndOfPartition) -> tuple[bool, ...]:
+    return tuple(ended or position == event.channel for position, ended in enumerate(gate.closed))
+
+
+def _idle(gate: Gate) -> bool:
+    return not gate.pending and not any(gate.blocked)

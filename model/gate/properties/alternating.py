@@ -1,0 +1,324 @@
+"""UNAL-15 to UNAL-21, UNAL-25, UNAL-26: time, refusals, what always holds; UNAL-23, UNAL-24: records."""
+
+from model.events import NONE, Advance, Effects, Event, Fail
+from model.gate.events import Abort, Block, Cancel, EndOfPartition, Process, Record, Trigger
+from model.gate.polled_unaligned_gate import Item, Passage
+from model.gate.properties.terms import (
+    aborts,
+    also,
+    awaits,
+    begins_overtaking,
+    fits_unaligned,
+    is_lone,
+    is_spent,
+    is_whole,
+    lasts_too_long,
+    overtakes,
+    prioritises,
+    triggers,
+    words_of,
+)
+from model.gate.properties.unaligned import UNALIGNED_GATE
+from model.gate.unaligned import UnalignedGate
+from model.gate.unaligned_events import (
+    NO_OPTIONS,
+    TIMED,
+    UNALIGNED,
+    Announce,
+    Inject,
+    OptionedBarrier,
+    Options,
+    Persist,
+    StartPersisting,
+    TriggerUnaligned,
+)
+from model.registry import Registry
+
+PASSAGE = Registry("passage")
+
+
+@UNALIGNED_GATE.step("UNAL-15")
+def unal_15(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
+    """What begins a timed checkpoint sets the timer, from its timestamp; nothing else sets it."""
+    if type(event) is Advance or type(event) is Inject or not after.pending or after.failed:
+        return True
+    if type(event) is not OptionedBarrier and type(event) is not Announce:
+        return after.timer == before.timer
+    if event.checkpoint <= before.current:
+        return after.timer == before.timer
+    timed = event.alignment == TIMED and before.timeout > 0 and before.alternating
+    if not timed or before.profile.first_decides:
+        return after.timer == NONE
+    due = (before.now if before.profile.times_from_first else event.timestamp) + before.timeout
+    return after.timer == (due if due >= before.now else before.now)
+
+
+@UNALIGNED_GATE.step("UNAL-16")
+def unal_16(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
+    """A timer that fires before any barrier was read only asks the announced ones to overtake."""
+    if not _fires(before, event) or before.begun or before.overtaking:
+        return True
+    quiet = not after.begun and not any(after.announced) and after.timer == NONE
+    return effects == prioritises(before.announced) and after.overtaking and quiet
+
+
+@UNALIGNED_GATE.step("UNAL-17")
+def unal_17(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
+    """A timer that fires in an alignment triggers at once, unaligned; one that is not due does nothing."""
+    if type(event) is not Advance or after.failed:
+        return True
+    if after.now != before.now + event.ms:
+        return False
+    if not _fires(before, event):
+        return not effects and after == before._replace(now=after.now)
+    if before.overtaking:
+        return not effects and after == before._replace(now=after.now, timer=NONE)
+    if not before.begun:
+        return True
+    started = (StartPersisting(before.current), TriggerUnaligned(before.current))
+    held = (after.arrived, after.blocked) == (before.arrived, before.blocked)
+    return effects == (*prioritises(before.announced), *started) and after.overtaking and held
+
+
+@UNALIGNED_GATE.step("UNAL-18")
+def unal_18(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
+    """A timed barrier that is read too late, and is not the last, gives the alignment up; one in time not."""
+    if type(event) is not OptionedBarrier or is_spent(before, event.checkpoint) or after.failed:
+        return True
+    told = words_of(before, event, effects)
+    if told.overtaking or not told.stops or told.last:
+        return True
+    expected: Effects = (Block(event.channel),)
+    options = Options(event.alignment, event.savepoint, event.timestamp)
+    late = lasts_too_long(before, options, told.since) and not before.profile.first_decides
+    if late:
+        started = (StartPersisting(event.checkpoint), TriggerUnaligned(event.checkpoint))
+        expected = (*expected, *prioritises(told.announced), *started)
+    return told.tail == expected and after.overtaking == late and after.begun
+
+
+@UNALIGNED_GATE.step("UNAL-19")
+def unal_19(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
+    """An end that comes too late, and is not the last, gives the alignment up; one in time does not."""
+    if type(event) is not EndOfPartition or not before.pending or not before.counts_as_aligned:
+        return True
+    if after.failed or before.overtaking or not awaits(also(before.arrived, event.channel), after.closed):
+        return True
+    late = before.begun and lasts_too_long(before, before.first, before.since)
+    if not late:
+        return not effects and not after.overtaking
+    announced = tuple(has and place != event.channel for place, has in enumerate(before.announced))
+    started = (StartPersisting(before.current), TriggerUnaligned(before.current))
+    return effects == (*prioritises(announced), *started) and after.overtaking
+
+
+@UNALIGNED_GATE.state("UNAL-20")
+def unal_20(gate: UnalignedGate) -> bool:
+    """A timer runs only for a pending timed checkpoint of a gate that alternates."""
+    if gate.timer == NONE or gate.failed:
+        return True
+    if gate.profile.first_decides:
+        return False
+    return gate.pending and gate.alternating and gate.timeout > 0 and gate.first.alignment == TIMED
+
+
+@UNALIGNED_GATE.step("UNAL-21")
+def unal_21(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
+    """What would have to go on unaligned and cannot is refused; nothing else is."""
+    fails = any(type(effect) is Fail for effect in effects)
+    if fails != after.failed or (fails and type(effects[-1]) is not Fail):
+        return False
+    return type(event) is Inject or fails == _has_to_be_refused(before, event, effects, after)
+
+
+def _has_to_be_refused(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
+    aligning = before.begun and not before.overtaking
+    if type(event) is OptionedBarrier and not is_spent(before, event.checkpoint):
+        told = words_of(before, event, effects)
+        if before.profile.first_decides:
+            return _is_of_another_kind(before, event)
+        options = Options(event.alignment, event.savepoint, event.timestamp)
+        if fits_unaligned(before, options):
+            return False
+        if told.overtaking:
+            return not told.begun
+        return not told.last and lasts_too_long(before, options, told.since)
+    if type(event) is EndOfPartition and aligning and before.counts_as_aligned:
+        if before.first.alignment == UNALIGNED:
+            return True
+        last = not awaits(also(before.arrived, event.channel), after.closed)
+        return (
+            not last
+            and lasts_too_long(before, before.first, before.since)
+            and not fits_unaligned(before, before.first)
+        )
+    return _fires(before, event) and aligning and not fits_unaligned(before, before.first)
+
+
+def _is_of_another_kind(before: UnalignedGate, event: OptionedBarrier) -> bool:
+    """It contradicts the first barrier of its checkpoint, or repeats one in an alignment (UNAL-27)."""
+    if event.checkpoint != before.current:
+        return False
+    differs = before.alternating and overtakes(before, event) != before.overtaking
+    return differs or before.blocked[event.channel]
+
+
+@UNALIGNED_GATE.step("UNAL-25")
+def unal_25(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
+    """Ids only rise; a step triggers one at most, the current one; what is aborted is spent for good."""
+    if after.current < before.current:
+        return False
+    if after.current == before.current and after.pending and not before.pending:
+        return False
+    highest = before.current - 1 if before.pending else before.current
+    for effect in effects:
+        if type(effect) is Abort:
+            if effect.checkpoint <= highest or not is_spent(after, effect.checkpoint):
+                return False
+            highest = effect.checkpoint
+        if type(effect) is not Trigger and type(effect) is not TriggerUnaligned:
+            continue
+        if effect.checkpoint != after.current or effect.checkpoint <= highest:
+            return False
+    return triggers(effects) <= 1
+
+
+@UNALIGNED_GATE.state("UNAL-26")
+def unal_26(gate: UnalignedGate) -> bool:
+    """Blocked and announced channels belong to a pending checkpoint, which still awaits an open channel."""
+    if gate.failed:
+        return True
+    if gate.now < 0 or gate.timeout < 0 or (not gate.alternating and not gate.overtaking):
+        return False
+    if not gate.pending:
+        rests = gate.overtaking != gate.alternating or gate.profile.first_decides
+        rests = rests and gate.first == NO_OPTIONS
+        flags = any(gate.arrived) or any(gate.blocked) or any(gate.announced)
+        rests = rests and gate.since == 0 and gate.repeats == 0
+        return gate.current >= -1 and rests and not gate.begun and not flags
+    if gate.begun and not any(gate.arrived):
+        return False
+    if gate.profile.first_decides and not _is_decided(gate):
+        return False
+    for arrived, blocked, announced, closed in zip(
+        gate.arrived, gate.blocked, gate.announced, gate.closed, strict=True
+    ):
+        if (blocked and not arrived) or (closed and (blocked or announced)):
+            return False
+        if announced and gate.overtaking:
+            return False
+        if (arrived and closed and not gate.counts_as_aligned) or (arrived and not closed and not gate.begun):
+            return False
+    if gate.since < 0 or gate.since > gate.now or gate.repeats < 0:
+        return False
+    return gate.current >= 0 and (is_whole(gate) or awaits(gate.arrived, gate.closed, gate.repeats))
+
+
+def _is_decided(gate: UnalignedGate) -> bool:
+    """A barrier began what is pending: an alignment, whose channels wait, or one that blocks nobody."""
+    if not gate.begun or any(gate.announced) or (not gate.overtaking and is_lone(gate)):
+        return False
+    if gate.overtaking:
+        return not any(gate.blocked)
+    return gate.blocked == gate.arrived and gate.repeats == 0
+
+
+@UNALIGNED_GATE.step("UNAL-27")
+def unal_27(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
+    """Where the first barrier decides, its checkpoint aligns or overtakes to its end."""
+    if not before.profile.first_decides or type(event) is not OptionedBarrier:
+        return True
+    if is_spent(before, event.checkpoint):
+        return True
+    if event.checkpoint == before.current:
+        refused = _is_of_another_kind(before, event)
+        return after.failed == refused and (after.overtaking == before.overtaking)
+    decided = before.profile.type_decides or after.overtaking == begins_overtaking(before, event)
+    return not after.failed and decided
+
+
+@UNALIGNED_GATE.step("UNAL-28")
+def unal_28(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
+    """In 1.11 a savepoint aligns and any other checkpoint overtakes, whatever its barriers ask for."""
+    if not before.profile.type_decides or type(event) is not OptionedBarrier:
+        return True
+    if event.checkpoint <= before.current or not before.alternating:
+        return True
+    persists = any(type(effect) is StartPersisting for effect in effects)
+    return persists != event.savepoint and after.overtaking == persists
+
+
+@UNALIGNED_GATE.step("UNAL-29")
+def unal_29(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
+    """In 1.11 nothing is said of a checkpoint whose last barrier has overtaken, and it stays pending."""
+    if not before.profile.whole_stays_pending or not is_whole(before) or after.failed:
+        return True
+    if type(event) is Advance or type(event) is Announce:
+        return not effects and is_whole(after)
+    if type(event) is OptionedBarrier:
+        if event.checkpoint <= before.current:
+            return is_whole(after) and triggers(effects) == 0
+        changes = begins_overtaking(before, event) != before.overtaking
+        return aborts(effects) == (1 if changes else 0)
+    if type(event) is Cancel and event.checkpoint < before.current:
+        return not effects and after == before
+    return aborts(effects) == 1 and not after.pending  # an end, or a cancellation of it or of a newer one
+
+
+def _fires(before: UnalignedGate, event: Event) -> bool:
+    return type(event) is Advance and before.timer != NONE and before.timer <= before.now + event.ms
+
+
+@PASSAGE.step("UNAL-23")
+def unal_23(before: Passage, event: Item, effects: Effects, after: Passage) -> bool:
+    """A record is persisted exactly while its channel's barrier is awaited by a running snapshot."""
+    if type(event) is not Record or before.held[event.channel]:
+        return True
+    gate = before.gate
+    running = gate.begun and gate.overtaking
+    if running and not gate.arrived[event.channel]:
+        return effects == (Persist(event.channel, event.value),)
+    return effects == (Process(event.channel, event.value),)
+
+
+@PASSAGE.step("UNAL-24")
+def unal_24(before: Passage, event: Item | Inject | Advance, effects: Effects, after: Passage) -> bool:
+    """What comes on a blocked channel waits; what an event releases is handed on in order, and no more."""
+    arriving = _item(event)
+    if arriving is not None and before.held[arriving.channel]:
+        return not effects and after == before._replace(waiting=(*before.waiting, arriving))
+    for channel in range(len(before.gate.closed)):
+        came = () if arriving is None or arriving.channel != channel else (arriving,)
+        due = _values((*came, *(item for item in before.waiting if item.channel == channel)))
+        left = _values(tuple(item for item in after.waiting if item.channel == channel))
+        if _read(effects, channel) + left != due:
+            return False
+    return after.gate.failed or all(after.held[item.channel] for item in after.waiting)
+
+
+def _item(event: Item | Inject | Advance) -> Item | None:
+    if type(event) is Record or type(event) is OptionedBarrier or type(event) is Announce:
+        return event
+    return event if type(event) is Cancel or type(event) is EndOfPartition else None
+
+
+def _values(items: tuple[Item, ...]) -> tuple[int, ...]:
+    return tuple(item.value for item in items if type(item) is Record)
+
+
+def _read(effects: Effects, channel: int) -> tuple[int, ...]:
+    return tuple(
+        effect.value
+        for effect in effects
+        if (type(effect) is Process or type(effect) is Persist) and effect.channel == channel
+    )
+
+
+@PASSAGE.state("UNAL-24")
+def unal_24_waiting(passage: Passage) -> bool:
+    """Only items of held channels wait, and only blocked channels are held."""
+    if passage.gate.failed:
+        return True
+    if any(held and not blocked for held, blocked in zip(passage.held, passage.gate.blocked, strict=True)):
+        return False
+    return all(passage.held[item.channel] for item in passage.waiting)

@@ -1,0 +1,69 @@
+"""UNAL-30 and UNAL-31, stated over the two threads at one gate."""
+
+from model.events import NONE, SUBSUMED, Effects, Event
+from model.gate.events import Abort, Cancel, Trigger
+from model.gate.two_threads import Threads
+from model.gate.unaligned_events import (
+    OptionedBarrier,
+    ReceiveBarrier,
+    RunMail,
+    StartPersisting,
+    TriggerUnaligned,
+)
+from model.registry import Registry
+
+THREADS = Registry("threads")
+
+
+@THREADS.step("UNAL-30")
+def unal_30(before: Threads, event: Event, effects: Effects, after: Threads) -> bool:
+    """Either thread starts what is above all that was started or cancelled, and only that."""
+    started, starts = before.gate.current, [one for one in effects if type(one) is StartPersisting]
+    if type(event) is RunMail:
+        return not starts and after.gate == before.gate
+    if type(event) is not ReceiveBarrier and type(event) is not OptionedBarrier:
+        if type(event) is Cancel and event.checkpoint > started:
+            return not starts and after.gate.current == event.checkpoint  # nobody starts it any more
+        return not starts and after.gate.current == started
+    if type(event) is ReceiveBarrier and (after.read != before.read or after.reading != before.reading):
+        return False
+    if event.checkpoint <= started:
+        return not starts and after.gate.current == started
+    if type(event) is ReceiveBarrier and len(effects) != 1:
+        return False
+    return starts == [StartPersisting(event.checkpoint)] and after.gate.current == event.checkpoint
+
+
+@THREADS.step("UNAL-31")
+def unal_31(before: Threads, event: Event, effects: Effects, after: Threads) -> bool:
+    """What was left is said once, in order, but for snapshots that are out of date."""
+    if type(event) is not RunMail:
+        kept = after.mail[: len(before.mail)] == before.mail
+        return kept and (type(event) is ReceiveBarrier or len(after.mail) == len(before.mail))
+    if after.mail:
+        return False
+    place = 0
+    for left in before.mail:
+        if not left.aborts and left.checkpoint < before.gate.current:
+            continue
+        if place == len(effects):
+            return False
+        said = effects[place]
+        place += 1
+        if left.aborts:
+            if said != Abort(left.checkpoint, SUBSUMED):
+                return False
+        elif left.unaligned:
+            if said != TriggerUnaligned(left.checkpoint):
+                return False
+        elif said != Trigger(left.checkpoint):
+            return False
+    return place == len(effects)
+
+
+@THREADS.state("UNAL-30")
+def read_what_started(threads: Threads) -> bool:
+    """The task has read nothing above what was started or cancelled; nor was anything left above it."""
+    if threads.read > threads.gate.current or threads.read < NONE:
+        return False
+    return all(left.checkpoint <= threads.gate.current for left in threads.mail)

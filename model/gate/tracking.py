@@ -1,0 +1,184 @@
+"""Tracking of checkpoint barriers at one input gate (at-least-once mode). Rules TRACK-01 to TRACK-18.
+
+The tracker never blocks. It only notes which channels have delivered barrier n, and triggers the
+snapshot when the last awaited one has; what came behind barrier n on a faster channel is in the snapshot
+too, and comes a second time after a restore. Several checkpoints may so be under way at once.
+
+The file knows one tracker and nothing else: no coordinator, no time. Where the generations differ, a
+switch of the tracker's profile is asked (`model.gate.profiles`).
+"""
+
+from typing import NamedTuple
+
+from model.events import INPUT_END_OF_STREAM, NONE, ON_CANCELLATION_BARRIER, Effects, Rules, Step
+from model.gate.events import Abort, Process, Trigger
+from model.gate.profiles import NEWEST, Profile
+
+TRACKED_AT_MOST = 50
+"""So many checkpoints are tracked at once (TRACK-07); proofs and closed models take less and say so."""
+
+
+class Tracked(NamedTuple):
+    """One checkpoint under way."""
+
+    checkpoint: int
+    counted: tuple[int, ...]
+    """By channel, how often it has counted: its barrier, its cancellation, its end."""
+    needed: int
+    """So many have to have counted; never changes."""
+    aborted: bool
+    """It was cancelled: when the last one has counted it vanishes without a trigger."""
+
+
+class Tracker(NamedTuple):
+    """One input gate in at-least-once mode."""
+
+    latest: int
+    """Highest checkpoint id that was ever tracked here; -1 before the first."""
+    tracked: tuple[Tracked, ...]
+    """Checkpoints under way, oldest first."""
+    closed: tuple[bool, ...]
+    """By channel: it reached its end."""
+    counts_as_aligned: bool
+    """Checkpoints after tasks finish are on: an ended channel counts. Never changes."""
+    tracked_at_most: int = TRACKED_AT_MOST
+    """Never changes."""
+    profile: Profile = NEWEST
+    """The generation. Never changes."""
+
+
+def new_tracker(
+    channels: int,
+    counts_as_aligned: bool,
+    profile: Profile = NEWEST,
+    tracked_at_most: int = TRACKED_AT_MOST,
+) -> Tracker:
+    """A tracker that has seen nothing on any of its channels."""
+    return Tracker(NONE, (), (False,) * channels, counts_as_aligned, tracked_at_most, profile)
+
+
+def on_record(tracker: Tracker, channel: int, value: int) -> Step[Tracker]:
+    """A record arrives: nothing is ever blocked, so the operator gets it at once."""
+    return Step(tracker, (Process(channel, value),), ("TRACK-01",))
+
+
+def on_barrier(tracker: Tracker, channel: int, checkpoint: int) -> Step[Tracker]:
+    """Barrier `checkpoint` arrives on `channel`, which is open."""
+    if checkpoint > tracker.latest:
+        if awaited_by_a_new_one(tracker) == 1:  # this channel is all there is; nothing to remember
+            return Step(tracker, (Trigger(checkpoint),), ("TRACK-17",))
+        rules: Rules = ("TRACK-02", "TRACK-15")
+        tracker = begin(tracker, channel, checkpoint, aborted=False)
+        if len(tracker.tracked) > tracker.tracked_at_most:
+            tracker = tracker._replace(tracked=tracker.tracked[1:])
+            rules = ("TRACK-02", "TRACK-07")
+        return Step(tracker, (), rules)
+    for position, entry in enumerate(tracker.tracked):
+        if entry.checkpoint == checkpoint:
+            rule = "TRACK-16" if entry.counted[channel] > 0 else "TRACK-03"
+            return settle(tracker, position, with_count(tracker, entry, channel), (), (rule,))
+    return Step(tracker, (), ("TRACK-05",))  # late, or too many newer ones came
+
+
+def on_cancel(tracker: Tracker, channel: int, checkpoint: int) -> Step[Tracker]:
+    """A cancellation marker of `checkpoint` arrives on `channel`, which is open."""
+    cancelled: Effects = (Abort(checkpoint, ON_CANCELLATION_BARRIER),)
+    if checkpoint > tracker.latest and awaited_by_a_new_one(tracker) == 1:
+        return Step(tracker, cancelled, ("TRACK-17",))
+    older = sum(1 for entry in tracker.tracked if entry.checkpoint < checkpoint)
+    effects = aborts(tracker.tracked[:older], ON_CANCELLATION_BARRIER)
+    rules: Rules = ("TRACK-08",) if older else ()
+    tracker = tracker._replace(tracked=tracker.tracked[older:])
+    if tracker.tracked and tracker.tracked[0].checkpoint == checkpoint:
+        entry = tracker.tracked[0]
+        if not entry.aborted:
+            effects = (*effects, *cancelled)
+        entry = with_count(tracker, entry._replace(aborted=True), channel)
+        return settle(tracker, 0, entry, effects, (*rules, "TRACK-09"))
+    if checkpoint > tracker.latest:
+        tracker = begin(tracker, channel, checkpoint, aborted=True)
+        return Step(tracker, (*effects, *cancelled), (*rules, "TRACK-10"))
+    return Step(tracker, effects, (*rules, "TRACK-11"))
+
+
+def on_end_of_partition(tracker: Tracker, channel: int) -> Step[Tracker]:
+    """`channel` ends."""
+    flags = tracker.closed
+    tracker = tracker._replace(closed=(*flags[:channel], True, *flags[channel + 1 :]))
+    if not tracker.profile.tracker_hears_ends:
+        return Step(tracker, (), ("TRACK-18",))
+    if not tracker.counts_as_aligned:
+        effects = aborts(tracker.tracked, INPUT_END_OF_STREAM)
+        return Step(tracker._replace(tracked=()), effects, ("TRACK-13",))
+    for position in reversed(range(len(tracker.tracked))):  # newest first: one checkpoint at most ends
+        entry = with_count(tracker, tracker.tracked[position], channel)
+        if is_complete(entry):
+            return settle(tracker, position, entry, (), ("TRACK-14",))
+        tracker = with_entry(tracker, position, entry)
+    return Step(tracker, (), ("TRACK-14",))
+
+
+def settle(tracker: Tracker, position: int, entry: Tracked, effects: Effects, rules: Rules) -> Step[Tracker]:
+    """A channel has counted for the checkpoint at `position`: if it was the last one, all up to it ends."""
+    if not is_complete(entry):
+        return Step(with_entry(tracker, position, entry), effects, rules)
+    newer = tracker.tracked[position + 1 :]
+    if newer:
+        rules = (*rules, "TRACK-06")
+    tracker = tracker._replace(tracked=newer)
+    if entry.aborted:
+        return Step(tracker, effects, (*rules, "TRACK-12"))
+    return Step(tracker, (*effects, Trigger(entry.checkpoint)), (*rules, "TRACK-04"))
+
+
+def begin(tracker: Tracker, channel: int, checkpoint: int, *, aborted: bool) -> Tracker:
+    """Track a newer checkpoint, for which `channel` has counted."""
+    counted = tuple(int(position == channel) for position in range(len(tracker.closed)))
+    entry = Tracked(checkpoint, counted, awaited_by_a_new_one(tracker), aborted)
+    return tracker._replace(latest=checkpoint, tracked=(*tracker.tracked, entry))
+
+
+def awaited_by_a_new_one(tracker: Tracker) -> int:
+    """How many have to count for a checkpoint that begins now (TRACK-15)."""
+    if tracker.profile.tracker_awaits_ended:
+        return len(tracker.closed)
+    return sum(1 for ended in tracker.closed if not ended)
+
+
+def with_count(tracker: Tracker, entry: Tracked, channel: int) -> Tracked:
+    """The channel counts; what it counts a second time, only some generations notice (TRACK-16)."""
+    counted = entry.counted
+    times = counted[channel] + 1 if tracker.profile.tracker_counts_repeats else 1
+    return entry._replace(counted=(*counted[:channel], times, *counted[channel + 1 :]))
+
+
+def is_complete(entry: Tracked) -> bool:
+    """As many have counted as are needed."""
+    return sum(entry.counted) == entry.needed
+
+
+def with_entry(tracker: Tracker, position: int, entry: Tracked) -> Tracker:
+    """The entry at `position` replaced."""
+    tracked = tracker.tracked
+    return tracker._replace(tracked=(*tracked[:position], entry, *tracked[position + 1 :]))
+
+
+def aborts(entries: tuple[Tracked, ...], reason: str) -> Effects:
+    """Each of them ends, oldest first; of one that was cancelled all has been said (TRACK-12)."""
+    return tuple(Abort(entry.checkpoint, reason) for entry in entries if not entry.aborted)
+
+
+def describe(tracker: Tracker) -> str:
+    """The tracker in one line."""
+    under_way = [
+        f"{entry.checkpoint}: {sum(entry.counted)} of {entry.needed}" + (" aborted" if entry.aborted else "")
+        for entry in tracker.tracked
+    ]
+    closed = [str(channel) for channel, flag in enumerate(tracker.closed) if flag]
+    return ", ".join(
+        [
+            f"latest={tracker.latest}",
+            *under_way,
+            *(["closed " + " ".join(closed)] if closed else []),
+        ]
+    )

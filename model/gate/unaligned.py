@@ -1,0 +1,280 @@
+"""Unaligned checkpoints at one input gate: barriers overtake records. Rules UNAL-01 to UNAL-10.
+
+A gate that aligns waits for the slowest channel. Here it does not: the first barrier triggers the
+snapshot, and what the other channels deliver until their barriers come is processed *and* stored in the
+snapshot as in-flight data. State at the trigger and in-flight data together are the same cut that an
+alignment makes.
+
+The file holds the gate and what happens while barriers overtake. `model.gate.alternating` holds what happens
+while it still aligns, the passing of time, and the entry points: a gate of mode `unaligned` is one that
+never aligns. What waits on a blocked channel is the business of `model.gate.polled_unaligned_gate`.
+"""
+
+from typing import NamedTuple
+
+from model.events import NONE, SUBSUMED, Effects, Fail, Rules, Step
+from model.gate.aligned import with_flag
+from model.gate.events import Abort, Block, Resume, Trigger
+from model.gate.profiles import NEWEST, Profile
+from model.gate.unaligned_events import (
+    ALIGNED,
+    NO_OPTIONS,
+    TIMED,
+    UNALIGNED,
+    Options,
+    Prioritise,
+    StartPersisting,
+    StopPersisting,
+    TriggerUnaligned,
+)
+
+NOT_CONVERTIBLE = "barrier cannot become unaligned"
+DISAGREES = "barrier disagrees with the first of its checkpoint"
+
+
+class UnalignedGate(NamedTuple):
+    """One input gate; the tuples have one element for each channel."""
+
+    current: int
+    """Highest checkpoint id begun or cancelled here; -1 before the first."""
+    pending: bool
+    """`current` has begun, and has not ended."""
+    begun: bool
+    """A barrier of the pending checkpoint was read; false while it is only announced."""
+    overtaking: bool
+    """Barriers overtake: the gate does not align, or no longer. Idle: whether it never does."""
+    arrived: tuple[bool, ...]
+    """The channel delivered the pending barrier, or has ended since the checkpoint began and counts."""
+    blocked: tuple[bool, ...]
+    """The channel delivered an aligned barrier and waits for the end of the checkpoint."""
+    announced: tuple[bool, ...]
+    """The pending barrier stands in the channel, and may still be asked to overtake."""
+    closed: tuple[bool, ...]
+    """The channel reached its end."""
+    first: Options
+    """Of the barrier or announcement that began the pending checkpoint."""
+    since: int
+    """When the gate first heard of the pending checkpoint; 0 where nobody asks for it."""
+    repeats: int
+    """Barriers of the pending checkpoint that were counted beside the first of their channel (ALIGN-21)."""
+    now: int
+    """Virtual time in milliseconds."""
+    timer: int
+    """When the alignment times out; -1: no timer runs."""
+    failed: bool
+    """The gate refused an event with an exception, and takes nothing more (UNAL-21)."""
+    alternating: bool
+    """It aligns as long as barriers and time allow. Never changes."""
+    counts_as_aligned: bool
+    """Checkpoints after tasks finish are on: an ended channel counts. Never changes."""
+    timeout: int
+    """How long an alignment may last; 0: for ever. Never changes."""
+    profile: Profile = NEWEST
+    """The generation. Never changes."""
+
+
+def new_gate(
+    channels: int,
+    counts_as_aligned: bool,
+    profile: Profile = NEWEST,
+    *,
+    alternating: bool = False,
+    timeout: int = 0,
+) -> UnalignedGate:
+    """A gate that has seen nothing on any of its channels, at time 0."""
+    none = (False,) * channels
+    return UnalignedGate(
+        current=NONE,
+        pending=False,
+        begun=False,
+        overtaking=not alternating,
+        arrived=none,
+        blocked=none,
+        announced=none,
+        closed=none,
+        first=NO_OPTIONS,
+        since=0,
+        repeats=0,
+        now=0,
+        timer=NONE,
+        failed=False,
+        alternating=alternating,
+        counts_as_aligned=counts_as_aligned,
+        timeout=timeout,
+        profile=profile,
+    )
+
+
+# ---------------------------------------------------------------- what ids and channels are
+
+
+def is_spent(gate: UnalignedGate, checkpoint: int) -> bool:
+    """The id has ended or was passed over, and never comes back (UNAL-25)."""
+    return checkpoint < gate.current or (checkpoint == gate.current and not gate.pending)
+
+
+def everyone_arrived(gate: UnalignedGate) -> bool:
+    """No channel is awaited any more."""
+    if counts_repeats(gate):  # so one channel can stand in for another
+        channels = zip(gate.arrived, gate.closed, strict=True)
+        return gate.repeats >= sum(1 for arrived, closed in channels if not (arrived or closed))
+    return all(arrived or closed for arrived, closed in zip(gate.arrived, gate.closed, strict=True))
+
+
+def counted(gate: UnalignedGate, channel: int) -> UnalignedGate:
+    """The channel has delivered the pending barrier; what it delivers twice, only some generations count."""
+    if counts_repeats(gate) and gate.arrived[channel]:
+        return gate._replace(repeats=gate.repeats + 1)
+    return gate._replace(arrived=with_flag(gate.arrived, channel, True))
+
+
+def counts_repeats(gate: UnalignedGate) -> bool:
+    """Barriers are counted here, and not the channels that delivered one."""
+    return gate.profile.repeats_count or gate.profile.overtaking_counts_repeats
+
+
+def is_whole(gate: UnalignedGate) -> bool:
+    """All barriers of the pending checkpoint have overtaken, and it is pending all the same (UNAL-29)."""
+    if not gate.profile.whole_stays_pending or not gate.pending or not gate.overtaking:
+        return False
+    return everyone_arrived(gate)
+
+
+def overtakes(gate: UnalignedGate, options: Options) -> bool:
+    """The barrier overtakes of itself, so that its sender does not stop after it (UNAL-28)."""
+    if gate.profile.type_decides:
+        return not options.savepoint
+    return options.alignment == UNALIGNED
+
+
+def persisting(gate: UnalignedGate) -> tuple[bool, ...]:
+    """Channels whose records are part of the snapshot: open ones whose barrier is awaited (UNAL-23)."""
+    under_way = gate.begun and gate.overtaking
+    return tuple(
+        bool(under_way and not arrived and not closed)
+        for arrived, closed in zip(gate.arrived, gate.closed, strict=True)
+    )
+
+
+def is_convertible(gate: UnalignedGate, options: Options) -> bool:
+    """Its checkpoint may go on unaligned (UNAL-21)."""
+    if gate.profile.first_decides:
+        return True
+    if options.savepoint and not gate.profile.savepoints_overtake:
+        return False
+    return options.alignment == ALIGNED or options.alignment == TIMED or options.alignment == UNALIGNED
+
+
+# ---------------------------------------------------------------- barriers that overtake
+
+
+def on_overtaking_barrier(
+    gate: UnalignedGate, channel: int, options: Options, *, blocks: bool
+) -> Step[UnalignedGate]:
+    """A barrier of the pending checkpoint is read on `channel`; `blocks`: its sender stops after it."""
+    effects: Effects = ()
+    rules: Rules = ("UNAL-02",) if gate.begun else ("UNAL-01",)
+    if blocks and options.alignment != UNALIGNED and not gate.profile.first_decides:
+        gate = gate._replace(blocked=with_flag(gate.blocked, channel, True))
+        effects = (Block(channel),)
+        rules = (*rules, "UNAL-10")
+    if not gate.begun:
+        if not is_convertible(gate, options):
+            return refuse(gate, effects, (*rules, "UNAL-21"))
+        gate = gate._replace(begun=True)
+        effects = (*effects, *start(gate, options))
+    if everyone_arrived(gate):
+        return stop(gate, effects, (*rules, "UNAL-03"))
+    return Step(gate, effects, rules)
+
+
+def start(gate: UnalignedGate, options: Options) -> Effects:
+    """In-flight input is persisted from now on, and the snapshot is triggered (UNAL-01)."""
+    if gate.profile.first_decides and options.alignment != UNALIGNED:
+        return (StartPersisting(gate.current), Trigger(gate.current))
+    return (StartPersisting(gate.current), TriggerUnaligned(gate.current))
+
+
+def stop(gate: UnalignedGate, effects: Effects, rules: Rules) -> Step[UnalignedGate]:
+    """The last barrier came: the in-flight data is complete, and all channels go on (UNAL-03)."""
+    if gate.profile.whole_stays_pending:
+        return Step(gate, effects, (*rules, "UNAL-29"))
+    return Step(idle(gate), (*effects, StopPersisting(gate.current), *resume_all(gate)), rules)
+
+
+def prioritise_all(gate: UnalignedGate) -> Effects:
+    """Every announced barrier is asked to overtake, in channel order."""
+    return tuple(Prioritise(channel) for channel, announced in enumerate(gate.announced) if announced)
+
+
+def refuse(
+    gate: UnalignedGate, effects: Effects, rules: Rules, why: str = NOT_CONVERTIBLE
+) -> Step[UnalignedGate]:
+    """The event is refused with an exception (UNAL-21)."""
+    return Step(gate._replace(failed=True), (*effects, Fail(why)), rules)
+
+
+# ---------------------------------------------------------------- the beginning and the end
+
+
+def begin(gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
+    """A newer checkpoint is first heard of; a pending one ends here, once (UNAL-04)."""
+    effects: Effects = ()
+    rules: Rules = ()
+    changes = changes_kind(gate, options)
+    if is_whole(gate) and not changes:
+        rules = ("UNAL-29",)  # nobody misses it
+    elif gate.pending:
+        effects = aborted(gate, SUBSUMED, releases_first=changes or gate.profile.releases_first)
+        rules = ("UNAL-04",)
+    gate = idle(gate)._replace(current=checkpoint, pending=True, first=options)
+    if gate.profile.first_decides and gate.alternating:
+        gate = gate._replace(overtaking=overtakes(gate, options))
+        rules = (*rules, "UNAL-28") if gate.profile.type_decides else (*rules, "UNAL-27")
+    if gate.profile.times_from_first:
+        gate = gate._replace(since=gate.now)
+    return Step(gate, effects, rules)
+
+
+def changes_kind(gate: UnalignedGate, options: Options) -> bool:
+    """The first barrier of a checkpoint decides otherwise than that of the one before."""
+    if not gate.profile.first_decides or not gate.alternating:
+        return False
+    return gate.overtaking != overtakes(gate, options)
+
+
+def aborted(gate: UnalignedGate, reason: str, *, releases_first: bool) -> Effects:
+    """The pending checkpoint ends unfinished: its channels go on, and it is aborted, in either order."""
+    released = let_go(gate, gate.current)
+    said: Effects = (Abort(gate.current, reason),)
+    return (*released, *said) if releases_first else (*said, *released)
+
+
+def let_go(gate: UnalignedGate, checkpoint: int) -> Effects:
+    """The pending checkpoint ends unfinished, because of `checkpoint`: its own id or a newer one."""
+    stopped: Effects = ()
+    if gate.profile.tells_stop and gate.overtaking and (gate.begun or gate.profile.first_decides):
+        stopped = (StopPersisting(checkpoint),)
+    return (*stopped, *resume_all(gate))
+
+
+def idle(gate: UnalignedGate) -> UnalignedGate:
+    """Nothing is pending: no channel is blocked or announced, no timer runs (UNAL-20, UNAL-26)."""
+    none = (False,) * len(gate.closed)
+    return gate._replace(
+        pending=False,
+        begun=False,
+        overtaking=gate.overtaking if gate.profile.first_decides else not gate.alternating,
+        arrived=none,
+        blocked=none,
+        announced=none,
+        first=NO_OPTIONS,
+        since=0,
+        repeats=0,
+        timer=NONE,
+    )
+
+
+def resume_all(gate: UnalignedGate) -> Effects:
+    """Every blocked channel goes on, in channel order."""
+    return tuple(Resume(channel) for channel, blocked in enumerate(gate.blocked) if blocked)

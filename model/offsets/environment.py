@@ -1,0 +1,44 @@
+"""The closed model of the reader that commits offsets; spec/models/OffsetsModel.tla is the same system."""
+
+from collections.abc import Iterator
+
+from model.checker.closed_model import Environment, World
+from model.events import NONE, AbortNotification, CompleteNotification, Crash, Event
+from model.offsets import offsets
+from model.offsets.events import RestoreOffsets, SnapshotOffsets
+from model.offsets.offsets import Reader
+from model.steps import step_of
+
+
+def offsets_world(bound: int, ids: int, positions: int) -> World:
+    """Snapshots with growing ids and any offsets; completions and aborts of any id; crashes, restores."""
+
+    def offers(reader: Reader) -> Iterator[tuple[str, Event]]:
+        if not reader.running:
+            yield from (("Restore", RestoreOffsets(position)) for position in range(positions))
+            return
+        yield "Crash", Crash()
+        for checkpoint in range(1, ids + 1):
+            yield "NotifyComplete", CompleteNotification(checkpoint)
+            yield "NotifyAbort", AbortNotification(checkpoint, NONE)
+            if checkpoint > reader.newest:
+                for position in range(positions):
+                    yield "Snapshot", SnapshotOffsets(checkpoint, position)
+
+    def allows(environment: Environment, event: Event) -> Environment:
+        return environment
+
+    return World(
+        f"reader remembering {bound}, ids to {ids}, {positions} offsets",
+        "offsets",
+        offsets.new_reader(bound),
+        (),
+        offers,
+        allows,
+        step_of("offsets"),
+    )
+
+
+def offsets_worlds() -> tuple[World, ...]:
+    """Every rule of the reader fires in one of them."""
+    return offsets_world(1, 3, 2), offsets_world(2, 4, 2)

@@ -1,0 +1,93 @@
+"""OFFSET-01 to OFFSET-07, stated over the reader that commits its offsets."""
+
+from model.events import AbortNotification, CompleteNotification, Crash, Effects, Event
+from model.offsets.events import CommitOffsets, Ignored, RestoreOffsets, Seek, SnapshotOffsets
+from model.offsets.offsets import Reader, Remembered
+from model.registry import Registry
+
+OFFSETS = Registry("offsets")
+
+
+@OFFSETS.step("OFFSET-01")
+def offset_01(before: Reader, event: Event, effects: Effects, after: Reader) -> bool:
+    """A snapshot files its offsets and commits nothing; only a completion does."""
+    if type(event) is SnapshotOffsets:
+        filed = Remembered(event.checkpoint, event.offsets)
+        return not effects and after.remembered[-1] == filed and after.newest == event.checkpoint
+    told = any(type(effect) is CommitOffsets for effect in effects)
+    return type(event) is CompleteNotification or (not told and after.committed == before.committed)
+
+
+@OFFSETS.state("OFFSET-02")
+def offset_02(reader: Reader) -> bool:
+    """No more than the bound are remembered, and none by a crashed reader."""
+    if not reader.running:
+        return not reader.remembered
+    return len(reader.remembered) <= reader.remembered_at_most
+
+
+@OFFSETS.step("OFFSET-02")
+def offset_02_oldest(before: Reader, event: Event, effects: Effects, after: Reader) -> bool:
+    """A snapshot forgets the oldest, and only beyond the bound."""
+    if type(event) is not SnapshotOffsets:
+        return True
+    is_full = len(before.remembered) >= before.remembered_at_most
+    kept = before.remembered[1:] if is_full else before.remembered
+    return after.remembered[:-1] == kept
+
+
+@OFFSETS.step("OFFSET-03")
+def offset_03(before: Reader, event: Event, effects: Effects, after: Reader) -> bool:
+    """The offsets of the completed id, and no others, are committed; the older ones go with them."""
+    if type(event) is not CompleteNotification:
+        return True
+    for place, filed in enumerate(before.remembered):
+        if filed.checkpoint == event.checkpoint:
+            told = effects == (CommitOffsets(filed.checkpoint, filed.offsets),)
+            return told and after.committed == filed and after.remembered == before.remembered[place + 1 :]
+    return True
+
+
+@OFFSETS.step("OFFSET-04")
+def offset_04(before: Reader, event: Event, effects: Effects, after: Reader) -> bool:
+    """A completion of an id that is not remembered changes nothing."""
+    if type(event) is not CompleteNotification:
+        return True
+    if any(filed.checkpoint == event.checkpoint for filed in before.remembered):
+        return True
+    return effects == (Ignored(event.checkpoint),) and after == before
+
+
+@OFFSETS.step("OFFSET-05")
+def offset_05(before: Reader, event: Event, effects: Effects, after: Reader) -> bool:
+    """An abort changes nothing."""
+    return type(event) is not AbortNotification or (not effects and after == before)
+
+
+@OFFSETS.step("OFFSET-06")
+def offset_06(before: Reader, event: Event, effects: Effects, after: Reader) -> bool:
+    """A restore goes on at the offsets it is given, whatever was committed; a crash forgets."""
+    if type(event) is Crash:
+        return not effects and not after.running and not after.remembered
+    if type(event) is not RestoreOffsets:
+        return True
+    return effects == (Seek(event.offsets),) and after.running and not after.remembered
+
+
+@OFFSETS.state("OFFSET-07")
+def offset_07(reader: Reader) -> bool:
+    """What is remembered is newer than what was committed, ascending, and no newer than the newest."""
+    below = reader.committed.checkpoint
+    for filed in reader.remembered:
+        if filed.checkpoint <= below:
+            return False
+        below = filed.checkpoint
+    return below <= reader.newest
+
+
+@OFFSETS.step("OFFSET-07")
+def offset_07_forward(before: Reader, event: Event, effects: Effects, after: Reader) -> bool:
+    """What is committed is of a newer checkpoint each time."""
+    if after.committed == before.committed:
+        return True
+    return after.committed.checkpoint > before.committed.checkpoint

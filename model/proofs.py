@@ -1,0 +1,59 @@
+"""The shapes that the proofs go through: channels, tasks and collections of declared sizes.
+
+Ids, offsets, handles and times are symbols and so stand for every value; what is counted here is
+how many of them there are. Fields that a job fixes for good (how many to retain, how many at once)
+are concrete and gone through one by one.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+
+from model.channel.proofs import all_channel_cases, thorough_channel_cases
+from model.checker.prove import Case
+from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.coordinator.proofs.completion import ending_cases, thorough_ending_cases
+from model.coordinator.proofs.coordinator import all_coordinator_cases, thorough_coordinator_cases
+from model.coordinator.proofs.shared_state import all_file_cases, thorough_file_cases
+from model.coordinator.proofs.trigger import beginning_cases, thorough_beginning_cases
+from model.gate.profiles import NEWEST, PROFILES
+from model.gate.proofs.aligned import gate_cases, network_cases
+from model.gate.proofs.modes import mode_cases
+from model.gate.proofs.unaligned import thorough_unaligned_cases
+from model.offsets.proofs import all_offsets_cases
+from model.store.proofs import store_cases
+from model.subtask.proofs import all_subtask_cases
+
+
+def all_cases(*, channels: int = 4) -> Iterator[Case]:
+    """Every case of the published proofs."""
+    for count in range(1, channels + 1):
+        yield from gate_cases(count)
+    for profile in PROFILES.values():
+        if profile is not NEWEST:
+            for count in range(1, min(channels, 3) + 1):
+                yield from gate_cases(count, profile)
+    for count, waiting in ((1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 1), (4, 0), (4, 1)):
+        yield from network_cases(count, waiting)
+    yield from mode_cases(channels)
+    yield from all_channel_cases()
+    for retain, entries in product((1, 2, 3), (0, 1, 2, 3)):
+        if entries <= max(retain, 2):
+            yield from store_cases(retain, entries)
+            for name in ("1.11", "1.14"):
+                yield from store_cases(retain, entries, COORDINATOR_PROFILES[name])
+    yield from all_subtask_cases()
+    yield from all_coordinator_cases()
+    yield from ending_cases()
+    yield from beginning_cases()
+    yield from all_file_cases()
+    yield from all_offsets_cases()
+
+
+def thorough_cases() -> Iterator[Case]:
+    """What a thorough verification proves besides: larger shapes, in every generation."""
+    yield from thorough_unaligned_cases()
+    yield from thorough_channel_cases()
+    yield from thorough_coordinator_cases()
+    yield from thorough_ending_cases()
+    yield from thorough_beginning_cases()
+    yield from thorough_file_cases()

@@ -1,0 +1,64 @@
+"""Every rule as a predicate over the model: `PROPERTIES` in the order of the rule index.
+
+A rule may be stated by several predicates (a step and the state that makes it inductive). They are
+read three ways: evaluated by the explorer, read symbolically by the prover, and used to tell which
+rule a wrong step breaks.
+"""
+
+from model.channel.properties import CHANNEL, EXCHANGE
+from model.coordinator.properties.coordinator import COORDINATOR
+from model.coordinator.properties.generations import COORDINATOR_GENERATIONS
+from model.coordinator.properties.job import COORDINATOR_LIFE
+from model.coordinator.properties.requests import COORDINATOR_TURNS
+from model.coordinator.properties.store import COORDINATOR_STORE
+from model.coordinator.properties.subsumption import SUBSUMPTION
+from model.dataflow.properties import DATAFLOW
+from model.gate.properties.aligned import GATE, NETWORK
+from model.gate.properties.alternating import PASSAGE
+from model.gate.properties.buffering import BUFFER
+from model.gate.properties.tracking import TRACKER
+from model.gate.properties.two_threads import THREADS
+from model.gate.properties.unaligned import UNALIGNED_GATE
+from model.offsets.properties import OFFSETS
+from model.registry import Property
+from model.sink.properties import SINK
+from model.source.properties import SOURCE
+from model.store.properties import STORE
+from model.subtask.properties.generations import SUBTASK_GENERATIONS
+from model.subtask.properties.subtask import SUBTASK
+
+__all__ = ["PROPERTIES", "Property", "of_component"]
+
+PROPERTIES: tuple[Property, ...] = tuple(
+    found
+    for registry in (
+        GATE,
+        NETWORK,
+        BUFFER,
+        TRACKER,
+        UNALIGNED_GATE,
+        PASSAGE,
+        THREADS,
+        CHANNEL,
+        EXCHANGE,
+        SUBTASK,
+        SUBTASK_GENERATIONS,
+        SOURCE,
+        COORDINATOR,
+        COORDINATOR_GENERATIONS,
+        COORDINATOR_LIFE,
+        COORDINATOR_STORE,
+        COORDINATOR_TURNS,
+        SUBSUMPTION,
+        STORE,
+        SINK,
+        OFFSETS,
+        DATAFLOW,
+    )
+    for found in registry.properties
+)
+
+
+def of_component(component: str) -> tuple[Property, ...]:
+    """The properties of one component."""
+    return tuple(found for found in PROPERTIES if found.component == component)

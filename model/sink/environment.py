@@ -1,0 +1,85 @@
+"""The closed model of the transactional sink; spec/models/SinkModel.tla tells the same of one coordinator.
+
+The environment remembers the newest snapshot, the newest completed id, and how often the task ended.
+"""
+
+from collections.abc import Iterator
+
+from model.checker.closed_model import Environment, World
+from model.events import NONE, AbortNotification, Close, CompleteNotification, Crash, Event
+from model.sink import two_phase_commit
+from model.sink.events import (
+    FailingCompletion,
+    FailingRestore,
+    Finish,
+    Restore,
+    SnapshotRequest,
+    WriteRequest,
+)
+from model.sink.two_phase_commit import NEWEST_SINK, SINK_PROFILES, Sink, SinkProfile
+from model.steps import step_of
+
+
+def sink_world(ids: int, ends: int, profile: SinkProfile = NEWEST_SINK) -> World:
+    """Snapshots with growing ids; only completed ones are notified; restores take the latest completed.
+
+    A completion may go unnoticed: its notification is lost, and the restore is from it all the same. The
+    task ends so often, by a crash, a failing commit or because it is over.
+    """
+
+    def allows(environment: Environment, event: Event) -> Environment | None:
+        taken, completed, ended = environment
+        if type(event) is SnapshotRequest:
+            return (event.checkpoint, completed, ended) if event.checkpoint > taken else None
+        if type(event) is CompleteNotification:
+            return (taken, max(completed, event.checkpoint), ended) if event.checkpoint <= taken else None
+        if type(event) is FailingCompletion:
+            fits = event.checkpoint <= taken and ended < ends
+            return (taken, max(completed, event.checkpoint), ended + 1) if fits else None
+        if type(event) is Restore or type(event) is FailingRestore:
+            if event.checkpoint < completed > 0:
+                return None
+            restored = max(event.checkpoint, completed)
+            return (restored if type(event) is Restore else taken, restored, ended)
+        closes = type(event) is Finish and not profile.waits_at_the_end
+        if type(event) is Crash or type(event) is Close or closes:
+            return (taken, completed, ended + 1) if ended < ends else None
+        return environment
+
+    older = "" if profile is NEWEST_SINK else f", {profile.name}"
+    return World(
+        f"sink, ids to {ids}, {ends} ends{older}",
+        "sink",
+        two_phase_commit.new_sink(profile),
+        (0, 0, 0),
+        lambda state: _offers(state, ids),
+        allows,
+        step_of("sink"),
+    )
+
+
+def _offers(state: Sink, ids: int) -> Iterator[tuple[str, Event]]:
+    if not state.running:
+        for checkpoint in (NONE, *(taken.checkpoint for taken in state.snapshots)):
+            yield "Restore", Restore(checkpoint)
+        for taken in state.snapshots:
+            for filed in taken.pending:
+                yield "RestoreFailing", FailingRestore(taken.checkpoint, filed.transaction)
+        return
+    if not state.finished:
+        yield "Write", WriteRequest(0)
+        yield "Finish", Finish()
+    for checkpoint in range(1, ids + 1):
+        yield "Snapshot", SnapshotRequest(checkpoint)
+        yield "NotifyComplete", CompleteNotification(checkpoint)
+        yield "NotifyAbort", AbortNotification(checkpoint, NONE)
+        for filed in state.pending:
+            if filed.checkpoint <= checkpoint:
+                yield "NotifyCompleteFailing", FailingCompletion(checkpoint, filed.transaction)
+    yield "Close", Close()
+    yield "Crash", Crash()
+
+
+def sink_worlds() -> tuple[World, ...]:
+    """Every rule of the sink fires in one of them."""
+    return sink_world(3, 1), sink_world(2, 2), sink_world(2, 1, SINK_PROFILES["1.9"])

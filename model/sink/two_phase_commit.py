@@ -1,0 +1,189 @@
+"""A transactional sink: two-phase commit over checkpoints. Rules SINK-01 to SINK-10.
+
+Records go to one open transaction. A snapshot pre-commits it and files it under the checkpoint; the
+notification of a completed checkpoint commits all that is filed up to its id. Notifications can be
+lost, so a restore commits again what the restored snapshot holds as pre-committed.
+
+The state also holds what outlives a crash: the snapshots, and the external system's transactions.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from model.events import NONE, Effects, Rules, Step
+from model.sink.events import AbortTransaction, Begin, Commit, CommitFailed, PreCommit, Write
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SinkProfile:
+    """The switches of one generation of sinks. There is one object of each, and states refer to it."""
+
+    name: str
+    """As the wire calls it: the first release of the generation."""
+    waits_at_the_end: bool = True
+    """After the end of its input a sink waits for the checkpoint that commits its last transaction; else
+    the end closes it, and what it has written since its last snapshot is lost."""
+
+    def __repr__(self) -> str:
+        return f"Flink {self.name}"
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        """The one object of that name, also in another process."""
+        return _profile_of, (self.name,)
+
+
+NEWEST_SINK = SinkProfile("1.14")
+SINK_PROFILES: Mapping[str, SinkProfile] = {
+    profile.name: profile for profile in (SinkProfile("1.9", waits_at_the_end=False), NEWEST_SINK)
+}
+
+
+def _profile_of(name: str) -> SinkProfile:
+    return SINK_PROFILES[name]
+
+
+class Filed(NamedTuple):
+    """A pre-committed transaction and the checkpoint it belongs to."""
+
+    checkpoint: int
+    transaction: int
+
+
+class SinkSnapshot(NamedTuple):
+    """What the sink put into one checkpoint."""
+
+    checkpoint: int
+    open: int
+    """The transaction opened at the snapshot, -1 if the sink had finished."""
+    pending: tuple[Filed, ...]
+
+
+class Sink(NamedTuple):
+    """A sink and the durable things it relies on."""
+
+    running: bool
+    """Not crashed."""
+    finished: bool
+    """The end of the input was seen."""
+    open: int
+    """The transaction that takes the writes, -1 for none."""
+    pending: tuple[Filed, ...]
+    """Pre-committed transactions, in the order of filing."""
+    next_transaction: int
+    """Durable: ids count up and are never used twice."""
+    committed: tuple[int, ...]
+    """Durable: the visible transactions, ascending."""
+    snapshots: tuple[SinkSnapshot, ...]
+    """Durable: ascending by checkpoint."""
+    profile: SinkProfile = NEWEST_SINK
+
+
+def new_sink(profile: SinkProfile = NEWEST_SINK) -> Sink:
+    """A running sink with transaction 1 open."""
+    return Sink(True, False, 1, (), 2, (), (), profile)
+
+
+def on_write(sink: Sink, value: int) -> Step[Sink]:
+    """A record reaches the sink."""
+    return Step(sink, (Write(sink.open, value),), ("SINK-01",))
+
+
+def on_snapshot(sink: Sink, checkpoint: int) -> Step[Sink]:
+    """The sink's subtask takes its snapshot: pre-commit, file, open the next."""
+    effects: Effects = ()
+    if sink.open != NONE:
+        effects = (PreCommit(sink.open),)
+        sink = sink._replace(open=NONE, pending=(*sink.pending, Filed(checkpoint, sink.open)))
+    if sink.finished:
+        rules: Rules = ("SINK-07",)
+    else:
+        rules = ("SINK-02", "SINK-08")
+        sink, begun = begin(sink)
+        effects = (*effects, *begun)
+    taken = SinkSnapshot(checkpoint, sink.open, sink.pending)
+    return Step(sink._replace(snapshots=(*sink.snapshots, taken)), effects, rules)
+
+
+def on_notify_complete(sink: Sink, checkpoint: int, fails: int = NONE) -> Step[Sink]:
+    """A checkpoint is complete: commit what is filed up to its id; the commit of `fails` throws."""
+    ready = tuple(filed for filed in sink.pending if filed.checkpoint <= checkpoint)
+    if not ready:
+        return Step(sink, (), ("SINK-04",))
+    kept = tuple(filed for filed in sink.pending if filed.checkpoint > checkpoint)
+    done = tuple(filed for filed in ready if filed.transaction != fails)
+    sink = sink._replace(pending=kept, committed=with_committed(sink.committed, done))
+    effects = tuple(tried(filed.transaction, fails) for filed in ready)
+    if len(done) == len(ready):
+        return Step(sink, effects, ("SINK-03",))
+    closed = on_close(sink)  # the failure is the task's
+    return Step(closed.state, (*effects, *closed.effects), ("SINK-03", "SINK-10", "SINK-09"))
+
+
+def on_notify_abort(sink: Sink, checkpoint: int, completed: int = NONE) -> Step[Sink]:
+    """A checkpoint was aborted: what was filed under it stays for a later one."""
+    return Step(sink, (), ("SINK-05",))
+
+
+def on_finish(sink: Sink) -> Step[Sink]:
+    """The input has ended."""
+    if not sink.profile.waits_at_the_end:
+        return on_close(sink)
+    return Step(sink._replace(finished=True), (), ("SINK-07",))
+
+
+def on_crash(sink: Sink) -> Step[Sink]:
+    """Everything volatile is lost."""
+    return Step(sink._replace(running=False, finished=False, open=NONE, pending=()), (), ("SINK-06",))
+
+
+def on_close(sink: Sink) -> Step[Sink]:
+    """The task is over: only the open transaction is given up, what is filed belongs to its checkpoint."""
+    effects: Effects = () if sink.open == NONE else (AbortTransaction(sink.open),)
+    return Step(on_crash(sink).state, effects, ("SINK-09",))
+
+
+def on_restore(sink: Sink, checkpoint: int, fails: int = NONE) -> Step[Sink]:
+    """The sink restarts from its snapshot under `checkpoint`, or from the beginning (-1).
+
+    A commit that throws, that of `fails`, ends the restore: another one has to follow.
+    """
+    effects: Effects = ()
+    snapshots: tuple[SinkSnapshot, ...] = ()
+    for taken in sink.snapshots:
+        if taken.checkpoint <= checkpoint:
+            snapshots = (*snapshots, taken)
+        if taken.checkpoint == checkpoint:
+            for place, filed in enumerate(taken.pending):
+                if filed.transaction == fails:
+                    done = taken.pending[:place]
+                    sink = sink._replace(committed=with_committed(sink.committed, done))
+                    effects = (*(Commit(before.transaction) for before in done), CommitFailed(fails))
+                    return Step(sink, effects, ("SINK-10",))
+            effects = tuple(Commit(filed.transaction) for filed in taken.pending)
+            if taken.open != NONE:
+                effects = (*effects, AbortTransaction(taken.open))
+            sink = sink._replace(committed=with_committed(sink.committed, taken.pending))
+    sink, begun = begin(sink._replace(running=True, snapshots=snapshots))
+    return Step(sink, (*effects, *begun), ("SINK-06", "SINK-08"))
+
+
+def begin(sink: Sink) -> tuple[Sink, Effects]:
+    """Open the next transaction (SINK-01)."""
+    opened = sink.next_transaction
+    return sink._replace(open=opened, next_transaction=opened + 1), (Begin(opened),)
+
+
+def tried(transaction: int, fails: int) -> Commit | CommitFailed:
+    """What comes of a commit (SINK-10)."""
+    return CommitFailed(transaction) if transaction == fails else Commit(transaction)
+
+
+def with_committed(committed: tuple[int, ...], filed: tuple[Filed, ...]) -> tuple[int, ...]:
+    """The committed transactions with those of `filed` among them, ascending, each once."""
+    for entry in filed:
+        if not any(known == entry.transaction for known in committed):
+            before = tuple(known for known in committed if known < entry.transaction)
+            after = tuple(known for known in committed if known > entry.transaction)
+            committed = (*before, entry.transaction, *after)
+    return committed

@@ -1,0 +1,59 @@
+"""The closed model of a source's task; spec/models/SourceModel.tla is the same system."""
+
+from collections.abc import Iterator
+
+from model.checker.closed_model import Environment, World
+from model.events import Event, Status
+from model.source import source_task
+from model.source.events import Ended, Induce, TriggerArrives
+from model.source.source_task import (
+    FUNCTION,
+    NEWEST_SOURCE,
+    PLAIN,
+    READER,
+    SOURCE_PROFILES,
+    Source,
+    SourceProfile,
+)
+from model.steps import step_of
+
+_NAMES = {PLAIN: "source", FUNCTION: "externally induced function", READER: "externally induced reader"}
+
+
+def source_world(ids: int, external: int, profile: SourceProfile = NEWEST_SOURCE) -> World:
+    """Triggers, hooks and ends of every id from 1 to `ids`, at any time; the task stops and runs."""
+
+    def offers(source: Source) -> Iterator[tuple[str, Event]]:
+        yield "Status", Status(not source.running)
+        for checkpoint in range(1, ids + 1):
+            yield "TriggerArrives", TriggerArrives(checkpoint)
+            yield "TriggerArrives", TriggerArrives(checkpoint, here=False)
+            yield "Ended", Ended(checkpoint)
+            if external != PLAIN:
+                yield "Induce", Induce(checkpoint)
+
+    return World(
+        f"{_NAMES[external]} of {profile!r}, ids to {ids}",
+        "source",
+        source_task.new_source(external, profile),
+        (),
+        offers,
+        _anything,
+        step_of("source"),
+    )
+
+
+def source_worlds() -> tuple[World, ...]:
+    """Every kind of source, in each generation that makes a difference for it."""
+    older = SOURCE_PROFILES["1.10"]
+    return (
+        source_world(1, PLAIN),
+        source_world(2, FUNCTION),
+        source_world(3, READER),
+        source_world(2, FUNCTION, older),
+        source_world(2, READER, older),
+    )
+
+
+def _anything(environment: Environment, event: Event) -> Environment:
+    return environment

@@ -1,0 +1,102 @@
+"""SUB-06 to SUB-09, stated over the completed-checkpoint store."""
+
+from model.coordinator.events import DiscardCheckpoint
+from model.events import Effects, Event
+from model.registry import Registry
+from model.store.events import Add, Latest, LatestRequest, Subsumed
+from model.store.store import CHECKPOINT, STOP, Entry, Store
+
+STORE = Registry("store")
+
+
+@STORE.step("SUB-06")
+def sub_06(before: Store, event: Event, effects: Effects, after: Store) -> bool:
+    """The list is in the order of adding, its last element the one added, and the latest."""
+    if type(event) is LatestRequest:
+        return effects == (Latest(before.entries[-1].checkpoint if before.entries else -1),)
+    if type(event) is not Add:
+        return True
+    added = Entry(event.checkpoint, event.type)
+    return bool(after.entries) and after.entries[-1] == added and _keeps_order(before, after)
+
+
+@STORE.step("SUB-07")
+def sub_07(before: Store, event: Event, effects: Effects, after: Store) -> bool:
+    """More than the retained number stay only if none of the rest may go; nothing goes needlessly."""
+    if type(event) is not Add or not before.profile.protects_the_last:
+        return True
+    entries = (*before.entries, Entry(event.checkpoint, event.type))
+    free = tuple(place for place in range(len(entries)) if not _is_protected(entries, place))
+    gone = len(entries) - len(after.entries)
+    surplus = max(0, len(entries) - before.retain)
+    oldest = free[: min(surplus, len(free))]
+    return gone == len(oldest) and after.entries == tuple(
+        entry for place, entry in enumerate(entries) if place not in oldest
+    )
+
+
+@STORE.step("SUB-08")
+def sub_08(before: Store, event: Event, effects: Effects, after: Store) -> bool:
+    """The newest checkpoint survives every addition but that of a stop-with-savepoint."""
+    if type(event) is not Add or not before.profile.protects_the_last or event.type == STOP:
+        return True
+    newest = _newest_checkpoint((*before.entries, Entry(event.checkpoint, event.type)))
+    return newest is None or any(entry == newest for entry in after.entries)
+
+
+@STORE.step("SUB-09")
+def sub_09(before: Store, event: Event, effects: Effects, after: Store) -> bool:
+    """Dropped checkpoints are deleted in order, the highest is reported; savepoints are left alone."""
+    if type(event) is not Add:
+        return True
+    entries = (*before.entries, Entry(event.checkpoint, event.type))
+    dropped = tuple(
+        entry.checkpoint
+        for entry in entries
+        if entry.type == CHECKPOINT and not any(kept.checkpoint == entry.checkpoint for kept in after.entries)
+    )
+    deleted = tuple(DiscardCheckpoint(checkpoint) for checkpoint in dropped)
+    if not before.profile.tells_of_subsumed:
+        return effects == deleted
+    if not dropped:
+        return not effects
+    return effects[:-1] == deleted and effects[-1] == Subsumed(max(dropped))
+
+
+@STORE.step("SUB-10")
+def sub_10(before: Store, event: Event, effects: Effects, after: Store) -> bool:
+    """Older stores keep the ones added last, whatever they are (FLINK-21351)."""
+    if type(event) is not Add or before.profile.protects_the_last:
+        return True
+    entries = (*before.entries, Entry(event.checkpoint, event.type))
+    return after.entries == entries[-before.retain :]
+
+
+@STORE.state("SUB-07")
+def sub_07_bound(store: Store) -> bool:
+    """Over the retained number only what is protected stays: the last and the newest checkpoint."""
+    return len(store.entries) <= max(store.retain, 2)
+
+
+def _keeps_order(before: Store, after: Store) -> bool:
+    position = 0
+    for entry in before.entries:
+        if position < len(after.entries) - 1 and after.entries[position] == entry:
+            position += 1
+    return position == len(after.entries) - 1
+
+
+def _is_protected(entries: tuple[Entry, ...], place: int) -> bool:
+    if place == len(entries) - 1:
+        return True
+    if entries[-1].type == STOP:
+        return False
+    is_checkpoint = entries[place].type == CHECKPOINT
+    return is_checkpoint and not any(later.type == CHECKPOINT for later in entries[place + 1 :])
+
+
+def _newest_checkpoint(entries: tuple[Entry, ...]) -> Entry | None:
+    for entry in reversed(entries):
+        if entry.type == CHECKPOINT:
+            return entry
+    return None

@@ -1,0 +1,74 @@
+"""The closed models of a subtask's snapshot steps, one for each generation that behaves differently.
+
+The same environment stands in TLA+ (spec/models/SubtaskModel.tla).
+"""
+
+from collections.abc import Iterator
+
+from model.checker.closed_model import Environment, World
+from model.events import ASYNC_EXCEPTION, NONE, AbortNotification, Close, CompleteNotification, Event, Status
+from model.steps import step_of
+from model.subtask import subtask
+from model.subtask.events import AbortOnBarrier, AsyncDone, AsyncFailed, Checkpoint, SubsumedNotification
+from model.subtask.profiles import DISTINCT, NEWEST_TASK, TASK_PROFILES, TaskProfile
+from model.subtask.subtask import Subtask
+
+CAUSE = "IO_EXCEPTION"
+"""A reason that a failure names itself."""
+
+
+def subtask_world(
+    ids: int, remembered_at_most: int, profile: TaskProfile = NEWEST_TASK, *, breaks: bool = True
+) -> World:
+    """Anything may come at any time, for every id from 1 to `ids`, until the task has failed.
+
+    Where triggers are not ordered, no id is triggered while its asynchronous part runs. `breaks`: also the
+    synchronous part of a snapshot may throw, after which nothing comes.
+    """
+    start = subtask.new_subtask(remembered_at_most, profile)
+
+    def offers(state: Subtask) -> Iterator[tuple[str, Event]]:
+        if state.failed:
+            return
+        yield "Status", Status(not state.task_runs)
+        yield "Close", Close()
+        for checkpoint in range(1, ids + 1):
+            if profile.orders_triggers or checkpoint not in state.running:
+                yield "Checkpoint", Checkpoint(checkpoint)
+                if breaks:
+                    yield "Checkpoint", Checkpoint(checkpoint, fails=True)
+            yield "AbortOnBarrier", AbortOnBarrier(checkpoint, "SUBSUMED")
+            yield "CompleteNotification", CompleteNotification(checkpoint)
+            yield "SubsumedNotification", SubsumedNotification(checkpoint)
+            yield "AsyncDone", AsyncDone(checkpoint)
+            for reason in (ASYNC_EXCEPTION, CAUSE):
+                yield "AsyncFailed", AsyncFailed(checkpoint, reason)
+            for completed in (NONE, *range(1, ids + 1)):
+                yield "AbortNotification", AbortNotification(checkpoint, completed)
+
+    return World(
+        f"subtask of {profile!r}, ids to {ids}, remembering {remembered_at_most}",
+        "subtask",
+        start._replace(remembered_at_most=remembered_at_most),
+        (),
+        offers,
+        _anything,
+        step_of("subtask"),
+        toured=start.remembered_at_most == remembered_at_most,
+    )
+
+
+def _anything(environment: Environment, event: Event) -> Environment:
+    return environment
+
+
+def subtask_worlds() -> tuple[World, ...]:
+    """Those that are explored, toured and mutated: memories that fill up, and every other generation."""
+    older = [profile for profile in DISTINCT if profile is not NEWEST_TASK]
+    return (
+        subtask_world(3, 2, breaks=False),
+        subtask_world(3, 1, breaks=False),
+        subtask_world(2, 1),
+        *(subtask_world(2, profile.remembers or 1, profile) for profile in older),
+        subtask_world(3, 2, TASK_PROFILES["1.11"], breaks=False),
+    )

@@ -1,0 +1,74 @@
+"""The proofs of a subtask's snapshot steps: any ids, for every generation that behaves differently."""
+
+from collections.abc import Iterator
+from itertools import product
+
+import z3
+
+from model.checker.prove import Case
+from model.checker.symbolic import int_term, symbolic_like
+from model.events import AbortNotification, Close, CompleteNotification, Event, Status
+from model.steps import step_of
+from model.subtask import subtask
+from model.subtask.events import AbortOnBarrier, AsyncDone, AsyncFailed, Checkpoint, SubsumedNotification
+from model.subtask.profiles import NEWEST_TASK, TASK_PROFILES, TaskProfile
+from model.subtask.subtask import Subtask
+
+
+def subtask_cases(
+    aborted: int, running: int, bound: int, profile: TaskProfile = NEWEST_TASK
+) -> Iterator[Case]:
+    """A subtask that remembers so many aborts while so many snapshots run."""
+    shape = subtask.new_subtask(bound, profile)._replace(aborted=(0,) * aborted, running=(0,) * running)
+    state: Subtask = symbolic_like(shape, "subtask")._replace(remembered_at_most=bound, failed=False)
+    if not profile.orders_triggers:
+        state = state._replace(last=shape.last)
+    if not profile.completes_in_order:
+        state = state._replace(completed=shape.completed)
+    if not profile.infers_aborts:
+        state = state._replace(highest_aborted=shape.highest_aborted)
+    for event in (
+        Checkpoint(0),
+        AbortOnBarrier(0, "SUBSUMED"),
+        AbortNotification(0, 0),
+        CompleteNotification(0),
+        SubsumedNotification(0),
+        AsyncDone(0),
+        AsyncFailed(0),
+        AsyncFailed(0, "IO_EXCEPTION"),
+        Status(True),
+        Close(),
+    ):
+        asked: Event = symbolic_like(event, "event")
+        yield Case(
+            "subtask",
+            f"{profile!r}, {aborted} aborts remembered, {running} snapshots running, {event.kind}",
+            state,
+            asked,
+            step_of("subtask"),
+            (*_aborts_differ(state), *_starts_once(state, asked)),
+        )
+
+
+def _aborts_differ(state: Subtask) -> tuple[z3.BoolRef, ...]:
+    return (z3.Distinct(*(int_term(known) for known in state.aborted)),) if len(state.aborted) > 1 else ()
+
+
+def _starts_once(state: Subtask, event: Event) -> tuple[z3.BoolRef, ...]:
+    """Where triggers are not ordered, no id is triggered while its asynchronous part runs."""
+    if type(event) is not Checkpoint or state.profile.orders_triggers:
+        return ()
+    return tuple(int_term(known) != int_term(event.checkpoint) for known in state.running)
+
+
+def all_subtask_cases() -> Iterator[Case]:
+    """Every case of the published proofs."""
+    for bound in (1, 2):
+        for aborted, running in product(range(bound + 1), (0, 1, 2)):
+            yield from subtask_cases(aborted, running, bound)
+    for profile, aborted in _OLDER:
+        yield from subtask_cases(aborted, 1, 2, TASK_PROFILES[profile])
+
+
+_OLDER = (("1.9", 0), ("1.11", 0), ("1.11", 2), ("1.14", 1), ("1.15", 1))
+"""Each earlier generation, and how many aborts it remembers."""

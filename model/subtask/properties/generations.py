@@ -1,0 +1,144 @@
+"""TASK-11 to TASK-20: what generations of subtasks differ in, and how a subtask ends."""
+
+from model.events import (
+    ASYNC_EXCEPTION,
+    JOB_FAILURE,
+    AbortNotification,
+    Close,
+    CompleteNotification,
+    Effects,
+    Event,
+    Fail,
+    NotifyComplete,
+    NotifySubsumed,
+)
+from model.registry import Registry
+from model.subtask.events import (
+    AsyncFailed,
+    BroadcastBarrier,
+    BroadcastCancel,
+    CancelAsync,
+    Checkpoint,
+    Decline,
+    Snapshot,
+    SubsumedNotification,
+)
+from model.subtask.properties.subtask import is_taken
+from model.subtask.subtask import Subtask
+
+SUBTASK_GENERATIONS = Registry("subtask")
+
+
+@SUBTASK_GENERATIONS.step("TASK-11")
+def task_11(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """Where triggers are not ordered, each is obeyed at once and nothing of it is kept."""
+    if before.profile.orders_triggers:
+        return True
+    if type(event) is Checkpoint and before.task_runs and not event.fails:
+        taken = (BroadcastBarrier(event.checkpoint), Snapshot(event.checkpoint))
+        return effects == taken and after.last == before.last
+    return after.last == before.last
+
+
+@SUBTASK_GENERATIONS.step("TASK-12")
+def task_12(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """Where the coordinator cannot tell of aborts, none is heard and none remembered."""
+    if before.profile.hears_aborts or type(event) is not AbortNotification:
+        return True
+    return not effects and after == before
+
+
+@SUBTASK_GENERATIONS.step("TASK-13")
+def task_13(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """A synchronous part that throws fails the task, after the barrier has left; nothing else does."""
+    fails = type(event) is Checkpoint and event.fails and is_taken(before, event.checkpoint)
+    if type(event) is not Checkpoint or not fails or not before.profile.broken_snapshot_fails:
+        return after.failed == before.failed and not any(type(effect) is Fail for effect in effects)
+    left = len(effects) == 2 and effects[0] == BroadcastBarrier(event.checkpoint)
+    return left and type(effects[1]) is Fail and after.failed
+
+
+@SUBTASK_GENERATIONS.step("TASK-14")
+def task_14(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """Up to 1.10 a synchronous part that throws is declined, after the barrier has left."""
+    if type(event) is not Checkpoint or before.profile.broken_snapshot_fails:
+        return True
+    if not event.fails or not before.task_runs:
+        return True
+    said = (BroadcastBarrier(event.checkpoint), Decline(event.checkpoint, JOB_FAILURE))
+    return effects == said and after == before
+
+
+@SUBTASK_GENERATIONS.step("TASK-15")
+def task_15(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """A failed asynchronous part is declined with the reason that its failure names, where it is passed."""
+    if type(event) is not AsyncFailed or not before.task_runs:
+        return True
+    reason = event.reason if before.profile.declines_with_cause else ASYNC_EXCEPTION
+    ran = any(known == event.checkpoint for known in before.running)
+    return effects == ((Decline(event.checkpoint, reason),) if ran else ())
+
+
+@SUBTASK_GENERATIONS.step("TASK-16")
+def task_16(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """An asynchronous part that fails after its task has stopped is told to nobody; up to 1.10 it is."""
+    if type(event) is not AsyncFailed or before.task_runs:
+        return True
+    ran = any(known == event.checkpoint for known in before.running)
+    if before.profile.stopped_says_nothing or not ran:
+        return not effects
+    return len(effects) == 1 and type(effects[0]) is Decline
+
+
+@SUBTASK_GENERATIONS.step("TASK-17")
+def task_17(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """Up to 1.13 each completion is told, in whichever order they come, and none with an abort."""
+    if before.profile.completes_in_order:
+        return True
+    told = tuple(effect for effect in effects if type(effect) is NotifyComplete)
+    if type(event) is not CompleteNotification or not before.task_runs:
+        return not told and after.completed == before.completed
+    return effects == (NotifyComplete(event.checkpoint),) and after == before
+
+
+@SUBTASK_GENERATIONS.step("TASK-18")
+def task_18(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """Since 1.15 the operators of a running task are told of a dropped checkpoint."""
+    if type(event) is not SubsumedNotification:
+        return not any(type(effect) is NotifySubsumed for effect in effects)
+    heard = before.task_runs and before.profile.hears_subsumed
+    return effects == ((NotifySubsumed(event.checkpoint),) if heard else ()) and after == before
+
+
+@SUBTASK_GENERATIONS.step("TASK-19")
+def task_19(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """Since 1.17 the highest abort is kept, and an id far below it counts as aborted."""
+    if not before.profile.infers_aborts:
+        return after.highest_aborted == before.highest_aborted
+    if type(event) is AbortNotification:
+        remembered = any(known == event.checkpoint for known in after.aborted)
+        return not remembered or after.highest_aborted >= event.checkpoint
+    if after.highest_aborted != before.highest_aborted:
+        return False
+    if type(event) is not Checkpoint or not before.task_runs or event.checkpoint <= before.last:
+        return True
+    if event.checkpoint + before.remembered_at_most >= before.highest_aborted:
+        return True
+    return effects == (BroadcastCancel(event.checkpoint),) and after.running == before.running
+
+
+@SUBTASK_GENERATIONS.state("TASK-19")
+def task_19_highest(subtask: Subtask) -> bool:
+    """No remembered abort is above the highest."""
+    return not subtask.profile.infers_aborts or all(
+        known <= subtask.highest_aborted for known in subtask.aborted
+    )
+
+
+@SUBTASK_GENERATIONS.step("TASK-20")
+def task_20(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """A task that is gone stops what still runs for it, and has nothing more to say of that."""
+    if type(event) is not Close:
+        return True
+    stopped = tuple(CancelAsync(known) for known in before.running)
+    return effects == stopped and after == before._replace(task_runs=False, running=())

@@ -1,0 +1,190 @@
+"""TASK-01 to TASK-10, stated over one subtask; `subtask_generations` holds those that came or went."""
+
+from model.events import (
+    ASYNC_EXCEPTION,
+    TASK_NOT_READY,
+    AbortNotification,
+    CompleteNotification,
+    Effects,
+    Event,
+    NotifyAbort,
+    NotifyComplete,
+)
+from model.registry import Registry
+from model.subtask.events import (
+    AbortOnBarrier,
+    Acknowledge,
+    AsyncDone,
+    AsyncFailed,
+    BroadcastBarrier,
+    BroadcastCancel,
+    CancelAsync,
+    Checkpoint,
+    Decline,
+    Snapshot,
+)
+from model.subtask.subtask import Subtask
+
+SUBTASK = Registry("subtask")
+
+
+@SUBTASK.step("TASK-01")
+def task_01(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """A barrier is sent with a snapshot behind it, for a newer id only, and never elsewhere."""
+    sent = any(type(effect) is BroadcastBarrier or type(effect) is Snapshot for effect in effects)
+    if type(event) is Checkpoint and is_far_below(before, event.checkpoint):
+        return True  # TASK-19
+    if type(event) is not Checkpoint or not is_taken(before, event.checkpoint):
+        return not sent
+    if event.fails:  # TASK-13, TASK-14
+        return effects[0] == BroadcastBarrier(event.checkpoint) and after.running == before.running
+    expected = (BroadcastBarrier(event.checkpoint), Snapshot(event.checkpoint))
+    return effects == expected and after.running == ascending(before.running, event.checkpoint)
+
+
+def is_taken(before: Subtask, checkpoint: int) -> bool:
+    """A trigger of that id has to be obeyed."""
+    if not before.task_runs or not before.profile.orders_triggers:
+        return before.task_runs  # TASK-10, TASK-11
+    if checkpoint <= before.last or any(known == checkpoint for known in before.aborted):
+        return False  # TASK-02, TASK-03
+    return not is_far_below(before, checkpoint)
+
+
+def is_far_below(before: Subtask, checkpoint: int) -> bool:
+    """Its abort may have been forgotten (TASK-19)."""
+    return before.profile.infers_aborts and checkpoint + before.remembered_at_most < before.highest_aborted
+
+
+def ascending(ids: tuple[int, ...], new: int) -> tuple[int, ...]:
+    """The ids and one more between those that are below it and those above."""
+    below = tuple(known for known in ids if known <= new)
+    return (*below, new, *(known for known in ids if known > new))
+
+
+@SUBTASK.step("TASK-02")
+def task_02(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """An id not above the last has no effect; a remembered abort of it is forgotten."""
+    if type(event) is not Checkpoint or not before.task_runs or not before.profile.orders_triggers:
+        return True
+    if event.checkpoint > before.last:
+        return True
+    aborted = tuple(known for known in before.aborted if known != event.checkpoint)
+    return not effects and after == before._replace(aborted=aborted)
+
+
+@SUBTASK.state("TASK-02")
+def task_02_last(subtask: Subtask) -> bool:
+    """No snapshot runs for an id above the last one triggered; running ids ascend."""
+    in_order = all(left < right for left, right in zip(subtask.running, subtask.running[1:], strict=False))
+    below = all(known <= subtask.last for known in subtask.running)
+    return in_order and (below or not subtask.profile.orders_triggers)
+
+
+@SUBTASK.step("TASK-03")
+def task_03(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """A trigger of an aborted id sends a cancellation and nothing else."""
+    if type(event) is not Checkpoint or not before.task_runs or event.checkpoint <= before.last:
+        return True
+    if not any(known == event.checkpoint for known in before.aborted):
+        return True
+    forgotten = not any(known == event.checkpoint for known in after.aborted)
+    return effects == (BroadcastCancel(event.checkpoint),) and forgotten and after.last == event.checkpoint
+
+
+@SUBTASK.step("TASK-04")
+def task_04(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """An abort at the gate: decline, then cancel downstream; the last id rises, old aborts go."""
+    if type(event) is not AbortOnBarrier:
+        return True
+    said = (Decline(event.checkpoint, event.reason), BroadcastCancel(event.checkpoint))
+    if not before.profile.orders_triggers:
+        return effects == said and after == before
+    first = len(before.aborted) - len(after.aborted)
+    gone, kept = before.aborted[:first], before.aborted[first:]
+    pruned = after.aborted == kept and all(known < after.last for known in gone)
+    stopped = not kept or kept[0] >= after.last
+    return effects == said and after.last == max(before.last, event.checkpoint) and pruned and stopped
+
+
+@SUBTASK.step("TASK-05")
+def task_05(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """A running snapshot of the id is stopped; else a future one is remembered; operators hear it."""
+    if type(event) is not AbortNotification or not before.task_runs or not before.profile.hears_aborts:
+        return True
+    told = bool(effects) and effects[-1] == NotifyAbort(event.checkpoint)
+    stopped = any(effect == CancelAsync(event.checkpoint) for effect in effects)
+    if any(known == event.checkpoint for known in before.running):
+        gone = not any(known == event.checkpoint for known in after.running)
+        return told and stopped and gone and after.aborted == before.aborted
+    remembered = any(known == event.checkpoint for known in after.aborted)
+    return told and not stopped and (remembered or event.checkpoint <= before.last)
+
+
+@SUBTASK.step("TASK-06")
+def task_06(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """The task hears of completions in ascending order, each once, before a newer abort."""
+    if not before.profile.completes_in_order:
+        return True  # TASK-17
+    told = tuple(effect for effect in effects if type(effect) is NotifyComplete)
+    news = before.completed
+    if type(event) is CompleteNotification:
+        news = event.checkpoint
+    elif type(event) is AbortNotification:
+        news = event.completed
+    if news <= before.completed:
+        return not told and after.completed == before.completed
+    if not before.task_runs:
+        return not effects and after.completed == news
+    return told == (NotifyComplete(news),) and effects[0] == told[0] and after.completed == news
+
+
+@SUBTASK.step("TASK-07")
+def task_07(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """An acknowledgement is sent for a running snapshot that ended well, and only then."""
+    if type(event) is not AsyncDone:
+        return not any(type(effect) is Acknowledge for effect in effects)
+    if not any(known == event.checkpoint for known in before.running):
+        return not effects and after == before
+    gone = not any(known == event.checkpoint for known in after.running)
+    return effects == (Acknowledge(event.checkpoint),) and gone
+
+
+@SUBTASK.step("TASK-08")
+def task_08(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """A running snapshot that fails is declined once; another is nobody's business."""
+    if type(event) is not AsyncFailed:
+        return True
+    if not any(known == event.checkpoint for known in before.running):
+        return not effects and after == before
+    gone = not any(known == event.checkpoint for known in after.running)
+    if not before.task_runs or event.reason != ASYNC_EXCEPTION:  # TASK-16, TASK-15
+        return gone and len(effects) <= 1
+    return effects == (Decline(event.checkpoint, ASYNC_EXCEPTION),) and gone
+
+
+@SUBTASK.state("TASK-09")
+def task_09(subtask: Subtask) -> bool:
+    """No more aborts are remembered than allowed."""
+    return len(subtask.aborted) <= subtask.remembered_at_most
+
+
+@SUBTASK.step("TASK-09")
+def task_09_forgets_the_first(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """An abort that is remembered joins at the end; over the bound the first one goes, and no other."""
+    if type(event) is not AbortNotification or not before.task_runs or not before.profile.hears_aborts:
+        return True
+    known = any(told == event.checkpoint for told in (*before.aborted, *before.running))
+    grown = before.aborted
+    if event.checkpoint > before.last and not known:
+        grown = (*before.aborted, event.checkpoint)
+    return after.aborted == grown[max(0, len(grown) - before.remembered_at_most) :]
+
+
+@SUBTASK.step("TASK-10")
+def task_10(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """A trigger on a task that does not run is declined and changes nothing."""
+    if type(event) is not Checkpoint or before.task_runs:
+        return True
+    refused = (BroadcastCancel(event.checkpoint), Decline(event.checkpoint, TASK_NOT_READY))
+    return effects == refused and after == before
