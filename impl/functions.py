@@ -22,8 +22,8 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from impl.columns import Keys, Rows
-from impl.plan import Row
+from impl.batches import Keys, Rows
+from impl.graph.plan import Row
 from impl.state import KeyedStateBackend, OperatorStateStore
 
 

@@ -25,16 +25,16 @@ from impl.connectors.parquet_sink import ParquetOutput
 from impl.connectors.postgres_sink import PostgresOutput
 from impl.connectors.sqlite_sink import SqliteOutput
 from impl.faults import KILL_EXECUTOR, KILL_SERVER, FaultPlan
+from impl.graph.plan import Edge, Plan, Role, Stage
+from impl.graph.topology import require_runnable, require_stage
 from impl.output_lock import locked
-from impl.plan import Edge, Plan, Role, Stage
 from impl.running import RunningJob
 from impl.savepoints import REQUESTS, Savepoint, SavepointDesk
 from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, Start
 from impl.spark.runtime import run_job
 from impl.spark.session import spark_session
-from impl.spark.sources import CsvInput, Input, JsonLinesInput, ParquetInput, RateInput
+from impl.spark.worker.sources import CsvInput, Input, JsonLinesInput, ParquetInput, RateInput
 from impl.streams import ConnectedStreams, End, KeyedStream, Stream
-from impl.topology import require_runnable, require_stage
 
 __all__ = [
     "ConnectedStreams",

@@ -20,8 +20,8 @@ from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from impl.spark.coordination.manual_triggers import WantedCheckpoints
 from impl.spark.errors import SavepointAbortedError, SavepointFailedError
-from impl.spark.wanted import WantedCheckpoints
 from impl.state import StateError
 from impl.state.durable import make_directory, read_file, remove_file, write_file
 

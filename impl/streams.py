@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
-from impl.aggregating import AggregateFunction, Aggregating, Emit
-from impl.aggregating_columns import AggregatingColumns, Of
-from impl.columns import KeyColumns, columns_of
+from impl.aggregation.columns import AggregatingColumns, Of
+from impl.aggregation.rows import AggregateFunction, Aggregating, Emit
+from impl.batches import KeyColumns, columns_of
 from impl.config import ConfigError
 from impl.connectors.two_phase import Output
 from impl.functions import (
@@ -26,7 +26,7 @@ from impl.functions import (
     Mapping,
     ProcessFunction,
 )
-from impl.plan import Edge, KeySelector, Partitioning, Role, Row, Stage
+from impl.graph.plan import Edge, KeySelector, Partitioning, Role, Row, Stage
 
 if TYPE_CHECKING:
     from impl.job import Job
@@ -85,9 +85,9 @@ class Stream:
         """Send every row to the subtask of its key: what a function selects of it, or columns by name.
 
         Keys are numbers, strings, bytes, None, dates and times, UUIDs, members of enums, and tuples,
-        frozensets and frozen dataclasses of keys; `impl.state.key_values` has the whole list. Any other value
-        is refused with an `UnsupportedKeyError` when it first comes. `operator.itemgetter` and names select
-        from whole batches at once.
+        frozensets and frozen dataclasses of keys; `impl.state.backends.key_values` has the whole list. Any
+        other value is refused with an `UnsupportedKeyError` when it first comes. `operator.itemgetter` and
+        names select from whole batches at once.
         """
         if isinstance(key_selector, str):
             key_selector = KeyColumns((key_selector, *columns))

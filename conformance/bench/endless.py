@@ -11,8 +11,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from impl.connectors import ParquetFolder
-from impl.connectors.parquet_folder import FolderOffset
-from impl.spark.sources import ToRows
+from impl.connectors.sources.parquet_folder import FolderOffset
+from impl.spark.worker.sources import ToRows
 
 _BYTES = 8
 

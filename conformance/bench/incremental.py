@@ -11,7 +11,7 @@ import numpy as np
 from conformance.bench.figures import Figure, Report
 from conformance.bench.scale import Scale
 from impl.state import FileSystemStorage, KeyedContext
-from impl.state.rocksdb import RocksDbKeyedStateBackend, shared_in
+from impl.state.backends.rocksdb import RocksDbKeyedStateBackend, shared_in
 
 FRACTIONS = (0.0003, 0.001, 0.003, 0.01, 0.03)
 CHECKPOINTS_EACH = 8

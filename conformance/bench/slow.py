@@ -113,7 +113,7 @@ class Hunter:
             try:
                 if one.ppid() in daemons and one.status() != psutil.STATUS_ZOMBIE:
                     found.append(one.pid)
-                elif "impl.spark.daemon" in one.cmdline():  # as a word: Java has it in a setting
+                elif "impl.spark.worker.daemon" in one.cmdline():  # as a word: Java has it in a setting
                     daemons.add(one.pid)
             except psutil.Error:  # it has just ended
                 continue

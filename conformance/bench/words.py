@@ -15,8 +15,8 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from conformance.bench.endless import EndlessInput
-from impl.aggregating import Emit
-from impl.aggregating_columns import count, sum_of
+from impl.aggregation.columns import count, sum_of
+from impl.aggregation.rows import Emit
 from impl.config import MEMORY, CheckpointConfig, ExecutionConfig
 from impl.connectors import read_committed
 from impl.job import Job, ParquetInput, ParquetOutput

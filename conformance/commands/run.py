@@ -63,11 +63,11 @@ def command(
     """
     from conformance.parts.pipeline import RUNS, Run, described
     from conformance.report.run_display import RunDisplay, summary
-    from impl import flights
     from impl.config import ConfigError
     from impl.connectors.errors import ConnectorError
     from impl.faults import COMPLETION_STORED, KILL_DRIVER, FaultPlan
-    from impl.flights_check import check_flights
+    from impl.jobs import flights
+    from impl.jobs.flights_check import check_flights
     from impl.metrics import read_metrics
     from impl.output_lock import reserved
     from impl.process_tree import exit_on_sigterm

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
-from impl import flights as main_job
 from impl.config import RestartConfig
 from impl.faults import ALIGNMENT_IN_PROGRESS, COMPLETION_STORED, FaultPlan
-from impl.flights_check import FlightsReport, check_flights
 from impl.job import JobResult, Progress
+from impl.jobs import flights as main_job
+from impl.jobs.flights_check import FlightsReport, check_flights
 from impl.spark.session import spark_session
 
 FOLDER = "pipeline"

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from conformance.observe.guarantee import Account, Cut, Row, Seen, Sent, Totals
 from impl.connectors.manifests import Manifest, list_committed, read_committed
-from impl.numbers import COUNTERS, KEYS, SOURCES
-from impl.spark.frames import unpack_rows
-from impl.spark.inflight import in_flight
+from impl.jobs.numbers import COUNTERS, KEYS, SOURCES
+from impl.spark.channels.frames import unpack_rows
+from impl.spark.snapshots.in_flight import in_flight
 from impl.state import (
     CompletedCheckpoint,
     FileSystemStorage,

@@ -36,7 +36,7 @@ from impl.connectors.two_phase import Output
 from impl.driver import Errand
 from impl.faults import FREEZE
 from impl.job import Job, JobResult, Progress, SqliteOutput
-from impl.numbers import UPDATES, numbers_job
+from impl.jobs.numbers import UPDATES, numbers_job
 from impl.spark.errors import SparkRuntimeError
 from impl.spark.results import Start
 from impl.state import StateError, SupersededError

@@ -15,7 +15,7 @@ from conformance.torture.server import KeptServer
 from impl.config import ConfigError, ExecutionConfig, RestartConfig
 from impl.connectors.errors import ConnectorError
 from impl.job import Job, Progress
-from impl.numbers import numbers_job
+from impl.jobs.numbers import numbers_job
 from impl.spark.errors import SparkRuntimeError
 from impl.state import StateError
 

@@ -4,9 +4,7 @@ Rounds that take many drivers (`frozen`) run on this. It stands in for the part 
 that the runtime uses: partitions that all run at once, and an end of them by force. Driver, workers,
 checkpoints and sinks are those of every job.
 
-    python -m conformance.torture.processes [--spark] FOLDER     run the job that was written down in FOLDER
-
-With `--spark` the job runs in a Spark session of that process.
+    python -m conformance.torture.processes FOLDER     run the job that was written down in FOLDER
 """
 
 import contextlib
@@ -23,16 +21,21 @@ from typing import TYPE_CHECKING, Any, cast
 
 from impl.driver import Errand
 from impl.job import JobResult
-from impl.spark.addresses import LOOPBACK
+from impl.spark.channels.addresses import LOOPBACK
 from impl.spark.errors import JobFailedError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MASTER = "local[6]"
-PROGRAM = "conformance.torture.processes"
-ON_SPARK = "--spark"
-_PRELOADED = ["impl.spark.worker", "impl.job", "impl.numbers", "psycopg", "pyarrow.parquet", "pyspark"]
+_PRELOADED = [
+    "impl.spark.worker.worker",
+    "impl.job",
+    "impl.jobs.numbers",
+    "psycopg",
+    "pyarrow.parquet",
+    "pyspark",
+]
 Function = Callable[[Iterator[Any]], Iterator[Any]]
 
 
@@ -104,7 +107,7 @@ class ProcessSession:
         """Run `function` in `count` processes. Raises `ProcessesFailedError`."""
         from pyspark import cloudpickle
 
-        if getattr(function, "__module__", "") != "impl.spark.worker":
+        if getattr(function, "__module__", "") != "impl.spark.worker.worker":
             return  # the question how many partitions run at once: as many as there are
         packed = cloudpickle.dumps(function)
         started: list[BaseProcess] = [
@@ -130,18 +133,18 @@ def _partition(packed: bytes, partition: int) -> None:
         continue
 
 
-def main(folder: Path, *, on_spark: bool) -> None:
-    """Run the job of an errand to its end, and write how it ended into `folder`."""
+def main(folder: Path) -> None:
+    """Run the job of an errand to its end, and leave how it ended."""
     errand: Errand = pickle.loads((folder / "job").read_bytes())
     outcome: JobResult | Exception
     try:
         outcome = errand.job.drive(
-            errand.master if on_spark else MASTER,
+            MASTER,
             errand.output,
             errand.start,
             errand.faults,
             errand.event_log,
-            spark=None if on_spark else ProcessSession().as_spark(),
+            spark=ProcessSession().as_spark(),
             struck=folder / "struck",
         )
     except Exception as failed:  # noqa: BLE001 - whatever it is, the round looks at it
@@ -157,4 +160,4 @@ def main(folder: Path, *, on_spark: bool) -> None:
 if __name__ == "__main__":
     from conformance.torture import processes
 
-    processes.main(Path(sys.argv[-1]), on_spark=ON_SPARK in sys.argv)
+    processes.main(Path(sys.argv[1]))

@@ -27,7 +27,7 @@ from impl.faults import (
     FaultPlan,
     actions_at,
 )
-from impl.numbers import COUNTERS, SINKS, SOURCES
+from impl.jobs.numbers import COUNTERS, SINKS, SOURCES
 
 MODES = ("exactly-once", "unaligned", "alternating")
 """What a campaign goes through in turn, if it is not given one."""

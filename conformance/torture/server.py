@@ -10,7 +10,7 @@ from conformance.observe.guarantee import Row
 from conformance.postgres_server import PostgresServer, ServerFailedError
 from impl.connectors.postgres import connect, patiently
 from impl.connectors.postgres_sink import PostgresOutput
-from impl.numbers import UPDATES
+from impl.jobs.numbers import UPDATES
 
 if TYPE_CHECKING:
     from psycopg import Connection

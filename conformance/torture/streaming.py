@@ -32,7 +32,7 @@ from conformance.torture.streaming_query import (
     StreamingFault,
 )
 from impl.faults import KILL_DRIVER, KILL_EXECUTOR
-from impl.numbers import KEYS
+from impl.jobs.numbers import KEYS
 
 LOCAL_MASTER = "local[2]"
 CLUSTER_MASTER = "local-cluster[2,1,1024]"

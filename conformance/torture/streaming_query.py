@@ -20,10 +20,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from impl.faults import ERROR, KILL_DRIVER, KILL_EXECUTOR, SIGKILL
-from impl.numbers import KEYS
+from impl.jobs.numbers import KEYS
 from impl.spark.errors import InjectedFaultError
+from impl.spark.faults.worker import executor_above
 from impl.spark.session import spark_session
-from impl.spark.striking import executor_above
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,6 @@ an embedded database, `postgres_sink` prepares transactions in a server with whi
 wrong.
 """
 
-from impl.connectors.csv_source import CsvSource
 from impl.connectors.errors import (
     ConnectorError,
     OutputCorruptError,
@@ -21,14 +20,15 @@ from impl.connectors.errors import (
     TransactionLostError,
     ValueRefusedError,
 )
-from impl.connectors.file_source import FileOffset, FileSource
-from impl.connectors.json_source import JsonLinesSource
 from impl.connectors.manifests import DataFile, Manifest, list_committed, read_committed, sweep
-from impl.connectors.parquet_folder import FolderOffset, ParquetFolder
 from impl.connectors.parquet_sink import ParquetFiles, ParquetOutput
-from impl.connectors.parquet_source import ParquetSource
 from impl.connectors.postgres_sink import PostgresOutput
-from impl.connectors.rate_source import RateOffset, RateSource
+from impl.connectors.sources.csv_source import CsvSource
+from impl.connectors.sources.file_source import FileOffset, FileSource
+from impl.connectors.sources.json_source import JsonLinesSource
+from impl.connectors.sources.parquet_folder import FolderOffset, ParquetFolder
+from impl.connectors.sources.parquet_source import ParquetSource
+from impl.connectors.sources.rate_source import RateOffset, RateSource
 from impl.connectors.sqlite_sink import SqliteOutput
 from impl.connectors.two_phase import Output, Participant, Receipt, SinkPlace, SinkState, TwoPhaseSink
 

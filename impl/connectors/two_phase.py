@@ -1,7 +1,7 @@
 """Two-phase commit of one sink subtask, whatever system stands behind it.
 
 Which transaction takes the rows, and when one is pre-committed, committed or aborted, is decided by the
-protocol core (`impl.core.transactions`, SINK-01 to SINK-10). Its effects are carried out by a
+protocol core (`impl.core.sink.two_phase_commit`, SINK-01 to SINK-10). Its effects are carried out by a
 `Participant`: files, a database. A participant has to keep three promises, and the rest follows.
 
 * What `pre_commit` has answered for survives the process and the system's own crash, and is seen by nobody.
@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from impl.connectors.claims import Claim
 from impl.core import Effect, Effects, Filed, SinkSnapshot, TransactionalSink
-from impl.core.effects import AbortTransaction, Begin, Commit, PreCommit, WriteToTransaction
 from impl.core.errors import ProtocolError
+from impl.core.sink.events import AbortTransaction, Begin, Commit, PreCommit, WriteToTransaction
 
 
 class Receipt(Protocol):

@@ -18,26 +18,26 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from impl.core.channel.channel import Link, link_from_config
 from impl.core.component import Component, Effects
-from impl.core.coordinator import Coordinator, coordinator_from_config
-from impl.core.coordinator_options import CoordinatorOptions
+from impl.core.coordinator.coordinator import Coordinator, coordinator_from_config
+from impl.core.coordinator.failures import CheckpointFailureManager
+from impl.core.coordinator.job import Task
+from impl.core.coordinator.options import CoordinatorOptions
+from impl.core.coordinator.pending import PendingCheckpoint
 from impl.core.effects import Effect
 from impl.core.errors import ConfigError, ProtocolError, UnsupportedError
 from impl.core.events import CheckpointType, Event
-from impl.core.failures import CheckpointFailureManager
-from impl.core.gate import InputGate
-from impl.core.gates import gate_from_config
-from impl.core.job import Task
-from impl.core.link import Link, link_from_config
-from impl.core.network import PolledGate
-from impl.core.offset_commits import OffsetCommits, offset_commits_from_config
-from impl.core.pending import PendingCheckpoint
-from impl.core.schedule import Decision, PeriodicTrigger
-from impl.core.source import SourceTask, source_from_config
-from impl.core.store import CompletedCheckpointStore, store_from_config
-from impl.core.subtask import Subtask, subtask_from_config
-from impl.core.transactions import Filed, SinkSnapshot, TransactionalSink, sink_from_config
-from impl.core.words import Wire
+from impl.core.gate.aligned import InputGate
+from impl.core.gate.from_config import gate_from_config
+from impl.core.gate.polled_gate import PolledGate
+from impl.core.offsets.offsets import OffsetCommits, offset_commits_from_config
+from impl.core.sink.two_phase_commit import Filed, SinkSnapshot, TransactionalSink, sink_from_config
+from impl.core.source.source_task import SourceTask, source_from_config
+from impl.core.store.store import CompletedCheckpointStore, store_from_config
+from impl.core.subtask.subtask import Subtask, subtask_from_config
+from impl.core.wire import Wire
+from impl.spark.coordination.periodic_trigger import Decision, PeriodicTrigger
 
 COMPONENTS: Final[Mapping[str, Callable[[Mapping[str, object]], Component]]] = MappingProxyType(
     {

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from impl.core.effects import Effect
 from impl.core.errors import ConfigError, ProtocolError, UnsupportedError
 from impl.core.events import Event
-from impl.core.words import Wire
+from impl.core.wire import Wire
 
 Effects = tuple[Effect, ...]
 Step = Callable[..., Effects]

@@ -8,8 +8,8 @@ from pathlib import Path
 from impl.faults import FaultPlan
 from impl.metrics import FILE, TaskMeasures
 from impl.savepoints import Savepoint
-from impl.spark.attempt import AttemptReport
-from impl.spark.course import CheckpointReport
+from impl.spark.coordination.attempt import AttemptReport
+from impl.spark.coordination.history import CheckpointReport
 from impl.state import Refused
 
 

@@ -9,22 +9,22 @@ from impl.config import CheckpointConfig, ExecutionConfig, RestartConfig
 from impl.connectors.errors import ServerLostError
 from impl.eventlog import EventLog, set_aside, tasks_of_last_attempt
 from impl.faults import FaultLedger, FaultPlan
+from impl.graph.plan import Plan
+from impl.graph.rescaling import require_restorable
 from impl.metrics import JobMetrics
-from impl.plan import Plan
-from impl.rescaling import require_restorable
 from impl.savepoints import SavepointDesk
-from impl.spark.addresses import own_address
-from impl.spark.attempt import Attempt, AttemptReport
-from impl.spark.beginning import begin_at, require_a_start
-from impl.spark.coordination import Coordination
+from impl.spark.channels.addresses import own_address
+from impl.spark.channels.control_channel import Workers
+from impl.spark.channels.handshake import new_secret
+from impl.spark.coordination.attempt import Attempt, AttemptReport
+from impl.spark.coordination.cleanup import Reclaiming
+from impl.spark.coordination.coordination import Coordination
+from impl.spark.coordination.job_start import begin_at, require_a_start
 from impl.spark.errors import AttemptFailedError, JobFailedError
-from impl.spark.handshake import new_secret
-from impl.spark.launch import Launch
-from impl.spark.reclaiming import Reclaiming
 from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, Start
-from impl.spark.savepoints import Savepoints
+from impl.spark.savepoints.savepoints import Savepoints
 from impl.spark.session import refuse_unsupported, require_slots
-from impl.spark.workers import Workers
+from impl.spark.worker.launch import Launch
 from impl.state import (
     CompletedCheckpoint,
     FileSystemStorage,

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from impl.spark.addresses import LOOPBACK, connect_remote, is_connect, own_address
+from impl.spark.channels.addresses import LOOPBACK, connect_remote, is_connect, own_address
 from impl.spark.errors import (
     JavaNotFoundError,
     SparkStartError,
@@ -81,7 +81,7 @@ def spark_session(
     if not _needs_package(master):
         settings["spark.executorEnv.PYTHONPATH"] = str(Path(__file__).resolve().parents[2])
         settings["spark.executorEnv.PYTHONSAFEPATH"] = "1"  # a reader's own `impl` is not taken for ours
-        settings["spark.python.daemon.module"] = "impl.spark.daemon"
+        settings["spark.python.daemon.module"] = "impl.spark.worker.daemon"
     builder = SparkSession.builder.appName(name)
     builder = builder.remote(connect_remote(master)) if is_connect(master) else builder.master(master)
     if master.startswith("sc://"):

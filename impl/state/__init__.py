@@ -10,6 +10,17 @@ the backend that has them, with `rocksdb_states` and `key_bytes`. `durable` are 
 survive a crash, `errors` what can go wrong.
 """
 
+from impl.state.backends.heap import HeapKeyedStateBackend
+from impl.state.backends.keyed import (
+    AsynchronousPart,
+    BackendFactory,
+    KeyedContext,
+    KeyedStateBackend,
+    ListState,
+    MapState,
+    ValueState,
+)
+from impl.state.backends.operator_state import OperatorListState, OperatorStateStore
 from impl.state.errors import (
     CheckpointConflictError,
     KeyEncodingError,
@@ -21,18 +32,7 @@ from impl.state.errors import (
     UnsupportedKeyError,
 )
 from impl.state.filesystem import FileSystemStorage
-from impl.state.heap import HeapKeyedStateBackend
-from impl.state.keyed import (
-    AsynchronousPart,
-    BackendFactory,
-    KeyedContext,
-    KeyedStateBackend,
-    ListState,
-    MapState,
-    ValueState,
-)
 from impl.state.memory import MemoryStorage
-from impl.state.operator_state import OperatorListState, OperatorStateStore
 from impl.state.savepoints import (
     Origin,
     SavepointFolder,

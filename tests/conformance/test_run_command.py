@@ -6,8 +6,8 @@ import pytest
 from conformance import cli
 from conformance.commands.run import MARK, emptied
 from conformance.verdict import Exit
-from impl import flights
 from impl.config import ConfigError
+from impl.jobs import flights
 from impl.spark.errors import JobFailedError, TooFewSlotsError
 from impl.state import FileSystemStorage, StorageError
 

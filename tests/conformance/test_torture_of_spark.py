@@ -16,7 +16,7 @@ from conformance.torture.streaming_query import (
     StreamingFault,
     sink,
 )
-from impl.numbers import KEYS
+from impl.jobs.numbers import KEYS
 from impl.spark.errors import InjectedFaultError
 
 ROWS = 2 * KEYS

@@ -3,8 +3,8 @@
 import pytest
 
 from impl.core import COMPONENTS, ConfigError, ProtocolError
-from impl.core.effects import Abort, Trigger
-from impl.core.tracking import TRACKED_AT_MOST, BarrierTracker
+from impl.core.gate.events import Abort, Trigger
+from impl.core.gate.tracking import TRACKED_AT_MOST, BarrierTracker
 
 
 def tracker(channels: int, **config: object):

@@ -9,8 +9,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from impl.batches import batch_of, rows_of
 from impl.column_values import ColumnValueError
-from impl.columns import batch_of, rows_of
 
 NOON = dt.datetime(2020, 1, 1, 12)
 IN_BERLIN = dt.datetime(2020, 1, 1, 12, tzinfo=ZoneInfo("Europe/Berlin"))

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from impl.aggregating import Aggregating, Emit
-from impl.aggregating_columns import AggregatingColumns, count, greatest, least, sum_of
-from impl.aggregating_sums import AggregateOverflowError
-from impl.columns import KeyColumns, columns_of, rows_of
+from impl.aggregation.columns import AggregatingColumns, count, greatest, least, sum_of
+from impl.aggregation.rows import Aggregating, Emit
+from impl.aggregation.sums import AggregateOverflowError
+from impl.batches import KeyColumns, columns_of, rows_of
 from impl.config import ConfigError
+from impl.graph.plan import Partitioning, Route
 from impl.job import Job, RateInput
-from impl.plan import Partitioning, Route
-from impl.spark.frames import pack_rows, unpack_rows
-from impl.spark.processing import ProcessOperator
-from impl.spark.spreading import channel_of, spread_of
+from impl.spark.channels.frames import pack_rows, unpack_rows
+from impl.spark.channels.partitioners import channel_of, spread_of
+from impl.spark.worker.processing import ProcessOperator
 from impl.state import HeapKeyedStateBackend, StateError
 
 WORDS = st.none() | st.sampled_from(["", "a", "b", "the", "\u00e9", "word"])

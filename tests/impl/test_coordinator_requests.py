@@ -3,7 +3,7 @@
 import pytest
 
 from impl.core import CheckpointType
-from impl.core.requests import QUEUE_LIMIT, Choice, Request, RequestQueue, Turnstile
+from impl.core.coordinator.requests import QUEUE_LIMIT, Choice, Request, RequestQueue, Turnstile
 
 CHECKPOINT, SAVEPOINT, STOP = CheckpointType.CHECKPOINT, CheckpointType.SAVEPOINT, CheckpointType.STOP
 

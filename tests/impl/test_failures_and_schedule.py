@@ -3,9 +3,9 @@
 import pytest
 
 from impl.core import CheckpointFailureManager, ConfigError, Decision, PeriodicTrigger
-from impl.core.coordinator_effects import CHECKPOINT_DECLINED, CHECKPOINT_EXPIRED, CHECKPOINT_SUBSUMED
+from impl.core.coordinator.effects import CHECKPOINT_DECLINED, CHECKPOINT_EXPIRED, CHECKPOINT_SUBSUMED
+from impl.core.coordinator.failures import UNLIMITED
 from impl.core.effects import ASYNC_EXCEPTION, SUBSUMED
-from impl.core.failures import UNLIMITED
 
 
 def test_more_failures_in_a_row_than_tolerated_fail_the_job():

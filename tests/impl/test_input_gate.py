@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from impl.core import COMPONENTS, InputGate, ProtocolError
-from impl.core.effects import Abort, Block, Resume, Trigger
+from impl.core.gate.events import Abort, Block, Resume, Trigger
 
 
 def gate(channels: int, **config: object):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from impl.state import HeapKeyedStateBackend, KeyedContext, StateError, encode, pack, sections_of
-from impl.state.key_groups import groups_of, key_group, stable_hash, subtask_of
+from impl.state.backends.key_groups import groups_of, key_group, stable_hash, subtask_of
 
 KEYS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.binary() | st.floats(allow_nan=False),
@@ -42,7 +42,9 @@ def test_keys_that_are_equal_have_one_hash(one, other):
 
 def test_the_hash_does_not_depend_on_the_process():
     keys = "['UA', ('UA', '2013-01-01'), 7, 2.5, None, frozenset(['a', 'b', 'c']), b'x']"
-    program = f"from impl.state.key_groups import stable_hash; print([stable_hash(key) for key in {keys}])"
+    program = (
+        f"from impl.state.backends.key_groups import stable_hash; print([stable_hash(key) for key in {keys}])"
+    )
     seen = {
         subprocess.run(
             [sys.executable, "-c", program],

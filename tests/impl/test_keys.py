@@ -18,11 +18,11 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from impl.aggregating import Aggregating
-from impl.numbers import Totals
-from impl.plan import Partitioning, Route
-from impl.spark.processing import ProcessOperator
-from impl.spark.spreading import spread_of
+from impl.aggregation.rows import Aggregating
+from impl.graph.plan import Partitioning, Route
+from impl.jobs.numbers import Totals
+from impl.spark.channels.partitioners import spread_of
+from impl.spark.worker.processing import ProcessOperator
 from impl.state import (
     FileSystemStorage,
     HeapKeyedStateBackend,
@@ -31,9 +31,9 @@ from impl.state import (
     pack,
     sections_of,
 )
-from impl.state.key_bytes import key_bytes, key_of
-from impl.state.key_groups import stable_hash
-from impl.state.rocksdb import RocksDbKeyedStateBackend
+from impl.state.backends.key_bytes import key_bytes, key_of
+from impl.state.backends.key_groups import stable_hash
+from impl.state.backends.rocksdb import RocksDbKeyedStateBackend
 
 
 class Colour(Enum):

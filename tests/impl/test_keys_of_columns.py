@@ -8,16 +8,16 @@ from uuid import UUID
 import pyarrow as pa
 import pytest
 
-from impl.aggregating import Aggregating
-from impl.aggregating_columns import AggregatingColumns
-from impl.aggregating_columns import count as count_rows
-from impl.columns import KeyColumns, columns_of, rows_of
-from impl.numbers import Totals
-from impl.plan import Partitioning, Route
-from impl.spark.processing import ProcessOperator
-from impl.spark.spreading import channel_of, spread_of
+from impl.aggregation.columns import AggregatingColumns
+from impl.aggregation.columns import count as count_rows
+from impl.aggregation.rows import Aggregating
+from impl.batches import KeyColumns, columns_of, rows_of
+from impl.graph.plan import Partitioning, Route
+from impl.jobs.numbers import Totals
+from impl.spark.channels.partitioners import channel_of, spread_of
+from impl.spark.worker.processing import ProcessOperator
 from impl.state import HeapKeyedStateBackend, UnsupportedKeyError
-from impl.state.key_bytes import key_bytes
+from impl.state.backends.key_bytes import key_bytes
 
 MICROSECONDS = [0, 1, 1_600_000_000_000_000]
 COLUMNS = [

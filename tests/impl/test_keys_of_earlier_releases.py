@@ -22,10 +22,10 @@ from impl.state import (
     pack,
     sections_of,
 )
-from impl.state.key_bytes import key_bytes
-from impl.state.key_encoding import SECTION
-from impl.state.key_groups import key_group, stable_hash
-from impl.state.rocksdb import RocksDbKeyedStateBackend
+from impl.state.backends.key_bytes import key_bytes
+from impl.state.backends.key_encoding import SECTION
+from impl.state.backends.key_groups import key_group, stable_hash
+from impl.state.backends.rocksdb import RocksDbKeyedStateBackend
 
 FRESH = count()
 

@@ -3,9 +3,16 @@
 import pytest
 
 from impl.core import ConfigError, Link, ProtocolError, UnsupportedError
-from impl.core.barriers import Alignment
-from impl.core.link import LINK_GENERATIONS, link_from_config
-from impl.core.link_words import BarrierRead, DeclineStart, LoseOutput, RecordRead, StoreInput, StoreOutput
+from impl.core.channel.channel import LINK_GENERATIONS, link_from_config
+from impl.core.channel.events import (
+    BarrierRead,
+    DeclineStart,
+    LoseOutput,
+    RecordRead,
+    StoreInput,
+    StoreOutput,
+)
+from impl.core.gate.unaligned_events import Alignment
 
 
 def reading(link):

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from impl.spark.processing import ProcessOperator
+from impl.spark.worker.processing import ProcessOperator
 from impl.state import HeapKeyedStateBackend, OperatorStateStore, StateError, pack, sections_of
-from impl.state.operator_state import Distribution, shared_out
+from impl.state.backends.operator_state import Distribution, shared_out
 
 LISTS = st.lists(st.lists(st.integers(), max_size=6), min_size=1, max_size=6)
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from impl.core import COMPONENTS
-from impl.core.effects import Process
 from impl.core.errors import ConfigError, ProtocolError, UnsupportedError
+from impl.core.gate.events import Process
 
 
 def gate(channels: int, **config: object):

@@ -8,7 +8,7 @@ from impl.connectors.errors import ConnectorError
 from impl.connectors.postgres import connect
 from impl.connectors.postgres_sink import PostgresOutput
 from impl.job import Job, RateInput
-from impl.spark.launch import Launch
+from impl.spark.worker.launch import Launch
 
 PASSWORD = "correct-horse-battery"
 pytest.importorskip("psycopg")

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.postgres_server import PostgresServer
-from impl.columns import rows_of
+from impl.batches import rows_of
 from impl.connectors import (
     ConnectorError,
     PostgresOutput,

@@ -15,9 +15,9 @@ from impl.state import (
     pack,
     sections_of,
 )
-from impl.state.key_bytes import key_bytes, key_of
-from impl.state.key_groups import groups_of, key_group
-from impl.state.rocksdb import RocksDbKeyedStateBackend, shared_in
+from impl.state.backends.key_bytes import key_bytes, key_of
+from impl.state.backends.key_groups import groups_of, key_group
+from impl.state.backends.rocksdb import RocksDbKeyedStateBackend, shared_in
 
 FRESH = count()
 EVERY = 16

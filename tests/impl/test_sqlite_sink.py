@@ -6,7 +6,7 @@ from contextlib import closing
 import pyarrow as pa
 import pytest
 
-from impl.columns import rows_of
+from impl.batches import rows_of
 from impl.connectors import (
     ConnectorError,
     OutputCorruptError,

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from impl.core import COMPONENTS, Filed, ProtocolError, SinkSnapshot, TransactionalSink
-from impl.core.effects import AbortTransaction, Begin, Commit, PreCommit
+from impl.core.sink.events import AbortTransaction, Begin, Commit, PreCommit
 
 
 @pytest.fixture

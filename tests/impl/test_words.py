@@ -4,10 +4,15 @@ import json
 
 import pytest
 
-from impl.core import coordinator_effects, coordinator_events, effects, events
-from impl.core.coordinator_events import Acknowledge, FailTasks
-from impl.core.events import AddCheckpoint, Barrier, CheckpointType, RestoreSink
-from impl.core.words import Word
+from impl.core import effects, events
+from impl.core.coordinator import effects as coordinator_effects
+from impl.core.coordinator import events as coordinator_events
+from impl.core.coordinator.events import Acknowledge, FailTasks
+from impl.core.events import CheckpointType
+from impl.core.gate.events import Barrier
+from impl.core.sink.events import RestoreSink
+from impl.core.store.events import AddCheckpoint
+from impl.core.wire import Word
 
 SAMPLES = {
     int: 7,

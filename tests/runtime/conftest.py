@@ -2,7 +2,7 @@
 
 import pytest
 
-from impl.flights import first_flights
+from impl.jobs.flights import first_flights
 from impl.spark.session import spark_session
 
 

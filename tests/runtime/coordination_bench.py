@@ -7,10 +7,10 @@ import pyarrow as pa
 from impl.config import CheckpointConfig
 from impl.connectors import ParquetOutput
 from impl.faults import FaultLedger
-from impl.plan import Edge, Plan, Role, Stage
+from impl.graph.plan import Edge, Plan, Role, Stage
 from impl.savepoints import SavepointDesk
-from impl.spark.coordination import Coordination
-from impl.spark.savepoints import Savepoints
+from impl.spark.coordination.coordination import Coordination
+from impl.spark.savepoints.savepoints import Savepoints
 from impl.state import FileSystemStorage, encode, savepoints_in
 
 OUTPUT = ParquetOutput(Path("nothing is written there"), pa.schema({"n": pa.int64()}))

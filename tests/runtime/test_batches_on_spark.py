@@ -10,8 +10,8 @@ from pyspark import cloudpickle
 
 from conformance.observe.validate import validate
 from conformance.verdict import Verdict
-from impl.aggregating import Emit
-from impl.aggregating_columns import count, sum_of
+from impl.aggregation.columns import count, sum_of
+from impl.aggregation.rows import Emit
 from impl.config import MEMORY, ROCKSDB, CheckpointConfig, ExecutionConfig
 from impl.connectors import read_committed
 from impl.faults import FaultPlan

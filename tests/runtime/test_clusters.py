@@ -12,7 +12,7 @@ import pyspark
 import pytest
 
 import impl
-from impl.spark.addresses import is_connect, is_local, own_address
+from impl.spark.channels.addresses import is_connect, is_local, own_address
 
 ROOT = Path(impl.__file__).parents[1]
 

@@ -7,11 +7,11 @@ import threading
 
 import pytest
 
-from impl.spark.doors import Door, HandshakeLimits, knock
+from impl.spark.channels.control_channel import Workers
+from impl.spark.channels.frames import MAX_PAYLOAD, Connection, Deadline, Kind
+from impl.spark.channels.handshake import accept_as, new_secret, open_as
+from impl.spark.channels.listener import Door, HandshakeLimits, knock
 from impl.spark.errors import ConnectionLostError, FrameError, HandshakeRefusedError, HandshakeTimeoutError
-from impl.spark.frames import MAX_PAYLOAD, Connection, Deadline, Kind
-from impl.spark.handshake import accept_as, new_secret, open_as
-from impl.spark.workers import Workers
 
 SECRET = new_secret()
 BUFFER = 65_536

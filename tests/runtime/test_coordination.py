@@ -5,9 +5,9 @@ from coordination_bench import PLAN, TASKS
 
 from impl.config import CheckpointConfig
 from impl.faults import COMPLETION_STORED, FaultLedger, FaultPlan
-from impl.spark.coordination import Coordination
-from impl.spark.driver_faults import damage
+from impl.spark.coordination.coordination import Coordination
 from impl.spark.errors import AttemptFailedError
+from impl.spark.faults.driver import damage
 from impl.state import FileSystemStorage, MemoryStorage, StorageError, encode
 
 

@@ -7,7 +7,7 @@ import pytest
 from impl.config import CheckpointConfig
 from impl.connectors import list_committed
 from impl.faults import COMPLETION_STORED, FaultPlan
-from impl.numbers import KEYS, numbers_job
+from impl.jobs.numbers import KEYS, numbers_job
 from impl.spark.datasource import register
 
 ROWS = 6_000

@@ -4,9 +4,9 @@ import pyarrow as pa
 import pytest
 
 from impl.connectors import ParquetFiles, TwoPhaseSink
-from impl.connectors.csv_source import CsvSource
-from impl.flights import COLUMNS, SOURCES, TYPES, UPDATES, FlightTotals, first_flights, to_rows
-from impl.flights_check import check_flights
+from impl.connectors.sources.csv_source import CsvSource
+from impl.jobs.flights import COLUMNS, SOURCES, TYPES, UPDATES, FlightTotals, first_flights, to_rows
+from impl.jobs.flights_check import check_flights
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from impl.faults import (
     SNAPSHOT_WRITTEN,
     FaultPlan,
 )
-from impl.flights import run
-from impl.flights_check import check_flights
+from impl.jobs.flights import run
+from impl.jobs.flights_check import check_flights
 from impl.spark.errors import JobFailedError, TooFewSlotsError, UnsupportedSettingError
 from impl.spark.session import refuse_unsupported, require_slots
 

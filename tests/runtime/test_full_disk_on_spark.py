@@ -6,10 +6,10 @@ from conformance.observe.validate import validate
 from conformance.verdict import Verdict
 from impl.config import CheckpointConfig, RestartConfig
 from impl.connectors import read_committed
+from impl.jobs.numbers import numbers_job
 from impl.metrics import JobMetrics
-from impl.numbers import numbers_job
 from impl.spark.errors import JobFailedError
-from impl.spark.striking import full_disk
+from impl.spark.faults.worker import full_disk
 from impl.state import FileSystemStorage
 
 ROWS = 2_000

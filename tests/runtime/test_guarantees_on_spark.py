@@ -13,10 +13,10 @@ from conformance.observe.validate import validate
 from conformance.torture.account import Reader, account_of
 from impl.config import CheckpointConfig
 from impl.connectors.parquet_sink import ParquetFiles
-from impl.connectors.rate_source import RateSource
+from impl.connectors.sources.rate_source import RateSource
 from impl.faults import FaultPlan
 from impl.job import Job, ParquetOutput, RateInput
-from impl.numbers import UPDATES, Totals, to_rows
+from impl.jobs.numbers import UPDATES, Totals, to_rows
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers do not see the tests
 

@@ -4,8 +4,8 @@ import pytest
 
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
 from impl.faults import ALIGNMENT_IN_PROGRESS, COMPLETION_STORED, FaultLedger, FaultPlan, Passages
-from impl.flights import flights_csv, flights_job, settle
-from impl.plan import Role
+from impl.graph.plan import Role
+from impl.jobs.flights import flights_csv, flights_job, settle
 from impl.spark.errors import JavaNotFoundError
 from impl.spark.session import spark_session
 

@@ -13,7 +13,7 @@ from impl.config import CheckpointConfig, ConfigError
 from impl.connectors import read_committed
 from impl.driver import supervise
 from impl.faults import COMPLETION_DUE, COMPLETION_STORED, KILL_DRIVER, FaultPlan
-from impl.numbers import KEYS, numbers_job
+from impl.jobs.numbers import KEYS, numbers_job
 from impl.state import FileSystemStorage
 
 ROWS = 4_000

@@ -7,13 +7,13 @@ import pyarrow as pa
 import pytest
 from test_overtaking import UNALIGNED, inbox, wire  # noqa: F401 - fixtures
 
-from impl.columns import rows_of
-from impl.plan import Route
+from impl.batches import rows_of
+from impl.graph.plan import Route
+from impl.spark.channels.frames import MAX_PAYLOAD, Connection, Kind, unpack_rows
+from impl.spark.channels.outputs import Outputs
+from impl.spark.channels.payloads import payloads_of, within_limit
 from impl.spark.errors import FrameError, RecordTooLargeError
-from impl.spark.frames import MAX_PAYLOAD, Connection, Kind, unpack_rows
-from impl.spark.inflight import Gathered, in_flight, rows_in
-from impl.spark.outputs import Outputs
-from impl.spark.payloads import payloads_of, within_limit
+from impl.spark.snapshots.in_flight import Gathered, in_flight, rows_in
 from impl.state import pack, sections_of
 
 MIB = 1024 * 1024

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from conformance.pictures.checkpoints import svg
 from conformance.report.run_display import RunDisplay, summary, tasks_table
-from impl.core.barriers import Alignment
+from impl.core.gate.unaligned_events import Alignment
 from impl.job import Progress
 from impl.metrics import (
     CheckpointMeasures,
@@ -17,9 +17,9 @@ from impl.metrics import (
     TaskMeasures,
     read_metrics,
 )
-from impl.spark.frames import Kind, OvertakingBarrier, pack_barrier
-from impl.spark.inbox import Inbox
-from impl.spark.overtaking import OvertakingInbox
+from impl.spark.channels.frames import Kind, OvertakingBarrier, pack_barrier
+from impl.spark.channels.inbox import Inbox
+from impl.spark.channels.unaligned import OvertakingInbox
 
 
 class Clock:

@@ -9,7 +9,7 @@ import pytest
 from conformance import cli
 from conformance.commands.run import MARK
 from conformance.verdict import Exit
-from impl.numbers import numbers_job
+from impl.jobs.numbers import numbers_job
 from impl.output_lock import LOCK, inherit, locked, reserved
 from impl.spark.errors import OutputInUseError
 

@@ -5,14 +5,21 @@ import socket
 
 import pytest
 
-from impl.core.barriers import Alignment
-from impl.plan import Route
-from impl.spark.credits import CreditedChannel, pack_credits
+from impl.core.gate.unaligned_events import Alignment
+from impl.graph.plan import Route
+from impl.spark.channels.credits import CreditedChannel, pack_credits
+from impl.spark.channels.frames import (
+    Connection,
+    Kind,
+    OvertakingBarrier,
+    pack_barrier,
+    pack_rows,
+    unpack_barrier,
+)
+from impl.spark.channels.unaligned import OvertakingInbox, OvertakingOutputs
 from impl.spark.errors import ConnectionLostError, FrameError
-from impl.spark.frames import Connection, Kind, OvertakingBarrier, pack_barrier, pack_rows, unpack_barrier
-from impl.spark.inflight import Gathering, in_flight
-from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
-from impl.spark.savepoint_orders import SavepointOrder
+from impl.spark.savepoints.barrier_options import SavepointOrder
+from impl.spark.snapshots.in_flight import Gathering, in_flight
 from impl.state import encode, pack, sections_of
 
 UNALIGNED, TIMEOUT = Alignment.UNALIGNED, Alignment.TIMEOUT

@@ -32,11 +32,11 @@ from impl.connectors import (
     read_committed,
 )
 from impl.faults import FaultLedger
-from impl.plan import Edge, Plan, Role, Stage
-from impl.spark.coordination import Coordination
+from impl.graph.plan import Edge, Plan, Role, Stage
+from impl.spark.coordination.cleanup import Reclaiming
+from impl.spark.coordination.coordination import Coordination
 from impl.spark.errors import AttemptFailedError
-from impl.spark.reclaiming import Reclaiming
-from impl.spark.sinks import state_in
+from impl.spark.worker.sinks import state_in
 from impl.state import FileSystemStorage, StateError, SupersededError, encode, origin_of, pack
 
 SCHEMA = pa.schema({"n": pa.int64()})

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from impl.config import ExecutionConfig
 from impl.connectors import read_committed
 from impl.connectors.two_phase import SinkPlace
+from impl.graph.plan import Edge, Partitioning, Plan, Role, Stage
+from impl.graph.rescaling import RestoreRefusedError, StageSnapshots, by_stage, require_restorable, taken_over
 from impl.job import ParquetOutput, RateInput
-from impl.plan import Edge, Partitioning, Plan, Role, Stage
-from impl.rescaling import RestoreRefusedError, StageSnapshots, by_stage, require_restorable, taken_over
-from impl.spark.building import operator_of
-from impl.spark.spreading import channel_of
+from impl.spark.channels.partitioners import channel_of
+from impl.spark.worker.operator_factory import operator_of
 from impl.state import CompletedCheckpoint, MemoryStorage, encode, pack, sections_of
 
 ROWS = 60

@@ -11,8 +11,8 @@ from conformance.observe.validate import validate
 from impl.config import CheckpointConfig, ExecutionConfig, RestartConfig
 from impl.connectors import read_committed
 from impl.faults import COMPLETION_STORED, SNAPSHOT_WRITTEN, FaultPlan
+from impl.graph.rescaling import RestoreRefusedError
 from impl.job import Job, ParquetOutput, RateInput
-from impl.rescaling import RestoreRefusedError
 from impl.spark.errors import JobFailedError
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test

@@ -7,7 +7,7 @@ from conformance.verdict import Verdict
 from impl.config import ROCKSDB, CheckpointConfig, ExecutionConfig
 from impl.connectors import read_committed
 from impl.faults import SNAPSHOT_WRITTEN, FaultPlan
-from impl.numbers import KEYS, numbers_job
+from impl.jobs.numbers import KEYS, numbers_job
 from impl.state import FileSystemStorage
 
 ROWS = 6_000

@@ -15,8 +15,8 @@ from conformance.observe.validate import validate
 from impl.config import MEMORY, ROCKSDB, CheckpointConfig, ExecutionConfig, RestartConfig
 from impl.connectors import read_committed
 from impl.faults import SNAPSHOT_WRITTEN, FaultPlan
+from impl.graph.rescaling import IN_FLIGHT, RestoreRefusedError
 from impl.job import Job, ParquetOutput, RateInput, SqliteOutput
-from impl.rescaling import IN_FLIGHT, RestoreRefusedError
 from impl.savepoints import SavepointRequest, request_savepoint
 from impl.spark.errors import JobFailedError, SavepointFailedError
 from impl.state import SavepointFolder

@@ -5,9 +5,9 @@ import pytest
 
 from impl.config import ConfigError
 from impl.connectors import ParquetFiles, TwoPhaseSink
+from impl.graph.plan import Edge, Plan, Role, Stage
 from impl.job import ParquetOutput
-from impl.plan import Edge, Plan, Role, Stage
-from impl.spark.beginning import require_a_start
+from impl.spark.coordination.job_start import require_a_start
 from impl.state import FileSystemStorage, encode, pack
 
 ROWS = pa.record_batch({"v": [1]})

@@ -22,10 +22,10 @@ from impl.faults import (
     FaultPlan,
     actions_at,
 )
-from impl.flights import flights_csv, flights_job
-from impl.spark.driver_faults import DriverFaults, damage
+from impl.jobs.flights import flights_csv, flights_job
 from impl.spark.errors import InjectedFaultError
-from impl.spark.striking import Striker, executor_above
+from impl.spark.faults.driver import DriverFaults, damage
+from impl.spark.faults.worker import Striker, executor_above
 from impl.state import FileSystemStorage, SnapshotCorruptError, StorageError, encode
 
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from impl.aggregating import Aggregating
+from impl.aggregation.rows import Aggregating
 from impl.faults import (
     ACKNOWLEDGEMENT_DUE,
     ACKNOWLEDGEMENT_SENT,
@@ -21,18 +21,18 @@ from impl.faults import (
     SNAPSHOT_DUE,
     SNAPSHOT_WRITTEN,
 )
-from impl.flights import FlightTotals
-from impl.plan import Route
-from impl.spark.credits import CreditedChannel
+from impl.graph.plan import Route
+from impl.jobs.flights import FlightTotals
+from impl.spark.channels.credits import CreditedChannel
+from impl.spark.channels.frames import Connection, Kind, pack_id, pack_rows, unpack_id, unpack_rows
+from impl.spark.channels.inbox import Inbox, InboxClosedError
+from impl.spark.channels.outputs import Outputs
+from impl.spark.channels.unaligned import OvertakingInbox, OvertakingOutputs
 from impl.spark.errors import ConnectionLostError, FrameError, InjectedFaultError, SparkRuntimeError
-from impl.spark.frames import Connection, Kind, pack_id, pack_rows, unpack_id, unpack_rows
-from impl.spark.inbox import Inbox, InboxClosedError
-from impl.spark.outputs import Outputs
-from impl.spark.overtaking import OvertakingInbox, OvertakingOutputs
-from impl.spark.processing import ProcessOperator
-from impl.spark.sources import RateInput, SourceOperator
-from impl.spark.striking import Striker
-from impl.spark.subtask import RunningSubtask
+from impl.spark.faults.worker import Striker
+from impl.spark.worker.processing import ProcessOperator
+from impl.spark.worker.sources import RateInput, SourceOperator
+from impl.spark.worker.subtask import RunningSubtask
 from impl.state import HeapKeyedStateBackend, MemoryStorage, StateHandle
 
 

@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.observe.exchanges import rows_along
-from impl.columns import batch_of, rows_of
+from impl.batches import batch_of, rows_of
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig
-from impl.flights import FlightTotals
 from impl.functions import Filtering, FlatMapping, Mapping
+from impl.graph.plan import Edge, Partitioning, Plan, Role, Route, Stage
+from impl.graph.topology import require_runnable
 from impl.job import Job, ParquetOutput, RateInput
-from impl.plan import Edge, Partitioning, Plan, Role, Route, Stage
-from impl.spark.frames import Kind, unpack_rows
-from impl.spark.outputs import Outputs
-from impl.spark.spreading import channel_of
-from impl.topology import require_runnable
+from impl.jobs.flights import FlightTotals
+from impl.spark.channels.frames import Kind, unpack_rows
+from impl.spark.channels.outputs import Outputs
+from impl.spark.channels.partitioners import channel_of
 
 
 def numbers(batch, partition, offset):

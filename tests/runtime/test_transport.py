@@ -6,9 +6,14 @@ import threading
 
 import pytest
 
-from impl.plan import Route, Subtask
-from impl.spark.data_channels import DataChannels
-from impl.spark.doors import Door, knock
+from impl.graph.plan import Route, Subtask
+from impl.spark.channels.data_channels import DataChannels
+from impl.spark.channels.frames import MAX_PAYLOAD, Connection, Kind, pack_rows, unpack_rows
+from impl.spark.channels.handshake import new_secret
+from impl.spark.channels.inbox import Inbox, InboxClosedError
+from impl.spark.channels.listener import Door, knock
+from impl.spark.channels.outputs import Outputs
+from impl.spark.channels.partitioners import channel_of
 from impl.spark.errors import (
     ConnectionLostError,
     FrameError,
@@ -16,11 +21,6 @@ from impl.spark.errors import (
     SparkRuntimeError,
     StaleAttemptError,
 )
-from impl.spark.frames import MAX_PAYLOAD, Connection, Kind, pack_rows, unpack_rows
-from impl.spark.handshake import new_secret
-from impl.spark.inbox import Inbox, InboxClosedError
-from impl.spark.outputs import Outputs
-from impl.spark.spreading import channel_of
 
 SECRET = new_secret()
 BUFFER = 65_536

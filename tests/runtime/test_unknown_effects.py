@@ -7,19 +7,19 @@ from test_subtask_loop import Bench
 
 from impl.config import ExecutionConfig
 from impl.core import COMPONENTS
-from impl.core.effects import CommitOffsets
-from impl.core.link_words import LoseOutput, RecordRead
+from impl.core.channel.events import LoseOutput, RecordRead
+from impl.core.offsets.events import CommitOffsets
 from impl.eventlog import Recorded
 from impl.faults import ERROR
-from impl.spark.credits import _part
+from impl.spark.channels.credits import _part
+from impl.spark.channels.unaligned import OvertakingInbox
 from impl.spark.errors import (
     AttemptFailedError,
     GateFailedError,
     UnknownEffectError,
 )
-from impl.spark.launch import Launch
-from impl.spark.overtaking import OvertakingInbox
-from impl.spark.worker import Worker
+from impl.spark.worker.launch import Launch
+from impl.spark.worker.worker import Worker
 
 LATER = {"kind": "of_a_later_version", "checkpoint": 1}
 

@@ -1,0 +1,203 @@
+"""Aggregates by key of whole columns, with the kernels of Arrow: no row becomes a Python object.
+
+Each batch is grouped by itself, and the groups of several batches again. Only then do the distinct keys meet
+the state, once each. The updates are told before each barrier, one for each key that has changed.
+"""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+
+from impl.aggregation.sums import declared, in_python, one_type, plus, safe_to_sum
+from impl.batches import KeyColumns, Rows, exact, key_column
+from impl.graph.plan import Row
+from impl.state import KeyedStateBackend
+from impl.state.backends.key_values import require_keys
+
+_GROUPS: Final = 65_536
+"""So many groups of single batches wait at most before they meet the state."""
+
+
+class Kernel(NamedTuple):
+    """How an aggregate is computed."""
+
+    name: str
+    """Arrow's name of it."""
+    again: str
+    """Of what merges the results of several groups."""
+    merge: Callable[[Any, Any], Any]
+    """The same for two."""
+
+
+def _lesser(one: Any, other: Any) -> Any:  # noqa: ANN401 - values of a column
+    """The lesser of two; as in Arrow's kernels NaN is the answer only if there is nothing else."""
+    return other if other < one or one != one else one
+
+
+def _greater(one: Any, other: Any) -> Any:  # noqa: ANN401
+    return other if other > one or one != one else one
+
+
+_COUNT: Final = Kernel("count_all", "sum", plus)
+_SUM: Final = Kernel("sum", "sum", plus)
+_LEAST: Final = Kernel("min", "min", _lesser)
+_GREATEST: Final = Kernel("max", "max", _greater)
+
+
+class Of(NamedTuple):
+    """An aggregate of one column; None: of the rows themselves."""
+
+    kernel: Kernel
+    column: str | None
+
+
+def count() -> Of:
+    """How many rows."""
+    return Of(_COUNT, None)
+
+
+def sum_of(column: str) -> Of:
+    """The sum of a column, an exact one of integers and decimals; of nothing but nulls it is null.
+
+    The type of the result is Arrow's: 64 bits for integers, the most digits for decimals. A sum that it does
+    not hold ends the job with an `AggregateOverflowError`.
+    """
+    return Of(_SUM, column)
+
+
+def least(column: str) -> Of:
+    """The least value of a column; nulls do not count, nor does NaN beside a number."""
+    return Of(_LEAST, column)
+
+
+def greatest(column: str) -> Of:
+    """The greatest value of a column; nulls do not count, nor does NaN beside a number."""
+    return Of(_GREATEST, column)
+
+
+class AggregatingColumns:
+    """The process function. `aggregates`: by the name of its column in the result.
+
+    What it emits are batches of the key's columns and the aggregates, a row for each key.
+    """
+
+    def __init__(self, key: KeyColumns, aggregates: Mapping[str, Of]) -> None:
+        self._key = key
+        self._names = tuple(aggregates)
+        self._kinds = tuple(aggregates.values())
+        self._waiting: list[pa.Table] = []
+        self._groups = 0
+        self._batches: pa.Schema | None = None
+        self._schema: pa.Schema | None = None
+        self._changed: dict[Hashable, tuple[Any, ...]] = {}
+
+    def open(self, state: KeyedStateBackend) -> None:
+        """Take hold of the accumulators: for each key the tuple of its aggregates."""
+        self._state = state.value_state("accumulators", immutable=True)
+
+    def process_batch(self, batch: pa.RecordBatch) -> Sequence[Row]:
+        """Group a batch; perhaps the state is due."""
+        named = [batch.schema.field(one).name for one in self._key.columns]
+        if self._batches != batch.schema:
+            self._batches, self._schema = batch.schema, None
+            self._schema = self._first(batch.slice(0, 0), named).schema
+        table = self._first(batch, named)
+        self._waiting.append(table)
+        self._groups += table.num_rows
+        if self._groups >= _GROUPS:
+            self._meet_state()
+        return ()
+
+    def _first(self, batch: pa.RecordBatch, named: list[str]) -> pa.Table:
+        """The groups of a single batch: the columns of the key, then the aggregates."""
+        columns = {f"key {name}": key_column(batch.column(name)) for name in named}
+        columns |= {f"of {of.column}": batch.column(of.column) for of in self._kinds if of.column}
+        columns |= {
+            f"sum of {of.column}": safe_to_sum(batch.column(of.column), of.column)
+            for of in self._kinds
+            if of.column and of.kernel is _SUM
+        }
+        requested = [(_name_of(of) if of.column else [], of.kernel.name) for of in self._kinds]
+        grouped = _grouped(pa.table(columns), [f"key {name}" for name in named], requested)
+        return pa.table([_plain(one) for one in grouped.columns], names=[*named, *self._names])
+
+    def before_barrier(self) -> Rows:
+        """The keys that have changed, and what has become of them."""
+        self._meet_state()
+        changed, self._changed = self._changed, {}
+        if self._schema is None or not changed:
+            return ()
+        columns = [[*changed]] if len(self._key.columns) == 1 else [*zip(*changed, strict=True)]
+        columns += [*zip(*changed.values(), strict=True)]
+        arrays = [declared(column, field) for column, field in zip(columns, self._schema, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+    def _meet_state(self) -> None:
+        """What waits is grouped again, and added to the accumulators."""
+        if not self._waiting:
+            return
+        assert self._schema is not None
+        keyed = len(self._key.columns)
+        several = pa.concat_tables(one_type(self._waiting, keyed))
+        self._waiting, self._groups = [], 0
+        for place, of in enumerate(self._kinds, keyed):
+            if of.kernel.again == "sum":
+                name = several.column_names[place]
+                several = several.set_column(place, name, safe_to_sum(several.column(place), name))
+        requested = [(name, of.kernel.again) for name, of in zip(self._names, self._kinds, strict=True)]
+        grouped = _grouped(several, several.column_names[:keyed], requested).columns
+        columns = [
+            in_python(exact(one), field.type) for one, field in zip(grouped, self._schema, strict=True)
+        ]
+        keys: Sequence[Hashable] = columns[0] if keyed == 1 else [*zip(*columns[:keyed], strict=True)]
+        new: Sequence[Sequence[Any]] = columns[keyed:]
+        if not keys:
+            return
+        require_keys(keys)
+        if len(set(keys)) < len(keys):  # some are equal to Python though not to Arrow: 0.0 and -0.0
+            keys, new = self._once(keys, new)
+        before = self._state.get_all(keys)
+        if None in before:
+            nothing = (None,) * len(self._kinds)
+            before = [nothing if one is None else one for one in before]
+        after = [*zip(*self._merged([*zip(*before, strict=True)], new), strict=True)]
+        self._state.put_all(keys, after)
+        self._changed.update(zip(keys, after, strict=True))
+
+    def _merged(self, before: Sequence[Sequence[Any]], new: Sequence[Sequence[Any]]) -> list[list[Any]]:
+        """Aggregates of the same keys put together, column by column: a null is no value."""
+        merged = []
+        for of, olds, news in zip(self._kinds, before, new, strict=True):
+            merge = of.kernel.merge
+            if None in olds or None in news:
+                both = zip(olds, news, strict=True)
+                merged.append([b if a is None else a if b is None else merge(a, b) for a, b in both])
+            else:
+                merged.append([*map(merge, olds, news)])
+        return merged
+
+    def _once(
+        self, keys: Sequence[Hashable], columns: Sequence[Sequence[Any]]
+    ) -> tuple[Sequence[Hashable], Sequence[Sequence[Any]]]:
+        """Each key once."""
+        found: dict[Hashable, Sequence[Any]] = {}
+        for key, *values in zip(keys, *columns, strict=True):
+            one = [[value] for value in values]
+            found[key] = self._merged(found[key], one) if key in found else one
+        return [*found], [[value for (value,) in column] for column in zip(*found.values(), strict=True)]
+
+
+def _name_of(of: Of) -> str:
+    """The column that a kernel takes."""
+    return f"{'sum ' if of.kernel is _SUM else ''}of {of.column}"
+
+
+def _grouped(table: pa.Table, keys: list[str], requested: list[Any]) -> pa.Table:
+    """One row for each combination of the keys, which come first, then the aggregates."""
+    return table.group_by(keys, use_threads=False).aggregate(requested)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Without a dictionary: those of several batches differ."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

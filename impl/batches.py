@@ -1,0 +1,193 @@
+"""Rows as columns: batches of Arrow in the place of lists of rows, and their keys without a loop over rows.
+
+Wherever rows travel, a `pyarrow.RecordBatch` may stand for a list of rows: row i are the values of its
+columns at i. A key that is made of columns is found for a whole batch at once: each column is told by codes,
+numbers of its distinct values, and only the distinct keys become Python objects. They are the same objects
+that a selector finds in the rows one by one, so that a key has one key group on either way.
+"""
+
+import operator
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from impl.column_values import cast_of, column_of
+from impl.graph.plan import KeySelector, Row
+from impl.state.errors import UnsupportedKeyError
+
+Rows: TypeAlias = Sequence[Row] | pa.RecordBatch
+Codes = npt.NDArray[np.int64]
+
+
+class Keys(NamedTuple):
+    """The keys of a batch: row i has the key `distinct[codes[i]]`; each of `distinct` is in some row."""
+
+    codes: Codes
+    distinct: list[Hashable]
+
+    def by_row(self) -> list[Hashable]:
+        """The key of every row, in order."""
+        return list(map(self.distinct.__getitem__, self.codes.tolist()))
+
+    def in_order(self) -> Codes:
+        """The rows key by key, in the order of `distinct`; those of one key in their own order."""
+        small = len(self.distinct) <= np.iinfo(np.int16).max  # numpy sorts these by their digits
+        return np.argsort(self.codes.astype(np.int16) if small else self.codes, kind="stable")
+
+    def ends(self) -> list[int]:
+        """In that order, by key: where its rows end and those of the next begin."""
+        ends: list[int] = np.cumsum(np.bincount(self.codes, minlength=len(self.distinct))).tolist()
+        return ends
+
+
+@dataclass(frozen=True, slots=True)
+class KeyColumns:
+    """A key selector that names columns, by name or by position: the value of one, the tuple of several."""
+
+    columns: tuple[str | int, ...]
+
+    def __call__(self, row: Row) -> Hashable:
+        """The key of one row; columns have to be given by position."""
+        if not all(isinstance(one, int) for one in self.columns):
+            raise TypeError(
+                f"key_by{self.columns} names columns, which rows without a schema do not have: give their "
+                "positions, operator.itemgetter(0) say, or let the source hand out batches"
+            )
+        key: Hashable = operator.itemgetter(*self.columns)(row)
+        return key
+
+    def keys_of(self, batch: pa.RecordBatch) -> Keys:
+        """The keys of a batch. Raises `KeyError` for a column that it does not have."""
+        each = [_encoded(batch.column(one)) for one in self.columns]
+        if len(each) == 1:
+            return each[0]
+        codes = each[0].codes
+        for one in each[1:]:  # codes stay below the number of rows, so that no product leaves 64 bits
+            pairs = pa.array(codes * len(one.distinct) + one.codes)
+            codes = pairs.dictionary_encode().indices.to_numpy().astype(np.int64)
+        row_of = np.zeros(int(codes.max()) + 1 if len(codes) else 0, np.int64)  # one row of each key
+        row_of[codes] = np.arange(len(codes))
+        parts = [map(one.distinct.__getitem__, one.codes[row_of].tolist()) for one in each]
+        return Keys(codes, list(zip(*parts, strict=True)))
+
+
+def columns_of(selector: KeySelector) -> KeyColumns | None:
+    """The columns that a selector selects, where it can tell: `KeyColumns` and `operator.itemgetter` can."""
+    if isinstance(selector, KeyColumns):
+        return selector
+    if isinstance(selector, operator.itemgetter):
+        given: Any = selector.__reduce__()[1]  # what it was made with
+        if all(type(one) is int and one >= 0 for one in given):
+            return KeyColumns(given)
+    return None
+
+
+def _encoded(column: pa.Array) -> Keys:
+    """The values of one column as codes; nulls are the key None."""
+    if not pa.types.is_dictionary(column.type):
+        column = key_column(column).dictionary_encode("encode")
+    values, indices = column.dictionary, column.indices
+    if indices.null_count:
+        values = pa.concat_arrays([values, pa.nulls(1, values.type)])
+        indices = indices.fill_null(len(values) - 1)
+    codes = indices.to_numpy().astype(np.int64)
+    present = np.flatnonzero(np.bincount(codes, minlength=len(values)))
+    if len(present) < len(values):  # a slice, or a part: the dictionary is of something larger
+        values = values.take(pa.array(present))
+        codes = _renumbered(present, codes)
+    distinct = values.to_pylist()
+    if len(set(distinct)) == len(distinct):
+        return Keys(codes, distinct)
+    numbers: dict[Hashable, int] = {}  # some are equal to Python, 0.0 and -0.0 say
+    again = [numbers.setdefault(value, len(numbers)) for value in distinct]
+    return Keys(np.array(again, np.int64)[codes], list(numbers))
+
+
+def _renumbered(present: Codes, codes: Codes) -> Codes:
+    """Codes into `present` in the place of those that are in it, in ascending order."""
+    numbers = np.zeros(int(present[-1]) + 1 if len(present) else 0, np.int64)
+    numbers[present] = np.arange(len(present))
+    return numbers[codes]
+
+
+def rows_of(rows: Rows) -> Sequence[Row]:
+    """Rows one by one, as tuples of Python values."""
+    if not isinstance(rows, pa.RecordBatch):
+        return rows
+    if rows.num_columns == 0:
+        return [()] * rows.num_rows
+    return list(zip(*map(_values, rows.columns), strict=True))
+
+
+def batch_of(rows: Rows, schema: pa.Schema) -> pa.RecordBatch:
+    """Rows as a batch of that schema: values by position, whatever a batch calls its columns.
+
+    Raises `ValueError`s for rows that do not fit: a `ColumnValueError` for a value that its column does not
+    hold exactly.
+    """
+    columns = rows.columns if isinstance(rows, pa.RecordBatch) else [*zip(*rows, strict=True)]
+    arrays = [
+        cast_of(column, field) if isinstance(column, pa.Array) else column_of(column, field)
+        for column, field in zip(columns, schema, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def key_column(column: pa.Array) -> pa.Array:
+    """The same values in a type that Arrow can group. Raises `UnsupportedKeyError` for one without keys."""
+    kind = column.type
+    try:
+        if pa.types.is_nested(kind) or pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+            raise pa.ArrowNotImplementedError("Arrow cannot group them")
+        return exact(column)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as cause:
+        raise UnsupportedKeyError(
+            f"the values of a column of {kind} are no keys: {cause}; key by other columns, or cast this "
+            "one to another type before"
+        ) from cause
+
+
+def exact(column: pa.Array) -> pa.Array:
+    """The same values in a type that Python has; raises `pa.ArrowInvalid` if it has none for them.
+
+    Without it a time of day in nanoseconds would lose them.
+    """
+    return column.cast(pa.time64("us")) if column.type == pa.time64("ns") else column
+
+
+def _values(column: pa.Array) -> list[Any]:
+    if pa.types.is_dictionary(column.type) and not column.null_count:
+        known = column.dictionary.to_pylist()  # every value once: equal ones are one object
+        return list(map(known.__getitem__, column.indices.to_numpy().tolist()))
+    if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        numbers: list[Any] = column.to_numpy().tolist()
+        return numbers
+    values: list[Any] = exact(column).to_pylist()
+    return values
+
+
+_WORTH_IT: Final = 2
+"""A dictionary is kept where its values stand for so many rows each, on average."""
+
+
+def taken(batch: pa.RecordBatch, rows: Codes) -> pa.RecordBatch:
+    """Those rows of a batch; dictionaries keep only what is used, and only where they save something."""
+    part = batch.take(pa.array(rows))
+    columns = [_compact(column) if pa.types.is_dictionary(column.type) else column for column in part.columns]
+    return pa.RecordBatch.from_arrays(columns, names=part.schema.names)
+
+
+def _compact(column: pa.Array) -> pa.Array:
+    values, indices = column.dictionary, column.indices
+    if indices.null_count:
+        return column.cast(column.type.value_type)
+    codes = indices.to_numpy()
+    present = np.flatnonzero(np.bincount(codes, minlength=len(values)))
+    if len(present) * _WORTH_IT > len(codes):
+        return column.cast(column.type.value_type)
+    numbers = _renumbered(present, codes).astype(np.int32)
+    return pa.DictionaryArray.from_arrays(pa.array(numbers), values.take(pa.array(present)))

@@ -1,0 +1,108 @@
+"""A replayable source over a folder of Parquet files.
+
+The files, in the order of their names, are shared out whole: file i belongs to partition i mod n, so that
+each is read once, by one partition. The offset is the number of rows read of all files of the partition, and
+the snapshot tells which files it takes for granted: a restore that finds others there is refused (ONCE-01).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from impl.connectors.errors import SourceChangedError, SourceError
+from impl.connectors.sources.file_source import FileOffset
+from impl.connectors.sources.parquet_source import ParquetSource
+
+
+@dataclass(frozen=True, slots=True)
+class FolderOffset:
+    """The snapshot of one partition."""
+
+    files: tuple[str, ...]
+    """All files of the folder, by name."""
+    partition: int
+    partitions: int
+    finished: int
+    """Rows of the files that were read to their ends."""
+    number: int
+    """How many files those are."""
+    current: FileOffset | None
+    """In the file after them; None where none of it was read, or there is none."""
+
+
+class ParquetFolder:
+    """Reads partition `partition` of `partitions`, file after file, each as a `ParquetSource`."""
+
+    def __init__(
+        self,
+        folder: Path | str,
+        *,
+        partition: int = 0,
+        partitions: int = 1,
+        columns: Sequence[str] | None = None,
+        dictionaries: bool = False,
+    ) -> None:
+        self._folder = Path(folder)
+        self._partition = partition
+        self._partitions = partitions
+        self._columns = columns
+        self._dictionaries = dictionaries
+        self._files = tuple(sorted(one.name for one in self._folder.glob("*.parquet")))
+        if not self._files or not 0 <= partition < partitions:
+            raise SourceError(
+                f"{folder}: expected files *.parquet and a partition below {partitions}, came "
+                f"{len(self._files)} files and partition {partition}; correct them"
+            )
+        self._own = self._files[partition::partitions]
+        self._finished = 0
+        self._number = 0
+        self._current: ParquetSource | None = None
+
+    @property
+    def offset(self) -> int:
+        """Rows of this partition read so far."""
+        return self._finished + (self._current.offset if self._current else 0)
+
+    def read(self, max_rows: int) -> pa.RecordBatch | None:
+        """The next rows, at least one and at most `max_rows`; None at the end."""
+        while self._number < len(self._own):
+            if self._current is None:
+                self._current = self._open()
+            rows = self._current.read(max_rows)
+            if rows is not None:
+                return rows
+            self._finished += self._current.offset
+            self._number += 1
+            self._current = None
+        return None
+
+    def snapshot(self) -> FolderOffset:
+        """Where the source stands now."""
+        current = self._current.snapshot() if self._current else None
+        here = (self._partition, self._partitions)
+        return FolderOffset(self._files, *here, self._finished, self._number, current)
+
+    def restore(self, snapshot: FolderOffset) -> None:
+        """Go to where a snapshot stood; `SourceChangedError` if it is of another folder or partition."""
+        here = (self._partition, self._partitions)
+        if (snapshot.partition, snapshot.partitions) != here:
+            raise SourceChangedError(
+                f"{self._folder}: the checkpoint is of part {snapshot.partition} of {snapshot.partitions}, "
+                f"this is {here[0]} of {here[1]}; restore with the parallelism of the checkpoint"
+            )
+        if snapshot.files != self._files:
+            raise SourceChangedError(
+                f"{self._folder}: expected the {len(snapshot.files)} files of the checkpoint, came "
+                f"{len(self._files)}, and their names differ; put the old files back, or start the job "
+                "without the checkpoint"
+            )
+        self._finished, self._number, self._current = snapshot.finished, snapshot.number, None
+        if snapshot.current is not None:
+            self._current = self._open()
+            self._current.restore(snapshot.current)
+
+    def _open(self) -> ParquetSource:
+        path = self._folder / self._own[self._number]
+        return ParquetSource(path, columns=self._columns, dictionaries=self._dictionaries)

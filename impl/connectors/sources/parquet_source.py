@@ -1,0 +1,57 @@
+"""A replayable source over a Parquet file."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from impl.connectors.errors import SourceError
+from impl.connectors.sources.file_source import FileSource
+
+_BLOCK_ROWS = 65_536
+
+
+class ParquetSource(FileSource):
+    """`columns`: which to read, in this order; all of them if left out.
+
+    With `dictionaries` columns of strings come dictionary-encoded, as they mostly are in the file.
+    """
+
+    broken = (pa.ArrowInvalid, OSError)
+
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        partition: int = 0,
+        partitions: int = 1,
+        columns: Sequence[str] | None = None,
+        dictionaries: bool = False,
+    ) -> None:
+        self._columns = list(columns) if columns is not None else None
+        self._dictionaries = dictionaries
+        super().__init__(path, partition, partitions)
+
+    def _strings(self) -> list[str]:
+        """The columns that come as dictionaries."""
+        there = pq.read_schema(self._path) if self._dictionaries else ()
+        return [field.name for field in there if pa.types.is_string(field.type)]
+
+    def _open(self) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+        try:
+            file = pq.ParquetFile(self._path, read_dictionary=self._strings())
+        except (OSError, pa.ArrowException) as cause:
+            raise SourceError(
+                f"{self._path}: expected a Parquet file, came {cause}; correct the path"
+            ) from cause
+        names = file.schema_arrow.names if self._columns is None else self._columns
+        missing = [name for name in names if name not in file.schema_arrow.names]
+        if missing:
+            raise SourceError(
+                f"{self._path}: has the columns {file.schema_arrow.names}, asked for were also {missing}; "
+                "correct the columns"
+            )
+        schema = pa.schema([file.schema_arrow.field(name) for name in names])
+        blocks = file.iter_batches(_BLOCK_ROWS, columns=names, use_threads=False)
+        return schema, (block.select(names) for block in blocks)

@@ -1,0 +1,162 @@
+"""How a coordinator is set up: its options with their bounds, and how they are read from the wire."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from impl.core.component import only_keys, positive_int, supported
+from impl.core.coordinator.failures import UNLIMITED
+from impl.core.coordinator.job import Task
+from impl.core.coordinator.profiles import (
+    COORDINATOR_GENERATIONS,
+    NEWEST_COORDINATOR,
+    NEWEST_NAME,
+    CoordinatorGeneration,
+)
+from impl.core.errors import ConfigError, UnsupportedError
+
+DEFAULT_TIMEOUT_MS: Final = 600_000
+DELETE: Final = "delete"
+RETAIN: Final = "retain"
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatorOptions:
+    """What a coordinator is bound by; times are virtual milliseconds.
+
+    `interval_ms` None: checkpoints start only on request; `initial_delay_ms` None: the interval.
+    `max_concurrent`: how many checkpoints may be pending; `retain`: how many completed ones are kept;
+    `tolerable_failures`: how many in a row the job survives, -1 for any number. `finished_tasks`: whether
+    checkpoints go on after tasks have finished, None for what its generation does. `keep_when_cancelled`:
+    whether completed checkpoints outlive a cancelled job. Raises `ConfigError`, `UnsupportedError`.
+    """
+
+    tasks: Sequence[Task]
+    generation: CoordinatorGeneration = field(default=NEWEST_COORDINATOR)
+    timeout_ms: int = DEFAULT_TIMEOUT_MS
+    max_concurrent: int = 1
+    retain: int = 1
+    interval_ms: int | None = None
+    initial_delay_ms: int | None = None
+    min_pause_ms: int = 0
+    tolerable_failures: int = UNLIMITED
+    unaligned: bool = False
+    finished_tasks: bool | None = None
+    keep_when_cancelled: bool = False
+    operator_coordinators: Sequence[str] = ()
+    hooks: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        least = {
+            "timeout_ms": (self.timeout_ms, 1),
+            "max_concurrent": (self.max_concurrent, 1),
+            "retain": (self.retain, 1),
+            "interval_ms": (self.interval_ms, 1),
+            "initial_delay_ms": (self.initial_delay_ms, 0),
+            "min_pause_ms": (self.min_pause_ms, 0),
+            "tolerable_failures": (self.tolerable_failures, UNLIMITED),
+        }
+        for name, (value, bound) in least.items():
+            if value is not None and value < bound:
+                raise ConfigError(f"{name} has to be at least {bound}, came {value}; correct it")
+        for name, names in (("operator_coordinators", self.operator_coordinators), ("hooks", self.hooks)):
+            if len(set(names)) < len(names):
+                raise ConfigError(f"{name} have to have different names, came {list(names)}; correct them")
+            if names and not self.generation.coordinators_and_hooks:
+                raise UnsupportedError(f"{name} are offered from profile 1.11 on; leave them out")
+        if self.unaligned and self.max_concurrent > 1:
+            raise ConfigError(
+                "unaligned checkpoints come one at a time, "
+                f"came max_concurrent {self.max_concurrent}; set it to 1"
+            )
+        if self.finished_tasks and not self.generation.finished_tasks_possible:
+            raise UnsupportedError("finished_tasks is offered from profile 1.14 on; leave it out")
+
+    @property
+    def goes_on_after_tasks_finish(self) -> bool:
+        """Whether checkpoints go on after tasks have finished."""
+        if self.finished_tasks is None:
+            return self.generation.finished_tasks_by_default
+        return self.finished_tasks
+
+
+_KEYS: Final = (
+    "tasks",
+    "profile",
+    "timeout_ms",
+    "max_concurrent",
+    "retain",
+    "interval_ms",
+    "initial_delay_ms",
+    "min_pause_ms",
+    "tolerable_failures",
+    "unaligned",
+    "finished_tasks",
+    "externalized",
+    "operator_coordinators",
+    "hooks",
+)
+
+
+def options_from_config(config: Mapping[str, object]) -> CoordinatorOptions:
+    """The options that a wire configuration asks for."""
+    only_keys(config, _KEYS)
+    profile = supported(config, "profile", COORDINATOR_GENERATIONS, NEWEST_NAME)
+    kept = supported(config, "externalized", (DELETE, RETAIN), DELETE)
+    return CoordinatorOptions(
+        [_task(one) for one in _listed(config.get("tasks"))],
+        COORDINATOR_GENERATIONS[profile],
+        timeout_ms=positive_int(config, "timeout_ms", DEFAULT_TIMEOUT_MS),
+        max_concurrent=positive_int(config, "max_concurrent", 1),
+        retain=positive_int(config, "retain", 1),
+        interval_ms=_int_or_none(config, "interval_ms"),
+        initial_delay_ms=_int_or_none(config, "initial_delay_ms"),
+        min_pause_ms=_int_or_none(config, "min_pause_ms") or 0,
+        tolerable_failures=_number(config, "tolerable_failures", UNLIMITED),
+        unaligned=_bool_or_none(config, "unaligned") or False,
+        finished_tasks=_bool_or_none(config, "finished_tasks"),
+        keep_when_cancelled=kept == RETAIN,
+        operator_coordinators=_names(config, "operator_coordinators"),
+        hooks=_names(config, "hooks"),
+    )
+
+
+def _number(config: Mapping[str, object], key: str, default: int) -> int:
+    value = config.get(key, default)
+    if type(value) is not int:
+        raise ConfigError(f"{key} has to be an int, came {value!r}; correct the configuration")
+    return value
+
+
+def _int_or_none(config: Mapping[str, object], key: str) -> int | None:
+    return None if config.get(key) is None else _number(config, key, 0)
+
+
+def _bool_or_none(config: Mapping[str, object], key: str) -> bool | None:
+    value = config.get(key)
+    if value is None or isinstance(value, bool):
+        return value
+    raise ConfigError(f"{key} has to be true or false, came {value!r}; correct the configuration")
+
+
+def _names(config: Mapping[str, object], key: str) -> tuple[str, ...]:
+    names = config.get(key, ())
+    if isinstance(names, list | tuple) and all(isinstance(name, str) for name in names):
+        return tuple(str(name) for name in names)
+    raise ConfigError(f"{key} has to be a list of names, came {names!r}; correct the configuration")
+
+
+def _listed(tasks: object) -> list[object]:
+    if not isinstance(tasks, list | tuple):
+        raise ConfigError(
+            f'tasks has to be a list of {{"id": ..., "source": ...}}, came {tasks!r}; correct it'
+        )
+    return list(tasks)
+
+
+def _task(entry: object) -> Task:
+    if isinstance(entry, Mapping) and set(entry) <= {"id", "source", "external"}:
+        name, flags = entry.get("id"), [entry.get(key, False) for key in ("source", "external")]
+        if isinstance(name, str) and all(isinstance(flag, bool) for flag in flags):
+            return Task(name, *flags)
+    raise ConfigError(f'a task has to be {{"id": "src-0", "source": true}}, came {entry!r}; correct it')

@@ -1,0 +1,118 @@
+"""Going on from a checkpoint with another plan: what fits, what is refused, and who takes over whose state.
+
+Keyed state moves by key groups, operator state and the splits of sources are shared out anew, and what a
+sink's subtask has pre-committed is committed by whoever takes it over, also when there are fewer of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, cast, overload
+
+from impl.config import ConfigError
+from impl.graph.plan import Plan, Role
+from impl.state import CheckpointStorage, CompletedCheckpoint, SavepointFolder, Sections, StateHandle
+
+IN_FLIGHT: Final = "in-flight"
+"""The section of a task's snapshot that holds the records in flight at its ends."""
+
+SPLITS: Final = "splits"
+"""The section of a source's: how many splits there are, and where those of the subtask stand."""
+
+
+class RestoreRefusedError(ConfigError):
+    """A checkpoint that this plan cannot go on from: says what differs, and what to do."""
+
+
+def by_stage(handles: Mapping[str, StateHandle]) -> dict[str, tuple[StateHandle, ...]]:
+    """The handles of a checkpoint by stage, in the order of its subtasks."""
+    found: dict[str, dict[int, StateHandle]] = {}
+    for task, handle in handles.items():
+        stage, _, index = task.rpartition("-")
+        found.setdefault(stage, {})[int(index)] = handle
+    return {stage: tuple(one for _, one in sorted(there.items())) for stage, there in found.items()}
+
+
+def taken_over(index: int, before: int, now: int) -> tuple[int, ...]:
+    """Whose things subtask `index` of `now` takes over, of `before` subtasks: each is somebody's, once."""
+    return tuple(range(index, before, now))
+
+
+def require_restorable(
+    plan: Plan,
+    completed: CompletedCheckpoint,
+    storage: CheckpointStorage | SavepointFolder,
+    *,
+    allow_non_restored_state: bool = False,
+) -> None:
+    """Raise `RestoreRefusedError` unless `plan` can go on from a checkpoint without losing anything of it.
+
+    With `allow_non_restored_state` the state of stages that the plan does not have is left behind.
+    """
+    there = by_stage(completed.handles)
+    stages = {stage.name: stage for stage in plan.stages}
+    kind = "checkpoint" if completed.savepoint is None else "savepoint"
+    name = f"{kind} {completed.checkpoint}"
+    missing = sorted(set(there) - set(stages))
+    if missing and not allow_non_restored_state:
+        raise RestoreRefusedError(
+            f"{name} has the state of {', '.join(missing)}, which the job does not have; give the stage its "
+            "old name back, or leave its state behind with allow_non_restored_state"
+        )
+    if completed.max_parallelism not in (None, plan.max_parallelism):
+        raise RestoreRefusedError(
+            f"{name} has {completed.max_parallelism} key groups and the job {plan.max_parallelism}: keys "
+            f"would be sought where they are not; set max_parallelism to {completed.max_parallelism}"
+        )
+    for stage in plan.stages:
+        if stage.role is Role.SOURCE and stage.name in there:
+            splits, _ = splits_in(storage.open(there[stage.name][0]))
+            if stage.splits not in (None, splits):
+                raise RestoreRefusedError(
+                    f"{name} has {splits} splits of {stage.name!r}, and the job declares {stage.splits}: the "
+                    f"offsets would be of other rows; declare {splits}, or none"
+                )
+    changed = [
+        f"{one!r} from {len(handles)} to {stages[one].parallelism if one in stages else 0}"
+        for one, handles in there.items()
+        if one not in stages or stages[one].parallelism != len(handles)
+    ]
+    flying = [task for task, handle in completed.handles.items() if IN_FLIGHT in storage.open(handle)]
+    if changed and flying:
+        raise RestoreRefusedError(
+            f"{name} is unaligned and holds records in flight at {', '.join(flying)}, which belong to "
+            f"channels of the old plan: {', '.join(changed)} cannot be changed now. Resume at the old "
+            "parallelism, take a savepoint or an aligned checkpoint (unaligned_checkpoints_enabled False), "
+            "and then rescale"
+        )
+
+
+def splits_in(snapshot: Sections) -> tuple[int, dict[int, object]]:
+    """Of a source's snapshot: how many splits there are in all, and where those of this subtask stand."""
+    return cast(tuple[int, dict[int, object]], snapshot.read(SPLITS))
+
+
+class StageSnapshots(Sequence[Sections]):
+    """The snapshots of all subtasks of one stage, as they were; each is opened when it is asked for."""
+
+    def __init__(self, storage: CheckpointStorage, handles: Sequence[StateHandle]) -> None:
+        self._storage = storage
+        self._handles = tuple(handles)
+        self._open: dict[int, Sections] = {}
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The subtasks as they were."""
+        return tuple(handle.task for handle in self._handles)
+
+    def __len__(self) -> int:
+        return len(self._handles)
+
+    @overload
+    def __getitem__(self, index: int) -> Sections: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Sections]: ...
+    def __getitem__(self, index: int | slice) -> Sections | Sequence[Sections]:
+        if isinstance(index, slice):
+            return [self[one] for one in range(len(self))[index]]
+        if index not in self._open:
+            self._open[index] = self._storage.open(self._handles[index])
+        return self._open[index]

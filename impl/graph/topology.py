@@ -1,0 +1,91 @@
+"""Can this plan run? Asked before Spark is started; what cannot is refused by name."""
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from impl.config import ConfigError
+from impl.graph.plan import Edge, Partitioning, Plan, Role, Stage
+from impl.state.backends.key_groups import LARGEST_MAX_PARALLELISM
+
+if TYPE_CHECKING:
+    pass
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+
+def require_runnable(plan: Plan) -> None:
+    """Raise `ConfigError` unless rows can go from a source to a sink through every stage."""
+    if not 1 <= plan.max_parallelism <= LARGEST_MAX_PARALLELISM:
+        raise ConfigError(f"max_parallelism takes 1 to {LARGEST_MAX_PARALLELISM}, not {plan.max_parallelism}")
+    for stage in plan.stages:
+        require_stage(stage, plan.max_parallelism)
+    twice = [name for name, count in Counter(stage.name for stage in plan.stages).items() if count > 1]
+    if twice:
+        raise ConfigError(f"a stage takes a name of its own; {', '.join(twice)} is there twice")
+    stages = {stage.name: stage for stage in plan.stages}
+    for edge in plan.links:
+        _require_edge(edge, stages)
+    _require_connected(plan, stages)
+
+
+def require_stage(stage: Stage, max_parallelism: int) -> None:
+    """Raise `ConfigError` unless the stage can be one of some plan."""
+    if not _NAME.fullmatch(stage.name):
+        raise ConfigError(f"a stage takes a name of its own, of letters, digits and _, not {stage.name!r}")
+    if stage.parallelism < 1:
+        raise ConfigError(f"{stage.name!r} takes a parallelism of at least 1, not {stage.parallelism}")
+    if stage.parallelism > max_parallelism:
+        raise ConfigError(
+            f"{stage.name!r} has parallelism {stage.parallelism}, and max_parallelism is {max_parallelism}; "
+            "lower the one, or raise the other in a job that has no checkpoints yet"
+        )
+    if stage.splits is not None and (stage.role is not Role.SOURCE or stage.splits < 1):
+        raise ConfigError(f"a source takes at least 1 split, {stage.name!r} was given {stage.splits}")
+
+
+def _require_edge(edge: Edge, stages: dict[str, Stage]) -> None:
+    for end in (edge.upstream, edge.downstream):
+        if end not in stages:
+            raise ConfigError(f"{edge.upstream!r} sends to {edge.downstream!r}; there is no stage {end!r}")
+    above, below = stages[edge.upstream], stages[edge.downstream]
+    if above.role is Role.SINK or below.role is Role.SOURCE:
+        raise ConfigError(
+            f"{below.name!r}, a {below.role.value}, cannot follow {above.name!r}, a {above.role.value}"
+        )
+    if edge.partitioning is Partitioning.FORWARD and above.parallelism != below.parallelism:
+        raise ConfigError(
+            f"forward takes the same parallelism at both ends: {above.name!r} has {above.parallelism}, "
+            f"{below.name!r} has {below.parallelism}; use rebalance"
+        )
+    if (edge.partitioning is Partitioning.HASH) != (edge.key_selector is not None):
+        raise ConfigError(f"a key selector and hash go together, from {above.name!r} to {below.name!r}")
+    if edge.input not in (0, 1) or (edge.input == 1 and below.role is not Role.PROCESS):
+        raise ConfigError(f"{below.name!r} has no input {edge.input}; processing has 0 and 1, a sink has 0")
+
+
+def _require_connected(plan: Plan, stages: dict[str, Stage]) -> None:
+    """Every stage is on a way from a source to a sink, and two stages have one edge at most."""
+    import networkx as nx  # the driver's business: a worker does without it
+
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(stages)
+    for edge in plan.links:
+        if graph.has_edge(edge.upstream, edge.downstream):
+            raise ConfigError(
+                f"{edge.upstream!r} sends to {edge.downstream!r} twice; put a map on one of the ways"
+            )
+        graph.add_edge(edge.upstream, edge.downstream)
+    if not nx.is_directed_acyclic_graph(graph):
+        raise ConfigError(f"rows would go in circles: {nx.find_cycle(graph)}")
+    by_role = {role: {name for name in stages if stages[name].role is role} for role in Role}
+    if not by_role[Role.SOURCE] or not by_role[Role.SINK]:
+        named = " -> ".join(stages) or "nothing"
+        raise ConfigError(f"a job goes from a source to a sink; {plan.name!r} has {named}")
+    fed = by_role[Role.SOURCE].union(*(nx.descendants(graph, name) for name in by_role[Role.SOURCE]))
+    drained = by_role[Role.SINK].union(*(nx.ancestors(graph, name) for name in by_role[Role.SINK]))
+    for name in stages:
+        if name not in fed or (stages[name].role is not Role.SOURCE and not graph.in_degree(name)):
+            raise ConfigError(f"no source feeds {name!r}")
+        if name not in drained:
+            raise ConfigError(f"there is no sink behind {name!r}")

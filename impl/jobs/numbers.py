@@ -1,0 +1,55 @@
+"""A small job for fault campaigns: numbers counted and summed by key, and every update written.
+
+Two source partitions make the numbers below `rows`, keyed subtasks count them by their remainder, two sinks
+write an update for each number. An update names the number that caused it, so that a lost one can be told
+from a doubled one, and the state of a key is known beforehand.
+"""
+
+import operator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from impl.connectors.two_phase import Output
+from impl.graph.plan import Row
+from impl.job import Job, ParquetOutput, RateInput
+
+SOURCES, COUNTERS, SINKS = 2, 2, 2
+KEYS = 40
+UPDATES = pa.schema({"key": pa.int64(), "number": pa.int64(), "count": pa.int64(), "total": pa.int64()})
+
+
+def to_rows(batch: pa.RecordBatch, partition: int, offset: int) -> list[Row]:
+    """Rows (key, number)."""
+    return [(number % KEYS, number) for number in batch.column("value").to_pylist()]
+
+
+@dataclass(frozen=True)
+class Totals:
+    """How many numbers a key has had, and their sum."""
+
+    def create_accumulator(self) -> tuple[int, int]:
+        """No number yet."""
+        return 0, 0
+
+    def add(self, row: Row, accumulator: tuple[int, int]) -> tuple[int, int]:
+        """One number more."""
+        count, total = accumulator
+        return count + 1, total + row[1]
+
+    def get_result(self, row: Row, accumulator: tuple[int, int]) -> Row:
+        """The update that this number has led to."""
+        return (*row, *accumulator)
+
+
+def numbers_job(rows: int, output: Path | Output, rows_per_second: float | None = None) -> Job:
+    """The declaration: 2 sources, 2 counters, 2 sinks; `output`: a folder for Parquet, or somewhere else."""
+    into = ParquetOutput(output, UPDATES) if isinstance(output, Path) else output
+    return (
+        Job("numbers")
+        .source("numbers", RateInput(rows, to_rows, rows_per_second), SOURCES)
+        .key_by(operator.itemgetter(0))
+        .aggregate("count", Totals(), COUNTERS)
+        .sink("sink", into, SINKS)
+    )

@@ -1,0 +1,267 @@
+"""Frames: how two processes of one attempt talk over TCP.
+
+A frame is a header of 13 bytes (length of the payload, kind, attempt id) and the payload. The attempt id
+stands in every frame, so that a process of an ended attempt is noticed at its first word (ONCE-06).
+A connection is read by one thread and may be written by several.
+"""
+
+import contextlib
+import pickle
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import orjson
+import pyarrow as pa
+
+from impl.batches import Rows
+from impl.spark.errors import (
+    ConnectionLostError,
+    FrameError,
+    HandshakeTimeoutError,
+    StaleAttemptError,
+)
+
+_HEADER = struct.Struct(">IBQ")
+_ID = struct.Struct(">Q")
+MAX_PAYLOAD = 64 * 1024 * 1024
+MAX_HANDSHAKE = 4_096
+
+
+class Kind(IntEnum):
+    """What a frame carries."""
+
+    HANDSHAKE = 1
+    CONTROL = 2
+    RECORDS = 3
+    BARRIER = 4
+    CANCEL = 5
+    END_OF_DATA = 6
+    END_OF_PARTITION = 7
+    CREDIT = 8
+    ANNOUNCEMENT = 9
+    CONTROL_PART = 10
+    """The beginning of a control message that goes on in the next frame."""
+
+
+class Deadline:
+    """The end of a period of `seconds` that begins now. `clock` gives seconds."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.seconds = seconds
+        self._clock = clock
+        self._end = clock() + seconds
+
+    def left(self) -> float:
+        """Seconds until the deadline. Raises `HandshakeTimeoutError` if none are left."""
+        left = self._end - self._clock()
+        if left <= 0:
+            raise HandshakeTimeoutError(
+                f"expected a complete handshake within {self.seconds:g} s, it is not complete; see whether "
+                "the other process hangs, or is none of this job"
+            )
+        return left
+
+
+class Connection:
+    """One TCP connection between two processes of `attempt`."""
+
+    def __init__(self, sock: socket.socket, attempt: int) -> None:
+        self.attempt = attempt
+        self._socket = sock
+        self._reader = sock.makefile("rb", buffering=65_536)
+        self._sending = threading.Lock()
+        self._deadline: Deadline | None = None
+
+    def send(self, kind: Kind, payload: bytes = b"") -> None:
+        """Send one frame; blocks while the other side does not read.
+
+        Raises `ConnectionLostError` if the other side is gone, `FrameError` for more than `MAX_PAYLOAD`.
+        """
+        if len(payload) > MAX_PAYLOAD:
+            raise FrameError(
+                f"expected a payload of at most {MAX_PAYLOAD} bytes, {len(payload)} bytes of {kind.name} "
+                "came; cut it into several"
+            )
+        with self._sending:
+            self._send(kind, payload)
+
+    def _send(self, kind: Kind, payload: bytes) -> None:
+        head = _HEADER.pack(len(payload), kind, self.attempt)
+        try:
+            if self._deadline is not None:  # a time-out is that of a whole `sendall`
+                self._socket.settimeout(self._deadline.left())
+            self._socket.sendall(head + payload if len(payload) < 4_096 else head)
+            if len(payload) >= 4_096:
+                self._socket.sendall(payload)
+        except OSError as lost:
+            raise ConnectionLostError(f"could not send {kind.name}: {lost}") from lost
+
+    def receive(self, limit: int = MAX_PAYLOAD) -> tuple[Kind, bytes]:
+        """Wait for one frame.
+
+        Raises `ConnectionLostError` at the end of the stream, `FrameError` for bytes that are no frame,
+        `StaleAttemptError` for a frame of another attempt.
+        """
+        length, kind, attempt = _HEADER.unpack(self._exactly(_HEADER.size))
+        if length > limit:
+            raise FrameError(f"expected a frame of at most {limit} bytes, {length} were announced")
+        if attempt != self.attempt:
+            raise StaleAttemptError(f"expected a frame of attempt {self.attempt}, it carries {attempt}")
+        try:
+            known = Kind(kind)
+        except ValueError as unknown:
+            raise FrameError(f"no frame has kind {kind}") from unknown
+        return known, self._exactly(length) if length else b""
+
+    def _exactly(self, count: int) -> bytes:
+        try:
+            got = self._reader.read(count) if self._deadline is None else self._in_time(count, self._deadline)
+        except (OSError, ValueError) as lost:
+            raise ConnectionLostError(f"could not receive: {lost}") from lost
+        if len(got) < count:
+            raise ConnectionLostError("the other side closed the connection")
+        return got
+
+    def _in_time(self, count: int, deadline: Deadline) -> bytes:
+        """Read past the buffer: a time-out of the socket holds for one read only, the deadline for all."""
+        got = bytearray()
+        while len(got) < count:
+            self._socket.settimeout(deadline.left())
+            try:
+                part = self._socket.recv(count - len(got))
+            except TimeoutError:
+                continue  # `left` raises what there is to say
+            if not part:
+                break
+            got += part
+        return bytes(got)
+
+    def say(self, message: dict[str, Any]) -> None:
+        """Send a control message, in several frames if it is longer than one may be."""
+        packed = orjson.dumps(message)
+        with self._sending:
+            while len(packed) > MAX_PAYLOAD:
+                self._send(Kind.CONTROL_PART, packed[:MAX_PAYLOAD])
+                packed = packed[MAX_PAYLOAD:]
+            self._send(Kind.CONTROL, packed)
+
+    def hear(self) -> dict[str, Any]:
+        """Wait for a control message. Raises `FrameError` for a frame of another kind."""
+        kind, payload = self.receive()
+        parts = []
+        while kind is Kind.CONTROL_PART:
+            parts.append(payload)
+            kind, payload = self.receive()
+        if kind is not Kind.CONTROL:
+            raise FrameError(f"expected a control message, a frame of kind {kind.name} came")
+        message: dict[str, Any] = orjson.loads(b"".join([*parts, payload]))
+        return message
+
+    def local_host(self) -> str:
+        """The address of this host from which the other side is reached."""
+        host: str = self._socket.getsockname()[0]
+        return host
+
+    def time_out(self, seconds: float | None) -> None:
+        """Let sends and receives fail after `seconds`; None: never."""
+        self._socket.settimeout(seconds)
+
+    def complete_by(self, deadline: Deadline | None) -> None:
+        """All sends and receives from now on share `deadline`; None: they take as long as they need.
+
+        For a handshake: no byte that follows one is read into the buffer before its deadline is lifted.
+        """
+        self._deadline = deadline
+        if deadline is None:
+            self._socket.settimeout(None)
+
+    def give_up_after(self, ms: int) -> None:
+        """What was sent and is not received within `ms` breaks the connection: the other host is gone."""
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, ms)
+
+    def cut(self) -> None:
+        """The connection breaks, as if the network had lost it; both sides have to notice."""
+        with contextlib.suppress(OSError):  # broken already
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Close both directions; a thread that waits in `send` or `receive` gets `ConnectionLostError`."""
+        self.cut()
+        with contextlib.suppress(OSError, ValueError):  # closed already
+            self._reader.close()  # or it would keep the descriptor
+        self._socket.close()
+
+
+_ARROW = 0xFF
+"""The first byte of every stream of Arrow, and of no pickle."""
+
+
+def pack_rows(rows: Rows) -> bytes:
+    """Rows as the payload of a RECORDS frame: a batch as Arrow, a list pickled.
+
+    Only authenticated processes exchange them.
+    """
+    if not isinstance(rows, pa.RecordBatch):
+        return pickle.dumps(rows, protocol=5)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_batch(rows)
+    packed: bytes = sink.getvalue().to_pybytes()
+    return packed
+
+
+def unpack_rows(payload: bytes) -> Rows:
+    """The rows of a RECORDS frame."""
+    if payload[0] == _ARROW:
+        return pa.ipc.open_stream(payload).read_next_batch()
+    rows: Rows = pickle.loads(payload)
+    return rows
+
+
+def pack_id(checkpoint: int) -> bytes:
+    """A checkpoint id as the payload of a BARRIER or CANCEL frame."""
+    return _ID.pack(checkpoint)
+
+
+_BARRIER = struct.Struct(">QQ16s")
+
+
+class OvertakingBarrier(NamedTuple):
+    """A barrier of a job whose barriers may overtake, or the announcement of one."""
+
+    checkpoint: int
+    alignment: str
+    """How it wants to be aligned."""
+    timestamp: int
+    """When it was triggered, in ms since the attempt began."""
+    order: bytes = b""
+    """A savepoint's, which does not overtake."""
+
+
+def pack_barrier(barrier: OvertakingBarrier) -> bytes:
+    """The payload of its frame."""
+    head = _BARRIER.pack(barrier.checkpoint, barrier.timestamp, barrier.alignment.encode())
+    return head + barrier.order
+
+
+def unpack_barrier(payload: bytes) -> OvertakingBarrier:
+    """The barrier back."""
+    checkpoint, timestamp, alignment = _BARRIER.unpack_from(payload)
+    word = alignment.rstrip(b"\0").decode()
+    return OvertakingBarrier(checkpoint, word, timestamp, payload[_BARRIER.size :])
+
+
+def unpack_id(payload: bytes) -> int:
+    """The checkpoint id of a BARRIER or CANCEL frame."""
+    checkpoint: int = _ID.unpack_from(payload)[0]
+    return checkpoint
+
+
+def order_in(payload: bytes) -> bytes:
+    """What a savepoint's BARRIER frame carries behind its id; nothing for a checkpoint's."""
+    return payload[_ID.size :]

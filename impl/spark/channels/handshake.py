@@ -1,0 +1,136 @@
+"""The handshake that opens every connection of a job: who are you, which attempt, do you know the secret.
+
+Both sides prove that they hold the job's secret by an HMAC over the other's fresh nonce and over all that
+the opening side said about itself; the secret never travels. Before both proofs are checked only small
+JSON frames are read, so that no byte of a stranger is ever unpickled. A whole handshake has one deadline.
+"""
+
+import contextlib
+import hmac
+import secrets
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from impl.spark.channels.frames import MAX_HANDSHAKE, Connection, Deadline, Kind
+from impl.spark.errors import ConnectionLostError, FrameError, HandshakeRefusedError, StaleAttemptError
+
+SECONDS = 10.0
+"""The time limit of a whole handshake."""
+
+
+def new_secret() -> bytes:
+    """A fresh secret for one job."""
+    return secrets.token_bytes(32)
+
+
+def open_as(
+    sock: socket.socket, secret: bytes, attempt: int, claim: dict[str, Any], deadline: Deadline | None = None
+) -> Connection:
+    """Open a connection: `claim` says who we are and for whom this is.
+
+    Raises `HandshakeRefusedError` if the other side refuses us or cannot prove itself,
+    `HandshakeTimeoutError` at the deadline (None: `SECONDS` from now).
+    """
+    connection = Connection(sock, attempt)
+    connection.complete_by(deadline or Deadline(SECONDS))
+    try:
+        nonce = secrets.token_hex(16)
+        hello = {**claim, "attempt": attempt, "nonce": nonce}
+        _send(connection, hello)
+        answer = _receive(connection)
+        if "refused" in answer:
+            raise HandshakeRefusedError(str(answer["refused"]))
+        if not _proves(answer, _proof(secret, "accepting", nonce, hello)):
+            raise HandshakeRefusedError("the accepting side does not hold the secret of this job")
+        _send(connection, {"proof": _proof(secret, "opening", str(answer.get("nonce")), hello)})
+        verdict = _receive(connection)
+        if "refused" in verdict:
+            raise HandshakeRefusedError(str(verdict["refused"]))
+    except StaleAttemptError as stale:
+        connection.close()
+        raise HandshakeRefusedError(f"refused by a process of another attempt: {stale}") from stale
+    except BaseException:
+        connection.close()
+        raise
+    connection.complete_by(None)
+    return connection
+
+
+def _nothing() -> None:
+    """Nobody waits for the proof."""
+
+
+def accept_as(
+    sock: socket.socket,
+    secret: bytes,
+    attempt: int,
+    deadline: Deadline | None = None,
+    proved: Callable[[], None] = _nothing,
+) -> tuple[Connection, dict[str, Any]]:
+    """Accept a connection of our attempt; answers it and the claim of the opening side.
+
+    `proved` is called when the other side has proved itself, before it learns that it is accepted.
+
+    Raises `HandshakeRefusedError` for a side without the secret or of another attempt (ONCE-06), after
+    telling it why; `HandshakeTimeoutError` at the deadline (None: `SECONDS` from now).
+    """
+    connection = Connection(sock, attempt)
+    connection.complete_by(deadline or Deadline(SECONDS))
+    try:
+        try:
+            hello = _receive(connection)
+        except StaleAttemptError as stale:
+            raise _refuse(connection, f"{stale}; the attempt has ended, do nothing more") from stale
+        nonce = secrets.token_hex(16)
+        proof = _proof(secret, "accepting", str(hello.get("nonce")), hello)
+        _send(connection, {"nonce": nonce, "proof": proof})
+        answer = _receive(connection)
+        if not _proves(answer, _proof(secret, "opening", nonce, hello)):
+            raise _refuse(connection, "the opening side does not hold the secret of this job")
+        if hello.get("attempt") != attempt:
+            raise _refuse(connection, f"expected attempt {attempt}, {hello.get('attempt')} was claimed")
+        proved()
+        _send(connection, {"welcome": True})
+    except BaseException:
+        connection.close()
+        raise
+    connection.complete_by(None)
+    return connection, hello
+
+
+def _refuse(connection: Connection, why: str) -> HandshakeRefusedError:
+    with contextlib.suppress(ConnectionLostError):  # it has hung up: the refusal stands all the same
+        _send(connection, {"refused": why})
+    return HandshakeRefusedError(why)
+
+
+def _proof(secret: bytes, role: str, nonce: str, hello: dict[str, Any]) -> str:
+    said = orjson.dumps([role, nonce, hello], option=orjson.OPT_SORT_KEYS)
+    return hmac.new(secret, said, "sha256").hexdigest()
+
+
+def _proves(answer: dict[str, Any], expected: str) -> bool:
+    """Whether the proof is the expected one; compared as bytes, since text beyond ASCII is not comparable."""
+    return hmac.compare_digest(str(answer.get("proof")).encode(errors="replace"), expected.encode())
+
+
+def _send(connection: Connection, message: dict[str, Any]) -> None:
+    connection.send(Kind.HANDSHAKE, orjson.dumps(message))
+
+
+def _receive(connection: Connection) -> dict[str, Any]:
+    kind, payload = connection.receive(MAX_HANDSHAKE)
+    if kind is not Kind.HANDSHAKE:
+        raise FrameError(f"expected a handshake, a frame of kind {kind.name} came")
+    try:
+        message = orjson.loads(payload)
+    except orjson.JSONDecodeError as broken:
+        raise FrameError("expected a handshake in JSON, other bytes came") from broken
+    if not isinstance(message, dict):
+        raise FrameError("expected a handshake object in JSON, another value came")
+    if not all(isinstance(value, str | int) for value in message.values()):
+        raise FrameError("expected texts and numbers in a handshake, other values came")
+    return message

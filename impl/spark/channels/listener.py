@@ -1,0 +1,213 @@
+"""Where the processes of one attempt meet: a listening socket that lets in only its own.
+
+The driver has one for its workers, every subtask with inputs has one for its upstream subtasks. Each
+connection makes its handshake in a thread of its own, so that a silent peer delays nobody. Who has not
+proved to be of this attempt can do nothing to it: a handshake has one deadline, there is a bound on the
+connections that are still in theirs, and no error of one of them ends the accept loop.
+"""
+
+import contextlib
+import errno
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from impl.spark.channels.frames import Connection, Deadline
+from impl.spark.channels.handshake import SECONDS, accept_as, open_as
+from impl.spark.errors import (
+    ConnectionLostError,
+    HandshakeRefusedError,
+    HandshakeTimeoutError,
+    SparkRuntimeError,
+)
+
+Welcome = Callable[[Connection, dict[str, Any]], None]
+Refused = Callable[[SparkRuntimeError], None]
+_BACKLOG = 1_024
+_PAUSE_SECONDS = 0.05
+_OF_ONE_CONNECTION = frozenset(
+    {
+        errno.ECONNABORTED,
+        errno.EINTR,
+        errno.EAGAIN,
+        errno.EPERM,
+        errno.EPROTO,
+        errno.ENOPROTOOPT,
+        errno.ENETDOWN,
+        errno.ENETUNREACH,
+        errno.EHOSTDOWN,
+        errno.EHOSTUNREACH,
+        errno.ETIMEDOUT,
+    }
+)
+"""Errors of `accept` that are those of the connection which it takes. All others, such as EMFILE, last until
+the process has descriptors or memory again, so that trying at once is of no use."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandshakeLimits:
+    """What connections may take that have not completed their handshake.
+
+    `connections`: so many at once; another one closes the oldest of them, so that those that do nothing
+    cannot keep out one that goes on. `seconds`: for a whole handshake.
+    """
+
+    connections: int = 64
+    seconds: float = SECONDS
+    clock: Callable[[], float] = time.monotonic
+
+    @classmethod
+    def beside(cls, peers: int) -> "HandshakeLimits":
+        """The limits where `peers` connections of this attempt may come at once."""
+        return cls(connections=cls().connections + peers)
+
+
+class Door:
+    """Accepts connections of `attempt` on a free port of `host` until it is closed."""
+
+    def __init__(
+        self,
+        host: str,
+        secret: bytes,
+        attempt: int,
+        welcome: Welcome,
+        refused: Refused,
+        buffer_bytes: int,
+        limits: HandshakeLimits | None = None,
+    ) -> None:
+        self._secret = secret
+        self._attempt = attempt
+        self._welcome = welcome
+        self._refused = refused
+        self._limits = limits or HandshakeLimits()
+        self._unauthenticated: dict[socket.socket, bool] = {}
+        self._changed = threading.Condition(threading.RLock())
+        self._closed = threading.Event()
+        self._listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        # the accepted sockets inherit the bound, which must be set before the connection is made
+        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer_bytes)
+        self._listener.bind((host, 0))
+        self._listener.listen(_BACKLOG)
+        self.host, self.port = self._listener.getsockname()
+        threading.Thread(target=self._serve, name="door", daemon=True).start()
+
+    @property
+    def unauthenticated(self) -> int:
+        """Connections that have not completed their handshake."""
+        with self._changed:
+            return len(self._unauthenticated)
+
+    def _serve(self) -> None:
+        """The accept loop; it ends only when the listener is closed."""
+        while not self._closed.is_set():
+            try:
+                caller, _ = self._listener.accept()
+            except OSError as failed:
+                if failed.errno not in _OF_ONE_CONNECTION and not self._closed.is_set():
+                    self._make_room()
+                continue
+            self._begin(caller)
+
+    def _begin(self, caller: socket.socket) -> None:
+        """Start a handshake, as soon as there are fewer than the limit of them."""
+        with self._changed:
+            while len(self._unauthenticated) >= self._limits.connections:
+                self._drop_oldest()
+                self._changed.wait()  # its thread wakes up and removes it
+            self._unauthenticated[caller] = False
+        try:
+            threading.Thread(target=self._greet, args=(caller,), name="greeting", daemon=True).start()
+        except RuntimeError:  # no thread can be started now
+            self._remove(caller)
+            caller.close()
+
+    def _greet(self, caller: socket.socket) -> None:
+        deadline = Deadline(self._limits.seconds, self._limits.clock)
+        try:
+            caller.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection, claim = accept_as(
+                caller, self._secret, self._attempt, deadline, lambda: self._proved(caller)
+            )
+        except Exception as failed:  # noqa: BLE001 - what a stranger sends ends his own connection only
+            caller.close()
+            self._remove(caller)
+            if not isinstance(failed, SparkRuntimeError):
+                failed = HandshakeRefusedError(f"expected a handshake, came what raises {failed!r}")
+            self._refused(failed)
+            return
+        self._welcome(connection, claim)
+
+    def _proved(self, caller: socket.socket) -> None:
+        """It holds the secret, and is closed by nobody else's coming from now on."""
+        if self._remove(caller):
+            raise ConnectionLostError("closed before its handshake was complete: too many others came")
+
+    def _remove(self, caller: socket.socket) -> bool:
+        """Whether it was dropped."""
+        with self._changed:
+            dropped = self._unauthenticated.pop(caller, False)
+            self._changed.notify_all()
+        return dropped
+
+    def _make_room(self) -> None:
+        """Descriptors or memory are used up: give some back, or wait until somebody else does."""
+        with self._changed:
+            for _ in range(1 + len(self._unauthenticated) // 4):
+                self._drop_oldest()
+            self._changed.wait(_PAUSE_SECONDS)  # until one of them is gone
+
+    def _drop_oldest(self) -> None:
+        """Close the connection whose handshake has lasted longest."""
+        with self._changed:
+            for caller, dropped in self._unauthenticated.items():
+                if not dropped:
+                    self._unauthenticated[caller] = True
+                    self._shut(caller)
+                    return
+
+    @staticmethod
+    def _shut(caller: socket.socket) -> None:
+        with contextlib.suppress(OSError):  # broken already
+            caller.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Stop accepting, and end every handshake. Connections that were let in stay open."""
+        self._closed.set()
+        with contextlib.suppress(OSError):  # some systems refuse this on a listening socket
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        with self._changed:
+            for caller in self._unauthenticated:
+                self._shut(caller)
+            self._changed.notify_all()
+
+
+def knock(
+    host: str, port: int, secret: bytes, attempt: int, claim: dict[str, Any], buffer_bytes: int
+) -> Connection:
+    """Connect to a door of the same attempt; again, while the handshake breaks, until its deadline.
+
+    Raises `HandshakeRefusedError` if it is another attempt's or another job's, `OSError` if nobody is there,
+    `HandshakeTimeoutError` at the deadline.
+    """
+    deadline = Deadline(SECONDS)
+    while True:
+        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer_bytes)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.settimeout(deadline.left())
+            sock.connect((host, port))
+        except BaseException:
+            sock.close()
+            raise
+        try:
+            return open_as(sock, secret, attempt, claim, deadline)
+        except HandshakeTimeoutError:
+            raise
+        except ConnectionLostError:
+            # nobody has refused us: a flood of others may have closed this one (see HandshakeLimits)
+            threading.Event().wait(min(_PAUSE_SECONDS, deadline.left()))

@@ -1,0 +1,134 @@
+"""A subtask's outputs: rows are buffered for each downstream subtask, barriers go to all of them in-band.
+
+Rows sent before a barrier are on the wire before it (TASK-01): a broadcast flushes first. Single rows wait
+for others in a buffer, a batch of Arrow is sent as it comes. For a sink, which declares the schema of its
+rows, they become columns at the sender. How rows are spread is part of the plan, edge by edge (`spreading`);
+barriers and ends go to every channel of every edge.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol
+
+import pyarrow as pa
+
+from impl.batches import Rows, batch_of
+from impl.graph.plan import Route, Row
+from impl.spark.channels.frames import MAX_PAYLOAD, Kind, pack_id
+from impl.spark.channels.partitioners import spread_of
+from impl.spark.channels.payloads import payloads_of
+from impl.state.backends.key_groups import DEFAULT_MAX_PARALLELISM
+
+_LARGEST_BATCH: Final = MAX_PAYLOAD // 4
+
+
+class Channel(Protocol):
+    """What rows and barriers are sent into."""
+
+    def send(self, kind: Kind, payload: bytes = b"") -> None:
+        """Send one frame, in order."""
+
+    def cut(self) -> None:
+        """The connection breaks."""
+
+    def close(self) -> None:
+        """Nothing more is sent."""
+
+
+class Outputs:
+    """The output channels of one subtask, by the ids of the subtasks at their other ends.
+
+    `routes`: the edges; every row goes along each of them.
+    """
+
+    def __init__(
+        self,
+        channels: Mapping[str, Channel],
+        routes: Sequence[Route],
+        batch_rows: int,
+        max_parallelism: int = DEFAULT_MAX_PARALLELISM,
+    ) -> None:
+        self._names = tuple(channels)
+        self._connections = tuple(channels.values())
+        self._batch_rows = batch_rows
+        self._buffers: list[list[Row]] = [[] for _ in self._names]
+        self._sent = [0] * len(self._names)
+        self._schemas = {name: route.schema for route in routes for name in route.receivers}
+        self._spreads = tuple(
+            spread_of(route, [*map(self._names.index, route.receivers)], max_parallelism, self._fill)
+            for route in routes
+        )
+
+    def emit(self, rows: Rows) -> None:
+        """Send `rows`; they may wait in a buffer until it is full, flushed or followed by a barrier."""
+        for spread in self._spreads:
+            spread(rows)
+
+    def _fill(self, channel: int, rows: Rows) -> None:
+        if isinstance(rows, pa.RecordBatch):
+            self._ship(channel)
+            for start in range(0, rows.num_rows, self._batch_rows):
+                self._send(channel, rows.slice(start, self._batch_rows))
+            return
+        buffer = self._buffers[channel]
+        buffer.extend(rows)
+        if len(buffer) >= self._batch_rows:
+            self._ship(channel)
+
+    def _ship(self, channel: int) -> None:
+        buffer = self._buffers[channel]
+        for start in range(0, len(buffer), self._batch_rows):
+            self._send(channel, buffer[start : start + self._batch_rows])
+        self._buffers[channel] = []
+
+    def _send(self, channel: int, rows: Rows) -> None:
+        travelling = _as_columns(rows, self._schemas[self._names[channel]])
+        for payload in payloads_of(travelling):
+            self._connections[channel].send(Kind.RECORDS, payload)
+        self._sent[channel] += len(rows)
+
+    def flush(self) -> None:
+        """Send what waits in the buffers."""
+        for channel, buffer in enumerate(self._buffers):
+            if buffer:
+                self._ship(channel)
+
+    def broadcast(self, kind: Kind, checkpoint: int | None = None, order: bytes = b"") -> None:
+        """Flush, then send a barrier, a cancellation or an end to every channel; `order`: a savepoint's."""
+        self.flush()
+        payload = b"" if checkpoint is None else pack_id(checkpoint) + order
+        for connection in self._connections:
+            connection.send(kind, payload)
+
+    def sent(self) -> dict[str, int]:
+        """Rows given to each channel in this attempt, those that still wait in buffers among them."""
+        waiting = (len(buffer) for buffer in self._buffers)
+        return {name: sent + left for name, sent, left in zip(self._names, self._sent, waiting, strict=True)}
+
+    @property
+    def has_room(self) -> bool:
+        """More may be emitted; a channel that is full lets its sender wait in `emit`."""
+        return True
+
+    def drain(self) -> None:
+        """Everything was sent when it was emitted."""
+
+    def cut(self) -> None:
+        """Every connection breaks."""
+        for connection in self._connections:
+            connection.cut()
+
+    def close(self) -> None:
+        """Close every channel."""
+        for connection in self._connections:
+            connection.close()
+
+
+def _as_columns(rows: Rows, schema: pa.Schema | None) -> Rows:
+    """Rows for a sink; those that do not fit go as they are, and the sink says what is wrong with them."""
+    if not schema or isinstance(rows, pa.RecordBatch):
+        return rows
+    try:
+        batch = batch_of(rows, schema)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError):
+        return rows
+    return batch if batch.nbytes <= _LARGEST_BATCH else rows  # pickled, a value that many share is there once

@@ -1,0 +1,68 @@
+"""Rows as the payloads of RECORDS frames, none of which is larger than a frame may be.
+
+Rows that are too large together are cut in the middle, again and again, and stay in order. Only one record
+that is too large alone has no frame: that is a `RecordTooLargeError`, which fails the job.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from impl.batches import Rows, taken
+from impl.spark.channels.frames import MAX_PAYLOAD, pack_rows, unpack_rows
+from impl.spark.errors import RecordTooLargeError
+
+
+def payloads_of(rows: Rows, limit: int = MAX_PAYLOAD) -> Iterator[bytes]:
+    """Payloads of at most `limit` bytes that together are `rows`, in order.
+
+    Raises `RecordTooLargeError` for a record that has more than `limit` bytes alone.
+    """
+    count = len(rows)
+    if count > 1 and isinstance(rows, pa.RecordBatch) and rows.nbytes > 2 * limit:
+        yield from _halves(rows, limit)  # packing it as a whole would only copy it
+        return
+    packed = pack_rows(rows)
+    if len(packed) <= limit:
+        yield packed
+    elif count > 1:
+        yield from _halves(rows, limit)
+    elif isinstance(rows, pa.RecordBatch) and len(packed := pack_rows(_alone(rows))) <= limit:
+        yield packed
+    else:
+        raise RecordTooLargeError(
+            f"expected records of at most {limit:,} bytes, one came that takes {len(packed):,}; cut it into "
+            "several records, or let it name a file or an object that holds the bytes"
+        )
+
+
+def within_limit(payloads: Iterable[bytes], limit: int = MAX_PAYLOAD) -> Iterator[bytes]:
+    """The same payloads, larger ones cut: a checkpoint of an older version may hold such."""
+    for payload in payloads:
+        if len(payload) <= limit:
+            yield payload
+        else:
+            yield from payloads_of(unpack_rows(payload), limit)
+
+
+def _halves(rows: Rows, limit: int) -> Iterator[bytes]:
+    middle = len(rows) // 2
+    if isinstance(rows, pa.RecordBatch):
+        parts = [_used(rows.slice(0, middle)), _used(rows.slice(middle))]
+    else:
+        parts = [rows[:middle], rows[middle:]]
+    for part in parts:
+        yield from payloads_of(part, limit)
+
+
+def _used(part: pa.RecordBatch) -> pa.RecordBatch:
+    """A slice without the values of dictionaries that only other rows have."""
+    if any(pa.types.is_dictionary(column.type) for column in part.columns):
+        return taken(part, np.arange(part.num_rows))
+    return part
+
+
+def _alone(row: pa.RecordBatch) -> pa.RecordBatch:
+    """One row that shares no buffer with those that it was cut from."""
+    return pa.RecordBatch.from_pylist(row.to_pylist(), schema=row.schema)

@@ -1,0 +1,83 @@
+"""What ended attempts have left in the outputs of a job: swept, or taken back, before the next one writes.
+
+First each output is claimed for the attempt, so that nobody older commits there any more; then it is cleaned.
+An attempt that goes on from a checkpoint writes everything behind it again. What was pre-committed since is
+removed, but for what the restored sinks are about to commit; what was committed since is taken back. A run
+that begins from a savepoint does so with what the savepoint's own run has left, too.
+"""
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from impl.connectors.claims import Ancestor, Claim
+from impl.graph.plan import Plan, Role
+from impl.graph.rescaling import RestoreRefusedError, by_stage
+from impl.spark.worker.sinks import state_in
+from impl.state import FileSystemStorage, Origin, StateHandle
+
+
+class Reclaiming:
+    """The outputs of one job. `origin`: the savepoint that its run has begun from."""
+
+    def __init__(self, plan: Plan, storage: FileSystemStorage, origin: Origin | None) -> None:
+        self._outputs: dict[str, Any] = {
+            stage.name: stage.logic for stage in plan.stages if stage.role is Role.SINK
+        }
+        self._job = plan.name
+        self._storage = storage
+        self._origin = origin
+        self._kept: frozenset[str] = frozenset()
+
+    def begin(self, attempt: int, restored: int | None, states: Mapping[str, StateHandle]) -> None:
+        """Make room for an attempt that goes on from checkpoint `restored`, whose states are given.
+
+        Raises `RestoreRefusedError`, before anything is removed, for a savepoint whose output is gone,
+        `OutputClaimedError` for an output of another run, `SupersededError`, and `ServerLostError`.
+        """
+        pending = self._pending(states)
+        origin = self._origin if self._origin is not None and self._origin.checkpoint == restored else None
+        if origin is not None:
+            self._require_whole(pending)
+        self._kept = frozenset[str]().union(*pending.values())
+        claim = self._claim(attempt)
+        replaced = {name: output.claim(claim) for name, output in self._outputs.items()}
+        self.sweep(attempt)
+        for name, output in self._outputs.items():
+            for lineage in replaced[name]:
+                output.sweep(lineage, sys.maxsize, self._kept)
+                output.retract(lineage, None, claim)
+            if origin is not None:
+                output.sweep(origin.lineage, sys.maxsize, self._kept)  # none of its attempts goes on
+                output.retract(origin.lineage, restored, claim)
+            output.retract(self._storage.lineage, restored, claim)
+
+    def _claim(self, attempt: int) -> Claim:
+        begun_from = self._origin
+        ancestors = () if begun_from is None else (Ancestor(begun_from.lineage, begun_from.checkpoint),)
+        return Claim(self._job, self._storage.lineage, attempt, self._storage.starts, ancestors)
+
+    def sweep(self, attempt: int) -> None:
+        """Remove what attempts before this one have left, but for what the restored sinks are to commit."""
+        self._storage.sweep(attempt)
+        for output in self._outputs.values():
+            output.sweep(self._storage.lineage, attempt, self._kept)
+
+    def _pending(self, states: Mapping[str, StateHandle]) -> dict[str, frozenset[str]]:
+        """By sink, what its subtasks have pre-committed."""
+        return {
+            stage: frozenset[str]().union(*(state_in(self._storage.open(one)).names for one in handles))
+            for stage, handles in by_stage(states).items()
+            if stage in self._outputs
+        }
+
+    def _require_whole(self, pending: Mapping[str, frozenset[str]]) -> None:
+        for stage, names in pending.items():
+            lost = self._outputs[stage].lost(names)
+            if lost:
+                raise RestoreRefusedError(
+                    f"the savepoint holds output of {stage!r} that was pre-committed and not committed, and "
+                    f"it is gone from {self._outputs[stage].where}: {', '.join(sorted(lost))}. Its job has "
+                    "failed behind the savepoint, before its next checkpoint, and has written that again: "
+                    "begin from a checkpoint of that job, or from another savepoint"
+                )

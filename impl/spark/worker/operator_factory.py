@@ -1,0 +1,73 @@
+"""From the plan to the operator of one subtask, restored."""
+
+from collections.abc import Sequence
+
+from impl.config import MEMORY, ExecutionConfig
+from impl.connectors.two_phase import SinkPlace
+from impl.eventlog import EventLog
+from impl.graph.plan import Plan, Role, Subtask
+from impl.graph.rescaling import taken_over
+from impl.spark.worker.operators import Operator
+from impl.spark.worker.processing import ProcessOperator
+from impl.spark.worker.sinks import SinkOperator
+from impl.spark.worker.sources import SourceOperator, splits_of
+from impl.state import (
+    FileSystemStorage,
+    HeapKeyedStateBackend,
+    KeyedContext,
+    KeyedStateBackend,
+    OperatorStateStore,
+    Sections,
+)
+from impl.state.backends.key_groups import groups_of
+from impl.state.backends.rocksdb import RocksDbKeyedStateBackend
+
+
+def operator_of(
+    plan: Plan,
+    subtask: Subtask,
+    execution: ExecutionConfig,
+    place: SinkPlace,
+    restored: int | None,
+    before: Sequence[Sections],
+    log: EventLog | None,
+    storage: FileSystemStorage,
+) -> Operator | SourceOperator:
+    """The operator of `subtask`, with what is its own in checkpoint `restored`: all have the same (ONCE-04).
+
+    `before`: the snapshots of all subtasks of its stage, as many as they were; none at the beginning.
+    """
+    stage, index = plan.stages[subtask.stage], subtask.index
+    parallelism = stage.parallelism
+    if stage.role is Role.SOURCE:
+        splits, own = splits_of(index, parallelism, stage.splits, before)
+        return SourceOperator(stage.logic, splits, own, execution.batch_rows)
+    if stage.role is Role.SINK:
+        mine = before[index] if index < len(before) else None
+        others = taken_over(index, len(before), parallelism)[1:]
+        orphans = {f"{stage.name}-{one}": before[one] for one in others}
+        return SinkOperator(stage.logic, place, restored, mine, log, orphans)
+    context = KeyedContext.of(subtask.id, index, parallelism, plan.max_parallelism)
+    state = _keyed_state(context, execution, storage, place.attempt)
+    store = OperatorStateStore(restored)
+    if before:
+        state.restore(_with_groups_of(context, before))
+        store.restore(index, parallelism, before)
+    return ProcessOperator(stage.logic, plan.key_selectors(stage), state, store)
+
+
+def _keyed_state(
+    context: KeyedContext, execution: ExecutionConfig, storage: FileSystemStorage, attempt: int
+) -> KeyedStateBackend:
+    """The backend that the configuration names."""
+    if execution.state_backend == MEMORY:
+        return HeapKeyedStateBackend(context)
+    working = storage.working(context.task, attempt)
+    return RocksDbKeyedStateBackend(context, working, storage.shared, attempt)
+
+
+def _with_groups_of(context: KeyedContext, before: Sequence[Sections]) -> list[Sections]:
+    """Of all snapshots those that hold key groups of the subtask: no other is opened."""
+    ranges = [groups_of(one, len(before), context.max_parallelism) for one in range(len(before))]
+    first, beyond = context.groups.start, context.groups.stop
+    return [before[one] for one, there in enumerate(ranges) if there.start < beyond and first < there.stop]

@@ -1,0 +1,135 @@
+"""Processing: the operator that runs a user's function over rows and the state of their keys."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from impl.batches import Rows, columns_of, rows_of
+from impl.graph.plan import KeySelector, Row
+from impl.spark.worker.operators import Process
+from impl.state import AsynchronousPart, KeyedStateBackend, OperatorStateStore, StateError
+from impl.state.backends.key_values import require_keys
+from impl.state.shared import SharedFiles
+
+
+class ProcessOperator:
+    """Runs a user's function, with one input or two.
+
+    `key_selectors`: by input, for those that are keyed. `state` and `store` keep the state by key and by
+    subtask, and hold what was restored.
+    """
+
+    def __init__(
+        self,
+        function: Any,  # noqa: ANN401 - a ProcessFunction or a CoProcessFunction
+        key_selectors: Mapping[int, KeySelector],
+        state: KeyedStateBackend,
+        store: OperatorStateStore | None = None,
+    ) -> None:
+        self._state = state
+        self._store = OperatorStateStore() if store is None else store
+        self._function = function
+        self._call("initialize_state", self._store)
+        self._call("open", state)
+        elements = (
+            (function.process_element1, function.process_element2)
+            if hasattr(function, "process_element1")
+            else (getattr(function, "process_element", None),)
+        )
+        self.inputs = tuple(
+            _whole_batches(function, element, key_selectors.get(number))
+            for number, element in enumerate(elements)
+        )
+
+    def before_barrier(self) -> Rows:
+        """What the function has kept back."""
+        kept_back: Rows | None = self._call("before_barrier")
+        return () if kept_back is None else kept_back
+
+    def finish(self) -> Rows:
+        """The function's last rows."""
+        return tuple(self._call("finish") or ())
+
+    def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
+        """All state; that of the subtask is encoded here and now."""
+        self._call("snapshot_state", checkpoint)
+        mine = self._store.sections()
+        rest = self._state.snapshot(checkpoint, alone)
+        return lambda: {**mine, **rest()}
+
+    def notify_complete(self, checkpoint: int) -> None:
+        """The backend may let go of what an older checkpoint needed."""
+        self._state.notify_complete(checkpoint)
+
+    def notify_abort(self, checkpoint: int) -> None:
+        """The backend may let go of what this checkpoint needed."""
+        self._state.notify_abort(checkpoint)
+
+    def close(self) -> None:
+        """The function lets go, then the state is closed."""
+        try:
+            self._call("close")
+        finally:
+            self._state.close()
+
+    def _call(self, hook: str, *given: object) -> Any:  # noqa: ANN401 - what the user's function answers
+        """Call a hook of the function, if it has it."""
+        called = getattr(self._function, hook, None)
+        return None if called is None else called(*given)
+
+
+def _whole_batches(function: Any, element: Any, key_of: KeySelector | None) -> Process:  # noqa: ANN401
+    """What takes the batches of one input: whole, if the function takes those, else each row in its order."""
+    columns = None if key_of is None else columns_of(key_of)
+    by_row = _by_row(function, element, key_of)
+
+    def process(rows: Rows) -> Rows:
+        if isinstance(rows, pa.RecordBatch):
+            if columns is not None and hasattr(function, "process_keyed_batch"):
+                found = columns.keys_of(rows)
+                require_keys(found.distinct)
+                keyed: Rows = function.process_keyed_batch(found, rows)
+                return keyed
+            if hasattr(function, "process_batch"):
+                made: Rows = function.process_batch(rows)
+                return made
+            keys = None if columns is None else columns.keys_of(rows).by_row()
+            return by_row(rows_of(rows), keys)
+        return by_row(rows, None)
+
+    return process
+
+
+def _by_row(
+    function: Any,  # noqa: ANN401
+    element: Any,  # noqa: ANN401
+    key_of: KeySelector | None,
+) -> Callable[[Sequence[Row], Sequence[Hashable] | None], Rows]:
+    """What takes rows one by one, and their keys where these are known already."""
+
+    def refused(rows: Sequence[Row], keys: Sequence[Hashable] | None) -> Rows:
+        raise StateError(
+            f"{type(function).__name__} takes whole batches, keyed by columns if at all, and {len(rows)} "
+            "rows came one by one: let the source hand out its batches (no `to_rows`), select keys by "
+            "column, and keep functions of rows out of the way"
+        )
+
+    def keyed(rows: Sequence[Row], keys: Sequence[Hashable] | None) -> Rows:
+        assert key_of is not None
+        keys = list(map(key_of, rows)) if keys is None else keys
+        require_keys(keys)  # a subtask that is alone in its stage has nobody before it who looks at them
+        if hasattr(function, "process_keyed_rows"):
+            emitted: Rows = function.process_keyed_rows(keys, rows)
+            return emitted
+        return [made for key, row in zip(keys, rows, strict=True) for made in element(key, row)]
+
+    def unkeyed(rows: Sequence[Row], keys: Sequence[Hashable] | None) -> Rows:
+        if hasattr(function, "process_rows"):
+            emitted: Rows = function.process_rows(rows)
+            return emitted
+        return [made for row in rows for made in element(None, row)]
+
+    if element is None:
+        return refused
+    return unkeyed if key_of is None else keyed

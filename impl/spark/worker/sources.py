@@ -1,0 +1,233 @@
+"""The sources of a job: what a user declares, and the operator that reads it."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from impl.batches import Rows
+from impl.connectors import CsvSource, JsonLinesSource, ParquetFolder, ParquetSource, RateSource
+from impl.graph.plan import Row
+from impl.graph.rescaling import SPLITS, splits_in
+from impl.spark.worker.operators import Process
+from impl.state import AsynchronousPart, Sections, StateError, encode
+from impl.state.shared import SharedFiles
+
+ToRows = Callable[[pa.RecordBatch, int, int], list[Row]]
+_PACE_SECONDS = 0.02
+
+
+class Source(Protocol):
+    """One partition of a source, replayable from its snapshots."""
+
+    @property
+    def offset(self) -> int:
+        """Rows read so far."""
+        ...
+
+    def read(self, max_rows: int) -> pa.RecordBatch | None:
+        """The next rows, at least one; None at the end."""
+        ...
+
+    def snapshot(self) -> object:
+        """Where it stands now."""
+        ...
+
+    def restore(self, snapshot: Any) -> None:  # noqa: ANN401 - its own snapshot
+        """Go to where a snapshot stood; raises ConnectorError if it is another source's."""
+        ...
+
+
+class Input(Protocol):
+    """What a user declares as the source of a job; each subtask reads one partition of it."""
+
+    @property
+    def to_rows(self) -> ToRows | None:
+        """Makes rows of a batch, given the partition and the offset of the batch's first row in it.
+
+        None: the batches are sent as they are, their columns are the rows.
+        """
+        ...
+
+    @property
+    def rows_per_second(self) -> float | None:
+        """The pace of the whole stage; None: as fast as it goes."""
+        ...
+
+    def open(self, partition: int, partitions: int) -> Source:
+        """The partition, at its beginning."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CsvInput:
+    """A CSV file as the source of a job."""
+
+    path: Path
+    to_rows: ToRows | None = None
+    columns: tuple[str, ...] | None = None
+    types: Mapping[str, pa.DataType] | None = None
+    rows_per_second: float | None = None
+
+    def open(self, partition: int, partitions: int) -> Source:
+        """The partition, at its beginning."""
+        return CsvSource(
+            self.path, partition=partition, partitions=partitions, columns=self.columns, types=self.types
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetInput:
+    """A Parquet file as the source of a job, or a folder of them, which are read one after the other."""
+
+    path: Path
+    to_rows: ToRows | None = None
+    columns: tuple[str, ...] | None = None
+    rows_per_second: float | None = None
+
+    def open(self, partition: int, partitions: int) -> Source:
+        """The partition, at its beginning."""
+        source = ParquetFolder if self.path.is_dir() else ParquetSource
+        return source(
+            self.path,
+            partition=partition,
+            partitions=partitions,
+            columns=self.columns,
+            dictionaries=self.to_rows is None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLinesInput:
+    """A file of JSON lines as the source of a job, under a declared schema."""
+
+    path: Path
+    schema: pa.Schema
+    to_rows: ToRows | None = None
+    rows_per_second: float | None = None
+
+    def open(self, partition: int, partitions: int) -> Source:
+        """The partition, at its beginning."""
+        return JsonLinesSource(self.path, self.schema, partition=partition, partitions=partitions)
+
+
+@dataclass(frozen=True, slots=True)
+class RateInput:
+    """The numbers below `rows` as the source of a job."""
+
+    rows: int
+    to_rows: ToRows | None = None
+    rows_per_second: float | None = None
+
+    def open(self, partition: int, partitions: int) -> Source:
+        """The partition, at its beginning."""
+        return RateSource(self.rows, partition=partition, partitions=partitions)
+
+
+class SourceOperator:
+    """Reads the splits of one subtask in turn, at its pace; their offsets are the state.
+
+    `splits`: in how many the source is cut; `own`: the subtask's, with where each stood, None: at its
+    beginning. A subtask may have none.
+    """
+
+    def __init__(self, spec: Input, splits: int, own: Mapping[int, object], batch_rows: int) -> None:
+        self._splits = splits
+        self._own = {split: spec.open(split, splits) for split in own}
+        for split, state in own.items():
+            if state is not None:
+                _restore(self._own[split], state)
+        self._unread = deque(self._own)
+        self._to_rows = spec.to_rows
+        self._rate = spec.rows_per_second * len(own) / splits if spec.rows_per_second else None
+        self._batch_rows = batch_rows
+        if self._rate is not None:
+            self._batch_rows = max(1, min(batch_rows, int(self._rate * _PACE_SECONDS)))
+        self._begun: float | None = None
+        self._read = 0
+
+    @property
+    def offset(self) -> int:
+        """Rows of the subtask's splits read so far, those before a restore among them."""
+        return sum(source.offset for source in self._own.values())
+
+    def pause(self, now: float) -> float:
+        """Seconds until the pace allows the next batch; 0: now."""
+        if self._begun is None:
+            self._begun = now
+        if not self._rate:
+            return 0
+        return max(0, (self._read + self._batch_rows) / self._rate - (now - self._begun))
+
+    def read(self) -> Rows | None:
+        """The next rows, of the split whose turn it is; None at the end. The pace may allow none yet."""
+        if self.pause(time.monotonic()) > 0:
+            return []
+        while self._unread:
+            split = self._unread[0]
+            first = self._own[split].offset
+            batch = self._own[split].read(self._batch_rows)
+            if batch is not None:
+                self._unread.rotate(-1)
+                self._read += batch.num_rows
+                return batch if self._to_rows is None else self._to_rows(batch, split, first)
+            self._unread.popleft()
+        return None
+
+    @property
+    def inputs(self) -> tuple[Process, ...]:
+        """None."""
+        return ()
+
+    def before_barrier(self) -> Rows:
+        """Nothing is held back."""
+        return ()
+
+    def finish(self) -> Rows:
+        """Nothing is held back."""
+        return ()
+
+    def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
+        """The offsets."""
+        offsets = {split: source.snapshot() for split, source in self._own.items()}
+        encoded = encode((self._splits, offsets))
+        return lambda: {SPLITS: encoded}
+
+    def notify_complete(self, checkpoint: int) -> None:
+        """A source commits nothing."""
+
+    def notify_abort(self, checkpoint: int) -> None:
+        """A source keeps nothing for a checkpoint."""
+
+    def close(self) -> None:
+        """The file is closed with the reader."""
+
+
+def _restore(source: Source, state: object) -> None:
+    if type(state) is not type(source.snapshot()):
+        raise StateError(f"expected a source's offset, came {type(state).__name__}")
+    source.restore(state)
+
+
+def splits_of(
+    index: int, parallelism: int, splits: int | None, before: Sequence[Sections]
+) -> tuple[int, dict[int, object]]:
+    """How many splits there are, and those of subtask `index` with where they stood in a checkpoint.
+
+    `splits`: as declared; `before`: the snapshots of all subtasks as they were, none at the beginning.
+    """
+    if not before:
+        count = splits or parallelism
+        return count, dict.fromkeys(range(index, count, parallelism))
+    if len(before) == parallelism:
+        return splits_in(before[index])
+    count = 0
+    known: dict[int, object] = {}
+    for snapshot in before:
+        count, own = splits_in(snapshot)
+        known |= own
+    return count, {split: known[split] for split in range(index, count, parallelism)}

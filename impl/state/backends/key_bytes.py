@@ -1,0 +1,178 @@
+"""Keys as bytes: keys that are equal to a dict have the same, keys that differ do not, and they come back.
+
+    kind (1 byte)  length (4 bytes)  payload
+
+Written is the canonical form of a key (`key_values`): what comes back is equal to the key, of the form's
+type. `n` None, `s` string, `b` bytes, `i` int in digits, `I` a longer one in binary, `f` float, `r` ratio,
+`t` tuple, `z` frozenset, `y` date, `l` datetime, `a` instant, `c` time of day, `w` timedelta, `u` UUID, `e`
+member of an enum, `d` dataclass, `N` `A` `W` what pandas has with nanoseconds: without a time zone, with one,
+and a duration. The kinds `n` to `z` are those of encoding 1, which had `p` for a pickle of anything else.
+"""
+
+import importlib
+import struct
+from collections.abc import Callable, Hashable
+from datetime import UTC, date, datetime, time, timedelta
+from enum import Enum
+from fractions import Fraction
+from typing import Any, Final
+from uuid import UUID
+
+from impl.state.backends.key_values import canonical, fields_of
+from impl.state.errors import KeyEncodingError
+
+_LENGTH: Final = struct.Struct(">I")
+_DOUBLE: Final = struct.Struct(">d")
+_IN_DIGITS: Final = 14_000
+"""Bits of an int that is written in digits: Python converts no more than 4,300 of them."""
+_MICROSECOND: Final = timedelta(microseconds=1)
+_EPOCH: Final = datetime(1, 1, 1)
+
+
+def key_bytes(key: object) -> bytes:
+    """A key as bytes; none begins as another. Raises `UnsupportedKeyError` if it cannot be one."""
+    if type(key) is str:
+        text = key.encode("utf-8", "surrogatepass")
+        return b"s" + _LENGTH.pack(len(text)) + text
+    form = key if type(key) is int else canonical(key)
+    code, payload = _WRITERS.get(type(form), _write_other)(form)
+    return code + _LENGTH.pack(len(payload)) + payload
+
+
+def key_of(data: bytes) -> tuple[Hashable, bytes]:
+    """The key that `data` begins with, and the rest."""
+    (length,) = _LENGTH.unpack_from(data, 1)
+    beyond = 1 + _LENGTH.size + length
+    kind = data[:1].decode("latin-1")
+    if kind not in _READERS:
+        raise KeyEncodingError(
+            f"expected a key of a kind in {''.join(_READERS)}, came {kind!r}: it was written by another "
+            "release; restore it with the release that wrote it"
+        )
+    return _READERS[kind](data[1 + _LENGTH.size : beyond]), data[beyond:]
+
+
+# ------------------------------------------------------------ writing
+
+
+def _write_int(form: int) -> tuple[bytes, bytes]:
+    if form.bit_length() <= _IN_DIGITS:
+        return b"i", b"%d" % form
+    return b"I", form.to_bytes(form.bit_length() // 8 + 1, "big", signed=True)
+
+
+def _write_ratio(form: Fraction) -> tuple[bytes, bytes]:
+    return b"r", key_bytes(form.numerator) + key_bytes(form.denominator)
+
+
+def _write_datetime(form: datetime) -> tuple[bytes, bytes]:
+    kind = b"l" if form.tzinfo is None else b"a"
+    return kind, b"%d" % ((form.replace(tzinfo=None) - _EPOCH) // _MICROSECOND)
+
+
+def _write_time(form: time) -> tuple[bytes, bytes]:
+    return b"c", b"%d" % ((datetime.combine(date.min, form) - _EPOCH) // _MICROSECOND)
+
+
+def _write_other(form: Any) -> tuple[bytes, bytes]:  # noqa: ANN401 - a form that its type does not tell
+    kind = type(form)
+    name = key_bytes(f"{kind.__module__}:{kind.__qualname__}")
+    if isinstance(form, Enum):
+        known = kind.__members__.get(form.name) is form if form.name else False
+        return b"e", name + key_bytes(form.name if known else form.value)  # flags combined have no name
+    if isinstance(form, datetime):
+        return (b"N" if form.tzinfo is None else b"A"), b"%d" % form.value  # type: ignore[attr-defined]
+    if isinstance(form, timedelta):
+        return b"W", b"%d" % form.value  # type: ignore[attr-defined]
+    return b"d", name + b"".join(map(key_bytes, fields_of(form)))
+
+
+_WRITERS: Final[dict[type, Callable[[Any], tuple[bytes, bytes]]]] = {
+    type(None): lambda form: (b"n", b""),
+    str: lambda form: (b"s", form.encode("utf-8", "surrogatepass")),
+    bytes: lambda form: (b"b", form),
+    int: _write_int,
+    float: lambda form: (b"f", _DOUBLE.pack(form)),
+    Fraction: _write_ratio,
+    tuple: lambda form: (b"t", b"".join(map(key_bytes, form))),
+    frozenset: lambda form: (b"z", b"".join(sorted(map(key_bytes, form)))),
+    date: lambda form: (b"y", b"%d" % form.toordinal()),
+    datetime: _write_datetime,
+    time: _write_time,
+    timedelta: lambda form: (b"w", b"%d" % (form // _MICROSECOND)),
+    UUID: lambda form: (b"u", form.bytes),
+}
+
+
+# ------------------------------------------------------------ reading
+
+
+def _parts(payload: bytes) -> list[Hashable]:
+    parts = []
+    while payload:
+        part, payload = key_of(payload)
+        parts.append(part)
+    return parts
+
+
+def _datetime(payload: bytes) -> datetime:
+    return _EPOCH + int(payload) * _MICROSECOND
+
+
+def _ratio(payload: bytes) -> Fraction:
+    parts: list[Any] = _parts(payload)
+    return Fraction(*parts)
+
+
+def _class(name: Hashable) -> Any:  # noqa: ANN401 - an enum or a dataclass
+    module, _, path = str(name).partition(":")
+    found: Any = importlib.import_module(module)
+    for part in path.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _member(payload: bytes) -> Hashable:
+    name, member = _parts(payload)
+    kind = _class(name)
+    found: Hashable = kind[member] if isinstance(member, str) else kind(member)
+    return found
+
+
+def _dataclass(payload: bytes) -> Hashable:
+    name, *values = _parts(payload)
+    kind = _class(name)
+    made: Hashable = kind(**dict(zip(kind.__dataclass_fields__, values, strict=True)))
+    return made
+
+
+def _nanoseconds(payload: bytes, kind: str) -> Hashable:
+    import pandas as pd
+
+    if kind == "W":
+        return pd.Timedelta(int(payload), unit="ns")
+    return pd.Timestamp(int(payload), unit="ns", tz=None if kind == "N" else "UTC")
+
+
+_READERS: Final[dict[str, Callable[[bytes], Hashable]]] = {
+    "n": lambda payload: None,
+    "s": lambda payload: payload.decode("utf-8", "surrogatepass"),
+    "b": lambda payload: payload,
+    "i": int,
+    "I": lambda payload: int.from_bytes(payload, "big", signed=True),
+    "f": lambda payload: float(_DOUBLE.unpack(payload)[0]),
+    "r": _ratio,
+    "t": lambda payload: tuple(_parts(payload)),
+    "z": lambda payload: frozenset(_parts(payload)),
+    "y": lambda payload: date.fromordinal(int(payload)),
+    "l": _datetime,
+    "a": lambda payload: _datetime(payload).replace(tzinfo=UTC),
+    "c": lambda payload: _datetime(payload).time(),
+    "w": lambda payload: int(payload) * _MICROSECOND,
+    "u": lambda payload: UUID(bytes=payload),
+    "e": _member,
+    "d": _dataclass,
+    "N": lambda payload: _nanoseconds(payload, "N"),
+    "A": lambda payload: _nanoseconds(payload, "A"),
+    "W": lambda payload: _nanoseconds(payload, "W"),
+}

@@ -1,0 +1,68 @@
+"""Which encoding of keys a snapshot was written with, and what of an older one can still be read.
+
+Every snapshot of keyed state has the section `key-encoding` with the number of its encoding. Encoding 1 had
+no such section. It placed keys of some types by their `repr`, and RocksDB had pickles of them: equal keys
+could have several states. Keys that both encodings place and write alike are read as they are; a snapshot
+with any other is refused, because its state would not be found again.
+"""
+
+from collections.abc import Hashable, Iterable
+from typing import Final
+
+from impl.state.backends.key_bytes import key_of
+from impl.state.backends.key_groups import key_group
+from impl.state.errors import KeyEncodingError, UnsupportedKeyError
+from impl.state.sections import Sections
+from impl.state.snapshot import encode
+
+ENCODING: Final = 2
+SECTION: Final = "key-encoding"
+
+
+def encoding_section() -> dict[str, bytes]:
+    """The section that a snapshot of today has."""
+    return {SECTION: encode(ENCODING)}
+
+
+def encoding_of(snapshot: Sections) -> int:
+    """The encoding of a snapshot. Raises `KeyEncodingError` for one of a newer release."""
+    found = snapshot.read(SECTION) if SECTION in snapshot else 1
+    if not isinstance(found, int) or not 1 <= found <= ENCODING:
+        raise KeyEncodingError(
+            f"{snapshot.file}: expected keys of an encoding up to {ENCODING}, came {found!r}; restore it "
+            "with the release that wrote it, or a newer one"
+        )
+    return found
+
+
+def require_same_groups(
+    keys: Iterable[Hashable], groups: Iterable[int], max_parallelism: int, file: str
+) -> None:
+    """Raise `KeyEncodingError` unless the keys of an older snapshot are in today's groups."""
+    for key, group in zip(keys, groups, strict=True):
+        try:
+            there = key_group(key, max_parallelism)
+        except UnsupportedKeyError as cause:
+            raise outdated(file, key, str(cause)) from cause
+        if there != group:
+            raise outdated(file, key, f"it is in key group {group}, where today it belongs to {there}")
+
+
+def read_earlier(entry: bytes, file: str) -> tuple[Hashable, bytes]:
+    """The key that an entry of an earlier RocksDB begins with, and the rest. Pickled ones are refused."""
+    try:
+        return key_of(entry)
+    except KeyEncodingError as cause:
+        raise KeyEncodingError(
+            f"{file}: was written by an earlier release, which kept some keys as pickles and several states "
+            "of equal ones. Start the job from its beginning, or restore with the release that wrote it"
+        ) from cause
+
+
+def outdated(file: str, key: object, why: str) -> KeyEncodingError:
+    """The error for a key that an older release has placed or written in another way."""
+    return KeyEncodingError(
+        f"{file}: was written by an earlier release, which could keep several states of keys of type "
+        f"{type(key).__name__}, {key!r} say: {why}. Start the job from its beginning, or restore with the "
+        "release that wrote it"
+    )
