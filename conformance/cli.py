@@ -8,7 +8,8 @@ change them: the command goes on, and what it prints is dropped.
 import gc
 import pkgutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import import_module
 
 import click
@@ -31,13 +32,14 @@ class Rooms(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the rooms."""
-        return sorted(room.name for room in pkgutil.iter_modules(commands.__path__))
+        return sorted(_modules())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a room, or None if there is no such room."""
-        if cmd_name not in self.list_commands(ctx):
+        module = _modules().get(cmd_name)
+        if module is None:
             return None
-        found = import_module(f"{commands.__name__}.{cmd_name}").command
+        found = import_module(module).command
         assert isinstance(found, click.Command)
         return found
 
@@ -47,6 +49,13 @@ class Rooms(click.Group):
             return super().invoke(ctx)
         except BrokenPipeError as broken:
             raise BrokenPipeInCommandError("expected a pipe with a reader, got a broken one") from broken
+
+
+@cache
+def _modules() -> Mapping[str, str]:
+    """The module of each command: a file in one of the folders of `conformance.commands`."""
+    found = pkgutil.walk_packages(commands.__path__, f"{commands.__name__}.")
+    return {one.name.rpartition(".")[2]: one.name for one in found if not one.ispkg}
 
 
 @click.group(cls=Rooms, context_settings={"help_option_names": ["-h", "--help"]})

@@ -10,16 +10,21 @@ large state, `memory`. Their jobs are in `words` and `slow`; `driver` runs them 
 logs of many jobs. `figures` are what comes of it, `published` makes the pages of the documentation.
 """
 
-MEASURED = (
-    "throughput",
-    "cost",
-    "backpressure",
-    "recovery",
-    "incremental",
-    "memory",
-    "engines",
-    "composition",
-    "largest",
-    "traces",
-)
-"""The measurements beside the rates, in the order of the pages: rooms, each with `measure(folder, scale)`."""
+from collections.abc import Mapping
+
+MEASURED: Mapping[str, str] = {
+    "throughput": "runtime.throughput",
+    "cost": "runtime.cost",
+    "backpressure": "runtime.backpressure",
+    "recovery": "runtime.recovery",
+    "incremental": "runtime.incremental",
+    "memory": "runtime.memory",
+    "engines": "engines.engines",
+    "composition": "engines.composition",
+    "largest": "engines.largest",
+    "traces": "traces",
+}
+"""The measurements beside the rates, in the order of the pages: the module of each.
+
+It has a function `measure(folder, scale)`.
+"""

@@ -149,7 +149,7 @@ ALIGNED: Mapping[str, object] = MappingProxyType({"mode": "exactly-once", "profi
 
 def _walks_in_process(pinned: Mapping[str, object], cases: int = 1000) -> Run:
     from conformance.adapters.bundled import bundled_adapter
-    from conformance.drive.walks import LENGTH
+    from conformance.cases.walks import LENGTH
 
     return _walked(bundled_adapter(), cases, pinned, length=LENGTH, batch=1)
 
@@ -162,7 +162,7 @@ def _walks_over_pipes(cases: int = 200) -> Run:
 
 
 def _walked(adapter: Adapter, cases: int, pinned: Mapping[str, object], *, length: int, batch: int) -> Run:
-    from conformance.drive.walks import walks
+    from conformance.cases.walks import walks
 
     begun, own = time.perf_counter(), time.process_time()
     played, skipped = walks("gate", adapter, SEED, cases, length=length, batch=batch, pinned=pinned)

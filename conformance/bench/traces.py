@@ -9,10 +9,10 @@ from pathlib import Path
 
 import psutil
 
-from conformance.bench import words
 from conformance.bench.figures import Figure, Report
 from conformance.bench.rates import MeasurementError
-from conformance.bench.scale import Scale
+from conformance.bench.runtime import word_counts
+from conformance.bench.runtime.scale import Scale
 from conformance.parts.trace import Watched, judged
 from conformance.parts.traces import judged_on_spark, logs_under
 from impl.spark.session import spark_session
@@ -63,9 +63,9 @@ def _recorded(folder: Path) -> Path:
     """The event log of one job that takes a checkpoint every few milliseconds."""
     output = folder / "out-recorded"
     shutil.rmtree(output, ignore_errors=True)
-    source = words.files(folder, _ROWS)
-    job = words.job(words.ARROW, source, output, interval_ms=_INTERVAL_MS, rows_per_second=_RATE)
-    job.execute(f"local[{words.SLOTS}]", output, event_log=True)
+    source = word_counts.files(folder, _ROWS)
+    job = word_counts.job(word_counts.ARROW, source, output, interval_ms=_INTERVAL_MS, rows_per_second=_RATE)
+    job.execute(f"local[{word_counts.SLOTS}]", output, event_log=True)
     return output / "events"
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from conformance.cases.directed import shape_of
 from conformance.compare.projection import Node, Projection, Said, projection_of
-from conformance.drive.directed import shape_of
 from model.checker.explore import Graph, explore
 from model.checker.prove import Case
 from model.checker.relation import DifferentCaseError, NotDeterministicError, Relation

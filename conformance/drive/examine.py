@@ -7,18 +7,18 @@ configuration to have been skipped. What was not so is listed among the doubts.
 from dataclasses import dataclass, field
 
 from conformance.adapters.protocol import Adapter, Failure
+from conformance.cases.hypothesis_machines import run_machine
+from conformance.cases.rule_cases import chosen_cases, play_rule_cases
+from conformance.cases.walks import Oracles, walks
 from conformance.coverage import UNSENT, Coverage, coverage, impossible
-from conformance.drive import generate
 from conformance.drive.bounds.conduct import broken
 from conformance.drive.bounds.play import play_bounds
 from conformance.drive.bounds.tried import Tried, not_asked
 from conformance.drive.lockstep import Divergence, Played
-from conformance.drive.machines import run_machine
 from conformance.drive.plan import WALKS_PER_EXAMPLE as WALKS_PER_EXAMPLE
 from conformance.drive.plan import Plan as Plan
-from conformance.drive.rule_cases import chosen_cases, play_rule_cases
 from conformance.drive.shrink import shrink
-from conformance.drive.walks import Oracles, walks
+from conformance.generators import generate
 from conformance.verdict import Verdict
 
 

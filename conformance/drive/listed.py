@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import orjson
 
 from conformance.adapters.protocol import Adapter, Wire
-from conformance.drive.known import Signature, signature
 from conformance.drive.lockstep import Divergence, replay
 from conformance.drive.oracle import Oracle, canonical
 from conformance.drive.shrink import shrink
+from conformance.released.known_divergences import Signature, signature
 from model.components import WireError
 
 FORMAT = 1

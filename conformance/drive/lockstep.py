@@ -27,8 +27,8 @@ from conformance.adapters.protocol import (
     Wire,
 )
 from conformance.drive.bounds.tried import Tried
-from conformance.drive.chooser import Chooser
 from conformance.drive.oracle import Edge, Oracle, canonical
+from conformance.generators.chooser import Chooser
 
 
 class Answer(NamedTuple):

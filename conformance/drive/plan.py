@@ -5,8 +5,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from conformance.adapters.protocol import Offer
-from conformance.drive import generate
 from conformance.drive.lockstep import Divergence
+from conformance.generators import generate
 
 WALKS_PER_EXAMPLE = 10
 """Walks are that much cheaper than examples of a Hypothesis machine."""

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from conformance.adapters.choose import open_adapter
 from conformance.adapters.flink.adapter import UNGUARDED, is_release
+from conformance.adapters.hello_words import unknown_words
 from conformance.adapters.protocol import FAILURES, Hello
-from conformance.adapters.vocabulary import unknown_words
-from conformance.drive import generate
 from conformance.drive.examine import Examination, Plan, examine
 from conformance.drive.plan import for_offer
+from conformance.generators import generate
 from conformance.verdict import Verdict, together
 
 

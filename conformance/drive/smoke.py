@@ -10,6 +10,7 @@ from itertools import islice
 from random import Random
 from typing import NamedTuple
 
+from conformance.adapters.hello_words import unknown_words
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import (
     FAILURES,
@@ -27,10 +28,9 @@ from conformance.adapters.protocol import (
     Wire,
 )
 from conformance.adapters.validation import complaints
-from conformance.adapters.vocabulary import unknown_words
-from conformance.drive import generate
+from conformance.cases.walks import walks
 from conformance.drive.oracle import Oracle, canonical
-from conformance.drive.walks import walks
+from conformance.generators import generate
 
 LENGTH = 40
 """Events of the run that is repeated."""

@@ -59,9 +59,9 @@ def drive_implementation(mutant: Mutant, seed: int = 20261121) -> dict[str, Any]
     It is shrunk until no event can be left out.
     """
     from conformance.adapters.bundled import bundled_adapter
-    from conformance.drive.pinned import play_pinned
+    from conformance.cases.pinned_runs import play_pinned
+    from conformance.cases.walks import walks
     from conformance.drive.shrink import shrink
-    from conformance.drive.walks import walks
 
     adapter = bundled_adapter()
     played, _ = walks(mutant.component, adapter, seed, CASES)
@@ -86,10 +86,10 @@ def drive_implementation(mutant: Mutant, seed: int = 20261121) -> dict[str, Any]
 
 def toured(component: str, adapter: "Adapter") -> "Divergence | None":
     """The first divergence in the tours of the component's closed models: what no walk has met."""
-    from conformance.drive.directed import graphs_of
+    from conformance.cases.directed import graphs_of
+    from conformance.cases.tours import tours
     from conformance.drive.lockstep import replay
     from conformance.drive.oracle import Oracle
-    from conformance.drive.tours import tours
     from model.script import script
 
     for graph in graphs_of(component):

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from conformance.adapters.protocol import Wire
-from conformance.page import seats
+from conformance.page import lanes
 
 
 class Condition(NamedTuple):
@@ -36,14 +36,14 @@ def _of_gate(state: Wire) -> Iterator[Condition]:
     for channel in state.get("persisting", ()):
         yield Condition(f"channel {channel}", "persisting", f"records of channel {channel} are stored")
     if state.get("pending") is True:
-        yield Condition(seats.GATE, "pending", "a checkpoint is pending")
+        yield Condition(lanes.GATE, "pending", "a checkpoint is pending")
 
 
 def _of_coordinator(state: Wire) -> Iterator[Condition]:
     pending = state.get("pending", {})
     if pending:
         told = f"pending: {', '.join(map(str, pending))}"
-        yield Condition(seats.COORDINATOR, "pending", told)
+        yield Condition(lanes.COORDINATOR, "pending", told)
     for checkpoint, tasks in pending.items():
         for task in tasks:
             yield Condition(str(task), "awaited", f"checkpoint {checkpoint} awaits {task}")
@@ -52,9 +52,9 @@ def _of_coordinator(state: Wire) -> Iterator[Condition]:
 def _of_subtask(state: Wire) -> Iterator[Condition]:
     if state.get("running"):
         told = f"written: {', '.join(map(str, state['running']))}"
-        yield Condition(seats.WRITER, "writing", told)
+        yield Condition(lanes.WRITER, "writing", told)
     if state.get("running_task") is False:
-        yield Condition(seats.SUBTASK, "stopped", "the task does not run")
+        yield Condition(lanes.SUBTASK, "stopped", "the task does not run")
 
 
 def _of_store(state: Wire) -> Iterator[Condition]:
@@ -86,16 +86,16 @@ def _of_source(state: Wire) -> Iterator[Condition]:
         yield Condition("task", "stopped", "no record is read")
     for name in ("told", "ahead"):
         if state.get(name):
-            lane = seats.COORDINATOR if name == "told" else seats.OUTSIDE
+            lane = lanes.COORDINATOR if name == "told" else lanes.OUTSIDE
             yield Condition(lane, "held", f"{name}: {', '.join(map(str, state[name]))}")
 
 
 def _of_channel(state: Wire) -> Iterator[Condition]:
     if state.get("blocked"):
-        yield Condition(seats.SENDER, "blocked", "an aligned barrier has left: nothing follows it")
+        yield Condition(lanes.SENDER, "blocked", "an aligned barrier has left: nothing follows it")
     if state.get("persisting") is not None:
         told = f"records are stored with checkpoint {state['persisting']}"
-        yield Condition(seats.RECEIVER, "persisting", told)
+        yield Condition(lanes.RECEIVER, "persisting", told)
 
 
 _READ: Mapping[str, Callable[[Wire], Iterator[Condition]]] = MappingProxyType(

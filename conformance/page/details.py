@@ -11,7 +11,7 @@ from conformance.adapters.protocol import FAILURES, Crashed, Effects, Failure, H
 from conformance.drive.lockstep import Answer
 from conformance.drive.oracle import canonical
 from conformance.page.case import Case, Step
-from conformance.report import words
+from conformance.report.divergence import phrases
 
 UNKNOWN_RULE = "no rule of the index"
 _STDERR_LINES = 8
@@ -59,7 +59,7 @@ def effects_of(answer: Answer | Failure | None) -> list[str]:
         return [answer.describe()]
     if answer.refused is not None:
         return [f"refused: {answer.refused}"]
-    return [words.of_effect(effect) for effect in answer.effects]
+    return [phrases.of_effect(effect) for effect in answer.effects]
 
 
 def _step(case: Case, at: int) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def _step(case: Case, at: int) -> dict[str, Any]:
     earlier = (one for one in reversed(case.steps[:at]) if (one.task, one.component) == whose)
     before = next((one.expected.state for one in earlier), {})
     return {
-        "event": words.of_event(step.event),
+        "event": phrases.of_event(step.event),
         "wire": orjson.dumps(step.event).decode(),
         "component": step.component,
         "task": step.task,
@@ -116,8 +116,8 @@ def state_rows(step: Step, before: Wire) -> list[dict[str, Any]]:
         rows.append(
             {
                 "field": name,
-                "model": words.of_value(value),
-                "implementation": words.of_value(came[name]) if shown else None,
+                "model": phrases.of_value(value),
+                "implementation": phrases.of_value(came[name]) if shown else None,
                 "differs": shown and canonical(came[name]) != canonical(value),
                 "changed": name in before and canonical(before[name]) != canonical(value),
             }

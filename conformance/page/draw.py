@@ -10,8 +10,8 @@ from conformance.drive.oracle import canonical
 from conformance.page.case import Step
 from conformance.page.conditions import Condition, closed_lanes, conditions
 from conformance.page.diagram import BOTH, IMPLEMENTATION, MODEL, Arrow, Band, Diagram, Front, Mark
-from conformance.page.seats import GATE, QUIET, first_lanes, seat_of
-from conformance.report import words
+from conformance.page.lanes import GATE, QUIET, first_lanes, seat_of
+from conformance.report.divergence import phrases
 
 
 class Said(NamedTuple):
@@ -53,13 +53,13 @@ def of_component(component: str, config: Wire, steps: Sequence[Step], *, is_wron
 
 def said(step: Step) -> Iterator[Said]:
     """The event, and the effects of both sides in order."""
-    yield Said(step.event, words.of_event(step.event), BOTH, is_event=True)
+    yield Said(step.event, phrases.of_event(step.event), BOTH, is_event=True)
     expected = list(step.expected.effects)
     if step.got is None:
-        yield from (Said(effect, words.of_effect(effect), BOTH) for effect in expected)
+        yield from (Said(effect, phrases.of_effect(effect), BOTH) for effect in expected)
         return
     if isinstance(step.got, FAILURES):
-        yield from (Said(effect, words.of_effect(effect), MODEL) for effect in expected)
+        yield from (Said(effect, phrases.of_effect(effect), MODEL) for effect in expected)
         yield Said({"kind": "fail"}, step.got.describe(), IMPLEMENTATION)
         return
     came = [canonical(effect) for effect in step.got.effects]
@@ -68,11 +68,11 @@ def said(step: Step) -> Iterator[Said]:
         side = BOTH if spelled in came else MODEL
         if side == BOTH:
             came.remove(spelled)
-        yield Said(effect, words.of_effect(effect), side)
+        yield Said(effect, phrases.of_effect(effect), side)
     for effect in step.got.effects:
         if canonical(effect) in came:
             came.remove(canonical(effect))
-            yield Said(effect, words.of_effect(effect), IMPLEMENTATION)
+            yield Said(effect, phrases.of_effect(effect), IMPLEMENTATION)
 
 
 def placed(number: int, component: str, items: Iterable[Said]) -> Iterator[Mark | Arrow]:

@@ -5,15 +5,15 @@ from pathlib import Path
 
 from conformance import escape
 from conformance.adapters.protocol import Adapter, Wire
-from conformance.drive import generate
 from conformance.drive.examine import Examination, Plan
 from conformance.drive.lockstep import Divergence
+from conformance.generators import generate
 from conformance.page import draw
 from conformance.page.case import Case, Step, sample, steps_of, witness
 from conformance.page.document import Page, Row
 from conformance.parts.result import PartResult
-from conformance.report import refusal, story, words
 from conformance.report.conform import Replayed, Reported
+from conformance.report.divergence import phrases, refusal, story
 from conformance.verdict import Verdict, together
 
 
@@ -97,7 +97,7 @@ def _diverging(
     asked = refusal.asked_at(divergence)
     return Case(
         title=story.headline(divergence),
-        under=f"{implementation}, {words.of_config(divergence.component, divergence.config)}",
+        under=f"{implementation}, {phrases.of_config(divergence.component, divergence.config)}",
         steps=steps,
         diagram=draw.of_component(divergence.component, divergence.config, steps, is_wrong=True),
         rule=divergence.rule,
@@ -112,7 +112,7 @@ def _shown(
     component: str, config: Wire, steps: tuple[Step, ...], title: str, implementation: str, note: str
 ) -> Case:
     diagram = draw.of_component(component, config, steps, is_wrong=False)
-    return Case(title, f"{implementation}, {words.of_config(component, config)}", steps, diagram, note=note)
+    return Case(title, f"{implementation}, {phrases.of_config(component, config)}", steps, diagram, note=note)
 
 
 def _commands(command: str, file: Path) -> Iterator[tuple[str, str]]:

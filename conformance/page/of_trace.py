@@ -25,7 +25,7 @@ from conformance.page.document import Page, Row, Situation
 from conformance.page.runs import Moment, in_causal_order, moment_of, of_run, received
 from conformance.parts.result import PartResult
 from conformance.parts.trace import Watched
-from conformance.report import refusal
+from conformance.report.divergence import refusal
 from conformance.verdict import Verdict
 from model.components import COMPONENTS, PARTS, WireError
 

@@ -20,7 +20,7 @@ from conformance.page import details
 from conformance.page.diagram import BANDS, LOOKS
 from conformance.page.document import Page
 from conformance.page.layout import laid_out
-from conformance.report import words
+from conformance.report.divergence import phrases
 from conformance.verdict import Verdict
 
 TEMPLATE, STYLE, PROGRAM = "page.html.jinja", "page.css", "page.js"
@@ -56,7 +56,7 @@ def html(page: Page) -> str:
 @cache
 def resource(name: str) -> str:
     """A file that is shipped beside this module."""
-    return resources.files("conformance.page").joinpath(name).read_text(encoding="utf-8")
+    return resources.files("conformance.page").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 @cache
@@ -73,7 +73,7 @@ def _environment() -> Environment:
     made.globals.update(
         looks=LOOKS,
         bands=BANDS,
-        event=words.of_event,
+        event=phrases.of_event,
         effects=details.effects_of,
         effect_rows=details.effect_rows,
         marks={Verdict.CONFORMS: "PASS", Verdict.DIVERGES: "FAIL", Verdict.UNDETERMINED: "not judged"},

@@ -15,8 +15,8 @@ from conformance.page.case import Step
 from conformance.page.conditions import conditions
 from conformance.page.diagram import BOTH, Arrow, Band, Diagram, Mark
 from conformance.page.draw import checkpoint_of, hues, label_of, said
-from conformance.page.seats import QUIET, seat_of
-from conformance.report import words
+from conformance.page.lanes import QUIET, seat_of
+from conformance.report.divergence import phrases
 
 Message = tuple[str, int, str, int]
 """Its kind, the attempt, the task (who sent a barrier, whom the coordinator tells), the checkpoint."""
@@ -144,7 +144,7 @@ def of_run(moments: Sequence[Moment], lanes: Sequence[str], *, is_wrong: bool) -
 
 
 def _arrow(start: int, end: int, source: str, step: Step) -> Arrow:
-    told = f"{source} to {step.task}: {words.of_event(step.event)}"
+    told = f"{source} to {step.task}: {phrases.of_event(step.event)}"
     return Arrow((start, source), (end, step.task), told, checkpoint=checkpoint_of(step.event))
 
 

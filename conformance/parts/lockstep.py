@@ -15,20 +15,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from conformance.adapters.bundled import bundled_adapter
+from conformance.cases.directed import aimed, graphs_of
+from conformance.cases.hypothesis_machines import run_machine
+from conformance.cases.pinned_runs import play_pinned
+from conformance.cases.tours import tours
+from conformance.cases.walks import walks
 from conformance.coverage import coverage
-from conformance.drive import generate
-from conformance.drive.directed import aimed, graphs_of
 from conformance.drive.lockstep import Divergence, Played, replay
-from conformance.drive.machines import run_machine
 from conformance.drive.oracle import Oracle
-from conformance.drive.pinned import play_pinned
 from conformance.drive.shrink import shrink
-from conformance.drive.tours import tours
-from conformance.drive.walks import walks
+from conformance.generators import generate
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
-from conformance.report import words
-from conformance.report.saved import save
-from conformance.report.story import Telling, tell
+from conformance.report.divergence import phrases
+from conformance.report.divergence.saved import save
+from conformance.report.divergence.story import Telling, tell
 from model.checker.explore import Graph
 from model.script import Script, script
 
@@ -68,7 +68,7 @@ def run(context: Context) -> PartResult:
     fired = frozenset[str]().union(*(one.fired for one in driven))
     findings = tuple(finding for one in driven for finding in one.findings)
     steps = f"{numbers['steps']:,} steps, all {numbers['transitions']:,} transitions toured"
-    paths = words.of_paths(numbers["paths"], numbers["paths_hit"], numbers["paths_excluded"])
+    paths = phrases.of_paths(numbers["paths"], numbers["paths_hit"], numbers["paths_excluded"])
     return PartResult(
         name="lock-step",
         verdict=verdict_of(findings),

@@ -9,19 +9,19 @@ from typing import NamedTuple
 from conformance.adapters.flink.adapter import command, flink_adapter
 from conformance.adapters.flink.releases import Release, release
 from conformance.adapters.protocol import Unsupported
-from conformance.drive.directed import Directed, directed_at
-from conformance.drive.released import Conformed, Target
-from conformance.drive.released_channel import ChannelSearch
-from conformance.drive.released_channel import target as channel_target
-from conformance.drive.released_coordinator import MasterSearch
-from conformance.drive.released_coordinator import target as master_target
-from conformance.drive.released_failures import FailuresSearch
-from conformance.drive.released_failures import target as failures_target
-from conformance.drive.released_gate import GateSearch, GateTarget
-from conformance.drive.released_sink import SinkSearch
-from conformance.drive.released_sink import target as sink_target
-from conformance.drive.search import Search, conform
+from conformance.cases.directed import Directed, directed_at
 from conformance.machine import cores
+from conformance.released.channel import ChannelSearch
+from conformance.released.channel import target as channel_target
+from conformance.released.coordinator import MasterSearch
+from conformance.released.coordinator import target as master_target
+from conformance.released.failures import FailuresSearch
+from conformance.released.failures import target as failures_target
+from conformance.released.gate import GateSearch, GateTarget
+from conformance.released.results import Conformed, Target
+from conformance.released.sequences import Search, conform
+from conformance.released.sink import SinkSearch
+from conformance.released.sink import target as sink_target
 from model.gate.profiles import PROFILES
 
 MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")

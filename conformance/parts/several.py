@@ -10,9 +10,9 @@ from conformance.adapters.flink.adapter import NAME
 from conformance.adapters.flink.releases import FlinkError
 from conformance.coverage import Coverage
 from conformance.drive.examine import WALKS_PER_EXAMPLE, Examination, Plan
-from conformance.drive.released import Conformed
 from conformance.drive.several import Examined, Implementation, examine_adapter
 from conformance.parts.released import LEVELS, MODES, SEARCHES, Order, conform_releases
+from conformance.released.results import Conformed
 from conformance.verdict import together
 
 TOUR_NODES = 60

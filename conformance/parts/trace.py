@@ -13,7 +13,7 @@ from textwrap import shorten
 from conformance.observe import REQUIRED, SITUATIONS, EventLogError, possible, validate
 from conformance.observe.validate import Rejection
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
-from conformance.report import refusal
+from conformance.report.divergence import refusal
 
 RUNS = "pipeline/*/events"
 

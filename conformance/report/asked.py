@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from conformance.coverage import rules_that_fire
-from conformance.drive import generate
+from conformance.generators import generate
 from conformance.rule_index import UnknownRuleError, rule
 
 

@@ -8,8 +8,8 @@ from conformance.drive.lockstep import Answer
 from conformance.drive.oracle import canonical
 from conformance.mutants.catalogue import load_catalogue
 from conformance.parts.result import Finding
-from conformance.report import words
-from conformance.report.columns import wrapped
+from conformance.report.divergence import phrases
+from conformance.report.formats.columns import wrapped
 
 UNDECLARED = "undeclared"
 """Charged for a change that nobody declares: it is no rule of the protocol."""
@@ -22,10 +22,10 @@ def told(changes: Sequence[Change]) -> Iterator[str]:
     nearest = sorted(changes, key=lambda change: len(change.events))
     for change in nearest[:SHOWN]:
         runs = "1 run differs so" if change.runs == 1 else f"{change.runs:,} runs differ so"
-        config = words.of_config(change.component, change.config)
+        config = phrases.of_config(change.component, change.config)
         yield _wrapped(f"  {change.kind.value:<8} ", f"{config}; {runs}")
         for number, event in enumerate(change.events, 1):
-            yield f"      {number:>3}  {words.of_event(event)}"
+            yield f"      {number:>3}  {phrases.of_event(event)}"
         yield _wrapped("           old  ", _answer(change.old, change.new))
         yield _wrapped("           new  ", _answer(change.new, change.old))
     if len(nearest) > SHOWN:
@@ -43,9 +43,9 @@ def findings(changes: Sequence[Change], missing: Sequence[str]) -> Iterator[Find
 def _answer(one: Answer, other: Answer) -> str:
     """The effects; where they are the same on both sides, what of the state is not."""
     if canonical(one.effects) != canonical(other.effects) or one.refused or other.refused:
-        return words.of_answer(one)
+        return phrases.of_answer(one)
     apart = [name for name in one.state if canonical(one.state[name]) != canonical(other.state.get(name))]
-    return words.of_state(one.state, apart)
+    return phrases.of_state(one.state, apart)
 
 
 def of_rules(said: Declared) -> Iterator[str]:

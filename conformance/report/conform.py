@@ -10,25 +10,25 @@ import click
 from conformance import escape
 from conformance.adapters.choose import OURS, open_adapter
 from conformance.adapters.flink.adapter import UNGUARDED, is_release
+from conformance.adapters.hello_words import unknown_words
 from conformance.adapters.in_process import InProcess
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Adapter, Crashed, Hello, Hung, Malformed, Wire
-from conformance.adapters.vocabulary import unknown_words
 from conformance.coverage import rules_that_fire
-from conformance.drive import generate
 from conformance.drive.examine import Examination, Plan, examine, not_offered, seen_again
-from conformance.drive.known import is_alignment_clock
 from conformance.drive.listed import Known
 from conformance.drive.lockstep import Played, replay
 from conformance.drive.oracle import Oracle
 from conformance.drive.plan import for_offer
+from conformance.generators import generate
 from conformance.parts.result import Finding, PartResult
-from conformance.report import refusal, replays, saved, story
+from conformance.released.known_divergences import is_alignment_clock
 from conformance.report.asked import components_of
-from conformance.report.columns import command as command_lines
-from conformance.report.columns import wrapped
-from conformance.report.saved import ReplayError, name_of
-from conformance.report.story import Telling
+from conformance.report.divergence import refusal, replays, saved, story
+from conformance.report.divergence.saved import ReplayError, name_of
+from conformance.report.divergence.story import Telling
+from conformance.report.formats.columns import command as command_lines
+from conformance.report.formats.columns import wrapped
 from conformance.verdict import Verdict, together
 from model.components import WireError
 from spec.tool_output import TlcError

@@ -8,8 +8,8 @@ from conformance.observe.flink.order import REORDERINGS
 from conformance.observe.flink.situations import RARE, SITUATIONS
 from conformance.observe.flink.validate import FlinkResult
 from conformance.parts.result import Finding, PartResult
-from conformance.report import refusal
-from conformance.report.columns import wrapped
+from conformance.report.divergence import refusal
+from conformance.report.formats.columns import wrapped
 from conformance.verdict import Verdict
 
 _CUT = 110

@@ -46,7 +46,7 @@ class ScoreError(ValueError):
 @cache
 def schema() -> dict[str, Any]:
     """The JSON Schema of the document."""
-    text = resources.files("conformance.report").joinpath("mutants.schema.json").read_bytes()
+    text = resources.files("conformance.report").joinpath("schemas", "mutants.schema.json").read_bytes()
     loaded: dict[str, Any] = orjson.loads(text)
     return loaded
 

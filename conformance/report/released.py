@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from conformance.drive.lockstep import Divergence
-from conformance.drive.released import Conformed
-from conformance.report import story, words
-from conformance.report.story import Telling
+from conformance.released.results import Conformed
+from conformance.report.divergence import phrases, story
+from conformance.report.divergence.story import Telling
 
 
 def line(done: Conformed) -> str:
@@ -23,7 +23,7 @@ def line(done: Conformed) -> str:
         f"{rate:,.0f} events/s",
     ]
     if done.paths is not None:
-        told.append(words.of_paths(*done.paths))
+        told.append(phrases.of_paths(*done.paths))
     if done.known:
         told.append(f"{done.known.total():,} ended at known divergences")
     return f"  {done.verdict.value:<12} {what}: {', '.join(told)}"

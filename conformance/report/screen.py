@@ -11,7 +11,7 @@ import click
 
 from conformance import rule_index
 from conformance.parts.result import Finding, PartResult
-from conformance.report.columns import NARROW
+from conformance.report.formats.columns import NARROW
 from conformance.rule_index import UnknownRuleError
 from conformance.verdict import Verdict
 from conformance.verify import PARTS, Part, Verification

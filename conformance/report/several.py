@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from conformance import escape
 from conformance.drive.examine import Examination
-from conformance.drive.generate import COMPONENTS
 from conformance.drive.several import Examined
-from conformance.observe.anomalies import Subject
-from conformance.report import words
-from conformance.report.columns import wrapped
+from conformance.generators.generate import COMPONENTS
+from conformance.observe.guarantees.anomalies import Subject
+from conformance.report.divergence import phrases
+from conformance.report.formats.columns import wrapped
 from conformance.torture.pipelines import Struck
 
 NOTHING = "-"
@@ -108,9 +108,9 @@ def _story(implementation: str, component: str, found: Examination) -> list[str]
         doubts = map(escape.markdown, found.doubts)
         which = escape.markdown(f"{implementation}, {component}")
         return [line for one in (*doubts, *known) for line in ("", f"{which}: {one}")]
-    told = words.of_config(component, divergence.config)
+    told = phrases.of_config(component, divergence.config)
     rows = [
-        f"{number}. {escape.markdown(words.of_event(event))}"
+        f"{number}. {escape.markdown(phrases.of_event(event))}"
         for number, event in enumerate(divergence.events, 1)
     ]
     return [
@@ -118,8 +118,8 @@ def _story(implementation: str, component: str, found: Examination) -> list[str]
         f"## {escape.markdown(implementation)}: {escape.markdown(_charged(found))}",
         "",
         escape.markdown(
-            f"{told}. Expected {words.of_answer(divergence.expected)}, "
-            f"got {words.of_answer(divergence.got)} at the last of:"
+            f"{told}. Expected {phrases.of_answer(divergence.expected)}, "
+            f"got {phrases.of_answer(divergence.got)} at the last of:"
         ),
         "",
         *rows,

@@ -29,7 +29,7 @@ class ReportError(ValueError):
 @cache
 def schema() -> dict[str, Any]:
     """The JSON Schema of a report (draft 2020-12)."""
-    text = resources.files("conformance.report").joinpath("verification.schema.json").read_bytes()
+    text = resources.files("conformance.report").joinpath("schemas", "verification.schema.json").read_bytes()
     loaded: dict[str, Any] = orjson.loads(text)
     return loaded
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from conformance.adapters.protocol import Wire
-from conformance.report import words
+from conformance.report.divergence import phrases
 from conformance.site.scenes import Moment, Scene
 
 LEFT, TOP, ROW = 92, 30, 46
@@ -111,11 +111,11 @@ def _marks(moment: Moment, x: int, task: int) -> Iterator[str]:
 
 def _told(event: Wire) -> str:
     """The event without its channel, which is its line."""
-    return words.of_event({name: value for name, value in event.items() if name != "channel"})
+    return phrases.of_event({name: value for name, value in event.items() if name != "channel"})
 
 
 def _notes(moment: Moment) -> list[str]:
-    return [words.of_effect(one) for one in moment.effects if one["kind"] not in OF_CHANNELS]
+    return [phrases.of_effect(one) for one in moment.effects if one["kind"] not in OF_CHANNELS]
 
 
 def _colour(checkpoint: int) -> str:

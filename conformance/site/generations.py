@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from conformance.adapters.in_process import model_adapter
 from conformance.adapters.protocol import Hello
-from conformance.report import words
+from conformance.report.divergence import phrases
 from conformance.site.scenes import Scene
 from model.components import COMPONENTS, WireError
 
@@ -43,9 +43,9 @@ def _contrast(scene: Scene, profile: str) -> Contrast | None:
     for moment in scene.moments:
         try:
             state, effects, _ = component.apply(state, moment.event)
-            said = words.of_effects(effects)
+            said = phrases.of_effects(effects)
         except WireError:
             said = "refused"
-        if said != (here := words.of_effects(moment.effects)):
-            return Contrast(profile, words.of_event(moment.event), here, said)
+        if said != (here := phrases.of_effects(moment.effects)):
+            return Contrast(profile, phrases.of_event(moment.event), here, said)
     return None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from html import escape
 
 from conformance.adapters.protocol import Wire
-from conformance.report import words
+from conformance.report.divergence import phrases
 from conformance.site.scenes import Scene
 
 OTHERS = "environment"
@@ -33,7 +33,7 @@ def talk_picture(scene: Scene) -> str:
     columns = [*names[:1], scene.component, *names[1:]]
     places = {name: 90 + WIDE * at for at, name in enumerate(columns)}
     arrows = list(_arrows(scene, places))
-    longest = max((len(words.of_effect(one)) for one in said), default=0)
+    longest = max((len(phrases.of_effect(one)) for one in said), default=0)
     width = places[columns[-1]] + max(90, int(LETTER * longest) - WIDE // 2 + 20)
     height = HEAD + len(said) * ROW + len(scene.moments) * GAP + 10
     parts = [
@@ -56,10 +56,10 @@ def _arrows(scene: Scene, places: dict[str, int]) -> Iterator[str]:
     own, y = places[scene.component], HEAD
     for moment in scene.moments:
         y += GAP + ROW // 2
-        yield _arrow("e", places[_other(moment.event)], own, y, words.of_event(_nameless(moment.event)))
+        yield _arrow("e", places[_other(moment.event)], own, y, phrases.of_event(_nameless(moment.event)))
         for effect in moment.effects:
             y += ROW
-            yield _arrow("a", own, places[_other(effect)], y, words.of_effect(_nameless(effect)))
+            yield _arrow("a", own, places[_other(effect)], y, phrases.of_effect(_nameless(effect)))
         y += ROW // 2
 
 

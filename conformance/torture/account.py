@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from conformance.observe.guarantee import Account, Cut, Row, Seen, Sent, Totals
+from conformance.observe.guarantees.guarantee import Account, Cut, Row, Seen, Sent, Totals
 from impl.connectors.manifests import Manifest, list_committed, read_committed
 from impl.jobs.numbers import COUNTERS, KEYS, SOURCES
 from impl.spark.channels.frames import unpack_rows

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from conformance.observe.anomalies import Anomaly
+from conformance.observe.guarantees.anomalies import Anomaly
 from conformance.postgres_server import ServerNotFoundError, programs
 from conformance.torture.apart import run_apart
 from conformance.torture.frozen import run_frozen

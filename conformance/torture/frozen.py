@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from conformance.observe.guarantee import Row
+from conformance.observe.guarantees.guarantee import Row
 from conformance.torture.apart import LOCAL_MASTER, TOKEN, alive, kill_alive
 from conformance.torture.judge import Outcome, judge
 from conformance.torture.leftovers import lasting

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from conformance.observe import EventLogError, validate
-from conformance.observe.anomalies import Guarantee
-from conformance.observe.guarantee import Classification, Row, Seen, classify
+from conformance.observe.guarantees.anomalies import Guarantee
+from conformance.observe.guarantees.guarantee import Classification, Row, Seen, classify
 from conformance.torture.account import account_of
 from conformance.verdict import Verdict
 from impl.connectors.errors import ConnectorError

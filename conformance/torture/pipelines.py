@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conformance.observe.anomalies import Guarantee, Subject
+from conformance.observe.guarantees.anomalies import Guarantee, Subject
 from conformance.torture.judge import Outcome
 from conformance.torture.local import MASTER, run_local
 from conformance.torture.rounds import round_named

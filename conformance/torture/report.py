@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from conformance.observe.anomalies import Guarantee
+from conformance.observe.guarantees.anomalies import Guarantee
 from conformance.torture.campaign import Campaign
 from conformance.torture.judge import Outcome, tally
 from conformance.torture.streaming_query import POINTS as STREAMING_POINTS

@@ -20,7 +20,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from conformance.observe.guarantee import Account, Row, Sent, Totals, classify
+from conformance.observe.guarantees.guarantee import Account, Row, Sent, Totals, classify
 from conformance.own_process import own_process
 from conformance.torture.apart import TOKEN, alive, kill_alive
 from conformance.torture.judge import Outcome

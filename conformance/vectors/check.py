@@ -15,8 +15,8 @@ from conformance.adapters.protocol import (
     Unsupported,
     Wire,
 )
-from conformance.drive import generate
 from conformance.drive.oracle import GOES_ON, canonical
+from conformance.generators import generate
 from conformance.vectors.vector import Expected, Vector
 
 

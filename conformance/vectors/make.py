@@ -6,12 +6,12 @@ from itertools import chain
 from typing import NamedTuple
 
 from conformance.adapters.protocol import Wire
-from conformance.drive import generate
-from conformance.drive.directed import aimed, graphs_of
+from conformance.cases.directed import aimed, graphs_of
+from conformance.cases.tours import tours
 from conformance.drive.lockstep import drawn
 from conformance.drive.oracle import Oracle
-from conformance.drive.tours import tours
-from conformance.report.side_by_side import scenarios
+from conformance.generators import generate
+from conformance.report.scenarios.side_by_side import scenarios
 from conformance.vectors.transcripts import Transcript
 from conformance.vectors.vector import Vector, vector_of
 from model.components import WireError

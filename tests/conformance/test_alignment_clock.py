@@ -6,9 +6,9 @@ import pytest
 
 from conformance.adapters.in_process import InProcess
 from conformance.drive.examine import Plan
-from conformance.drive.known import is_alignment_clock, known_divergences
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
+from conformance.released.known_divergences import is_alignment_clock, known_divergences
 from conformance.report import conform
 from conformance.verdict import Verdict
 from model.components import COMPONENTS, WireError

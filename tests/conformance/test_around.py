@@ -2,7 +2,7 @@
 
 import pytest
 
-from conformance.drive.around import Transition, ways_around
+from conformance.cases.tours_around_divergences import Transition, ways_around
 
 
 def event(name):

@@ -7,13 +7,13 @@ import pytest
 
 from conformance import cli
 from conformance.adapters.choose import ours
+from conformance.adapters.hello_words import unknown_words
 from conformance.adapters.protocol import Hello, Offer
-from conformance.adapters.vocabulary import unknown_words
-from conformance.drive import generate
 from conformance.drive.bounds.channels import WIDTHS, widened
 from conformance.drive.bounds.ids import BOUNDS, INT64, MAPS, highest_id, mapped
 from conformance.drive.bounds.tried import ranges
 from conformance.drive.oracle import Oracle
+from conformance.generators import generate
 from conformance.verdict import Exit
 
 COUNTED = ("gate", "store", "sink", "offsets", "subtask", "source", "channel")

@@ -3,12 +3,12 @@
 import pytest
 
 from conformance.adapters.choose import ours
+from conformance.cases.hypothesis_machines import run_machine
+from conformance.cases.walks import walks
 from conformance.drive.examine import Plan, examine
 from conformance.drive.lockstep import replay
-from conformance.drive.machines import run_machine
 from conformance.drive.oracle import Oracle
 from conformance.drive.shrink import shrink
-from conformance.drive.walks import walks
 from conformance.verdict import Verdict
 
 BROKEN = [

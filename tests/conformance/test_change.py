@@ -13,9 +13,9 @@ from conformance.change.behaviour import Change, Kind, Meaning, changes, meaning
 from conformance.change.declared import declared
 from conformance.change.generations import component_of
 from conformance.change.sides import SHIPPED, Reprofiled, revision, vectors_in, write_vectors
-from conformance.commands import diff, gate
-from conformance.drive import generate
+from conformance.commands.specification import diff, gate
 from conformance.drive.lockstep import Answer
+from conformance.generators import generate
 from conformance.report.change import affected, told
 from conformance.vectors.vector import vector_of
 

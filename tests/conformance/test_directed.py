@@ -5,7 +5,7 @@ from itertools import chain
 
 import pytest
 
-from conformance.drive.directed import directed_at, directed_cases, every_gate
+from conformance.cases.directed import directed_at, directed_cases, every_gate
 from conformance.drive.oracle import Oracle
 from conformance.parts.released import Order
 from model.checker.explore import explore

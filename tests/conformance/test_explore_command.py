@@ -3,7 +3,7 @@
 import orjson
 
 from conformance import cli
-from conformance.commands.explore import NAMES
+from conformance.commands.specification.explore import NAMES
 from conformance.explore.models import MODELS
 from conformance.verdict import Exit
 

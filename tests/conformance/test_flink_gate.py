@@ -7,9 +7,9 @@ from conformance.adapters.flink.releases import FlinkError, newest
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Applied, Errored, Hello, Made, Unsupported
 from conformance.adapters.validation import complaints
-from conformance.drive.released_gate import GateSearch
-from conformance.drive.search import conform
 from conformance.parts.released import target
+from conformance.released.gate import GateSearch
+from conformance.released.sequences import conform
 from conformance.verdict import Verdict
 
 EXACT = {"mode": "exactly-once", "profile": newest().profile}

@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from conformance.adapters.choose import ours
 from conformance.adapters.process import ProcessAdapter
-from conformance.commands import conform
+from conformance.cases.hypothesis_machines import run_machine
+from conformance.commands.implementations import conform
 from conformance.drive.listed import Known, Listed, ListError, read, write
 from conformance.drive.lockstep import replay
-from conformance.drive.machines import run_machine
 from conformance.drive.oracle import Oracle
 
 ADAPTERS = Path(__file__).parent.parent / "adapters"

@@ -5,14 +5,14 @@ from random import Random
 import pytest
 
 from conformance import cli
-from conformance.drive import generate
 from conformance.drive.lockstep import drawn
 from conformance.drive.oracle import Oracle, canonical
+from conformance.generators import generate
 from conformance.refusals import candidates as candidate_room
 from conformance.refusals.asked import Asked
 from conformance.refusals.candidates import candidates
 from conformance.refusals.conflict import conflict
-from conformance.report import refusal
+from conformance.report.divergence import refusal
 from conformance.verdict import Exit
 from model.components import COMPONENTS
 

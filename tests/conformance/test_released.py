@@ -10,18 +10,18 @@ from conformance import rule_index
 from conformance.adapters.flink.releases import releases
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Crashed, Unsupported
-from conformance.drive import released_gate, search
-from conformance.drive.directed import Directed
-from conformance.drive.known import Known, KnownError, known_divergences, read, signature
+from conformance.cases.directed import Directed
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
-from conformance.drive.released_gate import GateSearch, GateTarget, alphabet
 from conformance.parts.released import LEVELS, MODES
+from conformance.released import gate, sequences
+from conformance.released.gate import GateSearch, GateTarget, alphabet
+from conformance.released.known_divergences import Known, KnownError, known_divergences, read, signature
 from conformance.report import released as told
 from conformance.verdict import Verdict
 from model.script import Script
 
-conform = partial(search.conform, kind=GateSearch)
+conform = partial(sequences.conform, kind=GateSearch)
 TARGET = GateTarget("9.9.9", "flink-1.14", "exactly-once", "handler", after_finish=True)
 OVERTAKEN = (
     {"kind": "barrier", "channel": 0, "checkpoint": 1},
@@ -44,7 +44,7 @@ def entries(monkeypatch):
     """Sets the known divergences."""
 
     def put(*known):
-        monkeypatch.setattr(search, "known_divergences", lambda: list(known))
+        monkeypatch.setattr(sequences, "known_divergences", lambda: list(known))
 
     put()
     return put
@@ -53,10 +53,10 @@ def entries(monkeypatch):
 @pytest.fixture
 def no_injections(monkeypatch):
     """The little broken gates know nothing of triggers on the task itself."""
-    every = released_gate.alphabet
-    monkeypatch.setattr(released_gate, "INJECTED", 0)
+    every = gate.alphabet
+    monkeypatch.setattr(gate, "INJECTED", 0)
     monkeypatch.setattr(
-        released_gate,
+        gate,
         "alphabet",
         lambda *seen: (event for event in every(*seen) if event["kind"] != "inject"),
     )
@@ -160,7 +160,7 @@ def test_the_same_sequences_for_all_releases_of_a_profile(impl, entries):
 def test_small_graphs_hold_every_kind_of_event(mode, level):
     target = GateTarget("9.9.9", "flink-1.14", mode, level, after_finish=True)
     config = target.configs()[0]
-    kinds = {event["kind"] for _, event, _, _ in search.edges_of(Oracle("gate", config), 40, alphabet)}
+    kinds = {event["kind"] for _, event, _, _ in sequences.edges_of(Oracle("gate", config), 40, alphabet)}
     wanted = {"barrier", "cancel", "end_of_partition"}
     wanted |= {"inject"} if mode == "exactly-once" else set()
     wanted |= {"record"} if level == "polled" else set()

@@ -9,11 +9,11 @@ from conformance.adapters.flink.fetch import cached
 from conformance.adapters.flink.releases import FlinkError, newest
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Errored, Made, Unsupported
-from conformance.drive import search as driver
 from conformance.drive.oracle import Oracle
-from conformance.drive.released_channel import SCRIPTS, ChannelSearch, Sent, script, target
-from conformance.drive.search import conform
 from conformance.parts.released import Order, conform_one, targets_of
+from conformance.released import sequences as driver
+from conformance.released.channel import SCRIPTS, ChannelSearch, Sent, script, target
+from conformance.released.sequences import conform
 from conformance.report import released as told
 from conformance.verdict import Verdict
 from model.channel.channel import CHANNEL_PROFILES

@@ -7,11 +7,11 @@ import pytest
 
 from conformance import rule_index
 from conformance.adapters.process import ProcessAdapter
-from conformance.drive import search as driver
-from conformance.drive.generate_coordinator import coordinator_chooser
-from conformance.drive.known import read, shown_by
 from conformance.drive.oracle import Oracle
-from conformance.drive.released_coordinator import (
+from conformance.generators.coordinator import coordinator_chooser
+from conformance.parts.released import Order, conform_one, targets_of
+from conformance.released import sequences as driver
+from conformance.released.coordinator import (
     MasterSearch,
     floods,
     is_left_out,
@@ -19,8 +19,8 @@ from conformance.drive.released_coordinator import (
     small_configs,
     target,
 )
-from conformance.drive.search import conform
-from conformance.parts.released import Order, conform_one, targets_of
+from conformance.released.known_divergences import read, shown_by
+from conformance.released.sequences import conform
 from conformance.report import released as report
 from conformance.verdict import Verdict
 

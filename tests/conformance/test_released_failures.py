@@ -5,10 +5,10 @@ from pathlib import Path
 
 from conformance.adapters.flink.releases import releases
 from conformance.adapters.in_process import InProcess
-from conformance.drive import search as driver
 from conformance.drive.oracle import Oracle
-from conformance.drive.released_failures import FailuresSearch, reasons, target
 from conformance.parts.released import targets_of
+from conformance.released import sequences as driver
+from conformance.released.failures import FailuresSearch, reasons, target
 from model.components import PARTS
 from model.coordinator.failures import Failures
 

@@ -6,11 +6,11 @@ import pytest
 
 from conformance.adapters.flink.releases import releases
 from conformance.adapters.process import ProcessAdapter
-from conformance.drive import search as driver
 from conformance.drive.oracle import Oracle
-from conformance.drive.released_sink import TRANSACTIONS, SinkSearch, alphabet, target
-from conformance.drive.search import conform, edges_of
 from conformance.parts.released import targets_of
+from conformance.released import sequences as driver
+from conformance.released.sequences import conform, edges_of
+from conformance.released.sink import TRANSACTIONS, SinkSearch, alphabet, target
 from conformance.report import released as told
 from conformance.verdict import Verdict
 from model.sink.two_phase_commit import SINK_PROFILES

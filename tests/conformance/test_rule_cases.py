@@ -10,14 +10,14 @@ import pytest
 
 import conformance
 from conformance.adapters.choose import ours
+from conformance.cases.rule_cases import FILE, RuleCase, fires, play_rule_cases, read, rule_cases, written
+from conformance.cases.walks import LENGTH, walks
 from conformance.coverage import coverage
-from conformance.drive import generate
 from conformance.drive.examine import Plan, examine
 from conformance.drive.lockstep import Answer, Divergence, drawn
 from conformance.drive.oracle import Oracle
-from conformance.drive.rule_cases import FILE, RuleCase, fires, play_rule_cases, read, rule_cases, written
 from conformance.drive.shrink import fewest_events
-from conformance.drive.walks import LENGTH, walks
+from conformance.generators import generate
 from conformance.verdict import Verdict
 from model.coordinator.profiles import NEWEST_COORDINATOR
 

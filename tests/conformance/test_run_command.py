@@ -4,7 +4,7 @@ import click
 import pytest
 
 from conformance import cli
-from conformance.commands.run import MARK, emptied
+from conformance.commands.jobs.run import MARK, emptied
 from conformance.verdict import Exit
 from impl.config import ConfigError
 from impl.jobs import flights

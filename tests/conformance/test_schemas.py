@@ -9,8 +9,8 @@ from jsonschema import Draft202012Validator
 from conformance.adapters import frames, validation
 from conformance.adapters.in_process import model_adapter
 from conformance.adapters.protocol import Applied, Errored, Unsupported
-from conformance.drive import generate
 from conformance.drive.oracle import Oracle, canonical
+from conformance.generators import generate
 
 
 @pytest.mark.parametrize("name", validation.NAMES)

@@ -6,11 +6,11 @@ import pytest
 
 from conformance import cli
 from conformance.adapters.choose import ours
+from conformance.cases.hypothesis_machines import run_machine
+from conformance.cases.walks import walks
 from conformance.coverage import coverage
 from conformance.drive.examine import Plan, examine
-from conformance.drive.machines import run_machine
 from conformance.drive.oracle import Oracle
-from conformance.drive.walks import walks
 from conformance.report.asked import AskedError, asked_for, components_of
 from conformance.verdict import Exit, Verdict
 

@@ -12,14 +12,14 @@ from click.testing import CliRunner
 
 from conformance.adapters.flink.releases import FlinkError, newest
 from conformance.adapters.protocol import Crashed, Unsupported
-from conformance.commands import conform, matrix
-from conformance.drive.known import known_divergences
-from conformance.drive.released import Conformed
+from conformance.commands.implementations import conform, matrix
 from conformance.drive.several import SeveralError, implementations
-from conformance.observe.guarantee import Account, Row, Sent, classify
+from conformance.observe.guarantees.guarantee import Account, Row, Sent, classify
 from conformance.parts import several
 from conformance.parts.released import target
 from conformance.parts.several import together_told
+from conformance.released.known_divergences import known_divergences
+from conformance.released.results import Conformed
 from conformance.torture import pipelines
 from conformance.torture.judge import Outcome
 from conformance.torture.streaming import streaming_round

@@ -12,10 +12,10 @@ from conformance.adapters.in_process import ModelAdapter
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Applied, Errored, Made, Offer
 from conformance.adapters.validation import NAMES
-from conformance.commands import schema
-from conformance.commands import smoke as command
-from conformance.drive.generate import COMPONENTS
+from conformance.commands.implementations import schema
+from conformance.commands.implementations import smoke as command
 from conformance.drive.smoke import STRAY, smoke
+from conformance.generators.generate import COMPONENTS
 from model.components import COMPONENTS as MODELS
 
 ADAPTERS = Path(__file__).parent.parent / "adapters"

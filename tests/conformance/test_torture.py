@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from conformance.observe.guarantee import Account, Row, Sent, classify
+from conformance.observe.guarantees.guarantee import Account, Row, Sent, classify
 from conformance.torture.campaign import Campaign
 from conformance.torture.judge import Outcome
 from conformance.torture.report import report

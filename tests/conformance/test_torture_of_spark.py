@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from conformance.observe.anomalies import Guarantee
-from conformance.observe.guarantee import Totals
+from conformance.observe.guarantees.anomalies import Guarantee
+from conformance.observe.guarantees.guarantee import Totals
 from conformance.torture.judge import Outcome
 from conformance.torture.streaming import StreamingRound, _judge, streaming_round
 from conformance.torture.streaming_query import (

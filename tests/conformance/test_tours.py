@@ -2,7 +2,7 @@
 
 import pytest
 
-from conformance.drive.tours import UnreachableError, tours
+from conformance.cases.tours import UnreachableError, tours
 from model.components import COMPONENTS, WireError
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from conformance import cli
 from conformance.adapters.choose import ours
-from conformance.observe.anomalies import Anomaly, Guarantee, Subject
-from conformance.observe.driven import UndrivenError, worst_of_gate, worst_of_sink
+from conformance.observe.guarantees.anomalies import Anomaly, Guarantee, Subject
+from conformance.observe.guarantees.driven import UndrivenError, worst_of_gate, worst_of_sink
 from conformance.verdict import Exit
 
 ADAPTERS = Path(__file__).parents[1] / "adapters"

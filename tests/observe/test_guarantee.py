@@ -2,8 +2,8 @@
 
 import pytest
 
-from conformance.observe.anomalies import Anomaly, Guarantee, Subject
-from conformance.observe.guarantee import Account, Cut, Row, Seen, Sent, Totals, classify
+from conformance.observe.guarantees.anomalies import Anomaly, Guarantee, Subject
+from conformance.observe.guarantees.guarantee import Account, Cut, Row, Seen, Sent, Totals, classify
 
 # two lanes, keys "a" and "b"; the weight of a record is its number
 SENT = {

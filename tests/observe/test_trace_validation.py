@@ -9,7 +9,7 @@ import pytest
 from simulated_run import SimulatedRun
 
 from conformance.observe import REQUIRED, SITUATIONS, EventLogError, validate
-from conformance.report import refusal
+from conformance.report.divergence import refusal
 from conformance.verdict import Verdict
 
 Lines = list[dict[str, Any]]

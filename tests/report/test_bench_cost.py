@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from conformance.bench import cost
-from conformance.bench.endless import EndlessInput, rows_read
-from conformance.bench.windows import Window
+from conformance.bench.runtime import cost
+from conformance.bench.runtime.endless import EndlessInput, rows_read
+from conformance.bench.runtime.windows import Window
 
 
 def test_neighbouring_windows_are_compared_two_by_two():
@@ -54,7 +54,7 @@ def test_the_rows_of_an_endless_source_come_again_and_are_counted_at_once(folder
 _COUNTING = """
 import sys
 from pathlib import Path
-from conformance.bench.endless import counter
+from conformance.bench.runtime.endless import counter
 count = counter(Path(sys.argv[1]))
 while True:
     count[0] = (1 << 32) - 1

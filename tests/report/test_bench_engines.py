@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from conformance.bench import exploring
-from conformance.bench.checkers import (
+from conformance.bench.engines import search
+from conformance.bench.engines.checkers import (
     Composition,
     Gate,
     NotInstalledError,
@@ -17,7 +17,7 @@ from conformance.bench.checkers import (
     tlc_on,
 )
 from conformance.bench.rates import MeasurementError
-from conformance.bench.watched import watch
+from conformance.bench.runtime.watched import watch
 from model.checker.bounds import bounded_gate
 from model.checker.explore import explore
 from spec.manifest import load_manifest
@@ -47,13 +47,13 @@ def test_spin_sees_them_in_promela(states):
 
 @pytest.mark.parametrize("engine", ["python", "columns"])
 def test_our_engines_count_them(states, engine, capsys):
-    exploring.main(engine, "2", "3")
+    search.main(engine, "2", "3")
     assert capsys.readouterr().out.startswith(f"states {states} transitions ")
 
 
 def test_the_largest_search_counts_states_alone(capsys):
     graph = explore(bounded_gate(1, 3, polled=False).world)
-    exploring.main("unlabelled", "1", "3", "1")
+    search.main("unlabelled", "1", "3", "1")
     assert capsys.readouterr().out.startswith(
         f"states {len(graph.nodes)} transitions {graph.transition_count} "
     )
@@ -62,9 +62,9 @@ def test_the_largest_search_counts_states_alone(capsys):
 def test_a_composed_dataflow_is_counted_alike_with_other_numbers_of_records(capsys):
     small = Composition("dataflow_zombies", 2)
     found = tlc_on(*small)
-    graph = explore(exploring.composed(*small), keep_transitions=False)
+    graph = explore(search.composed(*small), keep_transitions=False)
     assert (len(graph.nodes), graph.transition_count) == (found.states, found.transitions)
-    exploring.main("framed", small.model, str(small.records), "1")
+    search.main("framed", small.model, str(small.records), "1")
     assert f"states {found.states} transitions {found.transitions} " in capsys.readouterr().out
     assert found.states > load_manifest()["dataflow_zombies"].states
 

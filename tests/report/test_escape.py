@@ -22,10 +22,11 @@ from conformance.drive.oracle import Oracle
 from conformance.page import render
 from conformance.page.document import Page, Row
 from conformance.parts.result import Finding, PartResult
-from conformance.report import annotations, findings, junit, saved, story, words
-from conformance.report.columns import command as command_lines
-from conformance.report.replays import by_tlc
-from conformance.report.story import Telling
+from conformance.report.divergence import phrases, saved, story
+from conformance.report.divergence.replays import by_tlc
+from conformance.report.divergence.story import Telling
+from conformance.report.formats import annotations, findings, junit
+from conformance.report.formats.columns import command as command_lines
 from conformance.verdict import Exit, Verdict
 
 CORPUS = {
@@ -175,13 +176,13 @@ def test_markdown_is_one_paragraph_of_text(text):
 @HOSTILE
 def test_what_an_implementation_says_is_one_visible_line(text):
     hello = Hello(text, text, text, {"gate": Offer((), (), ())})
-    said = [saved.name_of(hello), words.of_event({"kind": text, text: text, "channel": [text]})]
+    said = [saved.name_of(hello), phrases.of_event({"kind": text, text: text, "channel": [text]})]
     said += [
-        words.of_effect({"kind": text, "reason": text}),
-        words.of_value({text: text}),
-        words.of_value(text),
+        phrases.of_effect({"kind": text, "reason": text}),
+        phrases.of_value({text: text}),
+        phrases.of_value(text),
     ]
-    said += [words.of_config("gate", {"mode": text, text: text})]
+    said += [phrases.of_config("gate", {"mode": text, text: text})]
     said += [
         one.describe() for one in (Unsupported(text), Errored(text), Crashed(text, ""), Malformed(text, ""))
     ]

@@ -17,7 +17,8 @@ from conformance.adapters.validation import NAMES
 from conformance.change.behaviour import changes
 from conformance.change.sides import Reprofiled
 from conformance.parts.result import Finding, PartResult
-from conformance.report import annotations, change, findings, mutation_score, sarif, verification
+from conformance.report import change, mutation_score, verification
+from conformance.report.formats import annotations, findings, sarif
 from conformance.rule_index import rules
 from conformance.vectors.vector import vector_of
 from conformance.verdict import Exit, Verdict

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conformance.report import junit
+from conformance.report.formats import junit
 from conformance.rule_index import title
 
 

@@ -13,16 +13,16 @@ import pytest
 from conformance import cli, escape
 from conformance.adapters.choose import ours
 from conformance.adapters.protocol import Crashed
-from conformance.drive import generate
 from conformance.drive.lockstep import Answer, drawn
 from conformance.drive.oracle import Oracle
+from conformance.generators import generate
 from conformance.page import details, draw, render
 from conformance.page.case import Case, Step, witness
 from conformance.page.conditions import Condition, conditions
 from conformance.page.diagram import BANDS, BOTH, IMPLEMENTATION, LOOKS, MODEL, Diagram
 from conformance.page.document import Page, Row
+from conformance.page.lanes import SEATS
 from conformance.page.layout import laid_out
-from conformance.page.seats import SEATS
 from conformance.rule_index import rules
 from conformance.verdict import Exit, Verdict
 

@@ -7,8 +7,8 @@ import click
 import pytest
 
 from conformance.parts.result import Finding, PartResult
-from conformance.report.columns import NARROW
-from conformance.report.progress import Progressing
+from conformance.report.formats.columns import NARROW
+from conformance.report.progress.verification import Progressing
 from conformance.report.screen import FINDINGS_SHOWN, WIDEST, screen
 from conformance.verdict import Verdict
 from conformance.verify import PARTS

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.report import coordinator_scenario
-from conformance.report.side_by_side import ScenarioError, answers, event_of, page, scenarios
+from conformance.report.scenarios import coordinator
+from conformance.report.scenarios.side_by_side import ScenarioError, answers, event_of, page, scenarios
 
 PAGE = Path(__file__).parents[2] / "docs" / "generations.md"
 
@@ -44,7 +44,7 @@ def test_what_is_no_event_is_refused(text):
 @pytest.mark.parametrize("text", ["acknowledge 1 src", "acknowledge x by src", "decline 1 by src", "sleep 3"])
 def test_what_is_no_event_of_a_coordinator_is_refused(text):
     with pytest.raises(ScenarioError, match=r"event of a coordinator|expected one of"):
-        coordinator_scenario.event_of(text)
+        coordinator.event_of(text)
 
 
 def test_coordinators_stand_on_the_page_with_what_tells_them_apart():

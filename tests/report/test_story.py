@@ -8,12 +8,12 @@ import pytest
 
 from conformance import cli
 from conformance.adapters.protocol import Crashed, Malformed
-from conformance.drive import generate
 from conformance.drive.lockstep import Answer, Divergence, drawn
 from conformance.drive.oracle import Oracle
-from conformance.report import story
-from conformance.report.columns import NARROW
-from conformance.report.story import LINES, Telling, Written
+from conformance.generators import generate
+from conformance.report.divergence import story
+from conformance.report.divergence.story import LINES, Telling, Written
+from conformance.report.formats.columns import NARROW
 
 FOLDER = Path("build/divergences")
 SAVED = Written(

@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from conformance.report.columns import columns, command, deeper, wrapped
+from conformance.report.formats.columns import columns, command, deeper, wrapped
 
 
 @pytest.mark.parametrize(("said", "wide"), [("20", 80), ("80", 80), ("90", 90), ("400", 100)])

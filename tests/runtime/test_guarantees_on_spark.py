@@ -7,8 +7,8 @@ import threading
 import pytest
 from pyspark import cloudpickle
 
-from conformance.observe.anomalies import Anomaly, Guarantee, Subject
-from conformance.observe.guarantee import classify
+from conformance.observe.guarantees.anomalies import Anomaly, Guarantee, Subject
+from conformance.observe.guarantees.guarantee import classify
 from conformance.observe.validate import validate
 from conformance.torture.account import Reader, account_of
 from impl.config import CheckpointConfig

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from conformance.pictures.checkpoints import svg
-from conformance.report.run_display import RunDisplay, summary, tasks_table
+from conformance.report.progress.job import RunDisplay, summary, tasks_table
 from impl.core.gate.unaligned_events import Alignment
 from impl.job import Progress
 from impl.metrics import (

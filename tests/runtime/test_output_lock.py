@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from conformance import cli
-from conformance.commands.run import MARK
+from conformance.commands.jobs.run import MARK
 from conformance.verdict import Exit
 from impl.jobs.numbers import numbers_job
 from impl.output_lock import LOCK, inherit, locked, reserved

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from conformance.adapters.choose import ours
 from conformance.adapters.in_process import ModelAdapter
 from conformance.adapters.protocol import Applied, Errored, Offer, Unsupported
-from conformance.commands import vectors as command
+from conformance.commands.implementations import vectors as command
 from conformance.vectors import files
 from conformance.vectors.check import Difference, check, is_offered
 from conformance.vectors.itf import to_itf

@@ -16,7 +16,7 @@ JVM = ("-Xss1m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-Xs
 NAME = "apache-flink"
 """What a release calls itself."""
 UNGUARDED = "the classes of a release do not refuse what the protocol does not allow"
-"""Why events at random say nothing of it; `conformance.drive.search` sends what its profile allows."""
+"""Why events at random say nothing of it; `conformance.released.sequences` sends what its profile allows."""
 
 
 class NoJavaError(FlinkError):

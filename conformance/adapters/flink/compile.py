@@ -68,8 +68,8 @@ def compiled(release: Release, jar: Path) -> Path:
 def sources(release: Release) -> dict[str, str]:
     """Our Java files for a release: name and text. Those of a component only where it can be driven."""
     home = resources.files("conformance.adapters.flink")
-    folders = ["java", "sink"]
-    folders += ["coordinator"] if release.has_coordinator else []
+    folders = ["java", "gate", "sink"]
+    folders += ["coordinator", "store"] if release.has_coordinator else []
     folders += ["channel"] if release.channel else []
     files = [file for folder in folders for file in home.joinpath(folder).iterdir()]
     return {file.name: file.read_text("utf-8") for file in files if file.name.endswith(".java")}

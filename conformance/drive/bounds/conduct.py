@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from conformance.adapters.protocol import FAILURES, Adapter, Applied, Errored, Hung, Unsupported, Wire
-from conformance.drive import generate
+from conformance.cases.rule_cases import rule_cases
+from conformance.cases.walks import Oracles
 from conformance.drive.bounds.tried import OPTIONS
 from conformance.drive.lockstep import drawn, replay
 from conformance.drive.oracle import GOES_ON, Oracle, canonical
 from conformance.drive.plan import Plan
-from conformance.drive.rule_cases import rule_cases
-from conformance.drive.walks import Oracles
+from conformance.generators import generate
 
 STRAY: Wire = {"kind": "no_such_event"}
 LENGTH = 24

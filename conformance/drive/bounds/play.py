@@ -8,16 +8,16 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from conformance.adapters.protocol import Adapter, Unsupported, Wire
-from conformance.drive import generate
+from conformance.cases.hypothesis_machines import run_machine
+from conformance.cases.rule_cases import chosen_cases
+from conformance.cases.walks import LENGTH, Oracles
 from conformance.drive.bounds.channels import WIDTHS, widened
 from conformance.drive.bounds.ids import BOUNDS, MAPS, IdMap, mapped
 from conformance.drive.lockstep import Played, drawn, replay
-from conformance.drive.machines import run_machine
 from conformance.drive.oracle import Oracle
 from conformance.drive.plan import Plan
-from conformance.drive.rule_cases import chosen_cases
 from conformance.drive.series import Series
-from conformance.drive.walks import LENGTH, Oracles
+from conformance.generators import generate
 
 EXAMPLES_SHARE = 10
 """One in so many of the examples of a Hypothesis machine has its ids mapped, too."""

@@ -5,7 +5,7 @@
 none. `answers` has the answer that shows the divergence. `module` writes the module and lets TLC replay it.
 """
 
+from conformance.vectors.tla.binding import NotInTlaError
 from conformance.vectors.tla.module import Module, Replay, module_of, replay
-from conformance.vectors.tla.seat import NotInTlaError
 
 __all__ = ["Module", "NotInTlaError", "Replay", "module_of", "replay"]

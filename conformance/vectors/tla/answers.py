@@ -12,7 +12,7 @@ from conformance.adapters.protocol import Effects, Wire
 from conformance.adapters.validation import complaints
 from conformance.drive.lockstep import Answer, Divergence
 from conformance.drive.oracle import Edge, canonical
-from conformance.vectors.tla.seat import RECORD, Raw, Seat, Told, is_int_of_tla, value
+from conformance.vectors.tla.binding import RECORD, Raw, Seat, Told, is_int_of_tla, value
 
 NO_EFFECT = "is_no_effect"
 """In the place of the kind, where an answer holds what is no effect of its component."""

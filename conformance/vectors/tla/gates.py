@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from conformance.drive.lockstep import Divergence
 from conformance.drive.oracle import Edge
-from conformance.vectors.tla.aligning import (
+from conformance.vectors.tla.aligned_gates import (
     CALLS,
     IS_CALL,
     Steps,
@@ -18,14 +18,14 @@ from conformance.vectors.tla.aligning import (
     storing_seat,
     tracker_seat,
 )
-from conformance.vectors.tla.overtaking import (
+from conformance.vectors.tla.binding import NotInTlaError, Seat
+from conformance.vectors.tla.unaligned_gates import (
     deciding_seat,
     deciding_steps,
     threads_seat,
     unaligned_seat,
     unaligned_steps,
 )
-from conformance.vectors.tla.seat import NotInTlaError, Seat
 from model.gate.profiles import NEWEST, PROFILES
 
 _OBEYED = "Obeyed(before, said)"

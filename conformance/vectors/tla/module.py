@@ -15,8 +15,8 @@ from conformance import escape
 from conformance.drive.lockstep import Answer, Divergence
 from conformance.drive.oracle import Edge, Oracle
 from conformance.vectors.tla.answers import came, due, fits
-from conformance.vectors.tla.seat import NotInTlaError, Raw, Seat, Told, set_of, value
-from conformance.vectors.tla.seats import seat_of
+from conformance.vectors.tla.binding import NotInTlaError, Raw, Seat, Told, set_of, value
+from conformance.vectors.tla.bindings import seat_of
 from spec import tlc
 from spec.modules import definitions, module_text
 from spec.tool_output import Location, Outcome, TlcError

@@ -1,0 +1,1 @@
+"""Measurements of the exploration engines beside other model checkers."""

@@ -1,0 +1,200 @@
+"""Other model checkers on the closed gate: TLC, SPIN and minicheck, each on a text of the very same states.
+
+TLC reads `GateModel.tla`, SPIN a Promela text of the same model (`promela`), minicheck our step functions.
+None is asked anything but to see every state. A state has the gate, what each channel has delivered, and what
+was said last; equal numbers of them are the proof that the work is the same.
+"""
+
+import importlib.util
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from conformance.bench.engines.promela import gate_text
+from conformance.bench.rates import MeasurementError
+from conformance.bench.runtime.watched import Watched, watch
+from conformance.own_process import own_process
+from model.checker.compiled.kernels import CACHE
+
+WORKERS = 2
+"""Of TLC."""
+
+
+class Gate(NamedTuple):
+    """A closed gate, told of everything at once; an ended channel counts as aligned."""
+
+    channels: int
+    ids: int
+
+    @property
+    def name(self) -> str:
+        """As reports call it."""
+        return f"gate of {self.channels} channels, ids to {self.ids}"
+
+
+class Composition(NamedTuple):
+    """A composed dataflow of spec/manifests, with another number of records of each source."""
+
+    model: str
+    records: int
+
+    @property
+    def name(self) -> str:
+        """As reports call it."""
+        return f"{self.model} with {self.records} record{'s' * (self.records > 1)} of each source"
+
+
+class Explored(NamedTuple):
+    """A search by somebody."""
+
+    states: int
+    seconds: float
+    """Of the search, from the first state on."""
+    start: float
+    """Seconds besides: start, parsing, compilation, and what the model was asked meanwhile."""
+    peak: int
+    """Bytes in memory at most, of all its processes; 0 if that was not watched."""
+    transitions: int = 0
+    """0 where they are not told."""
+    answers: int = 0
+    """How many our model gave while a composed dataflow was searched; 0 of any other search."""
+    asked: float = 0.0
+    """Seconds that these took, which are among those of `start`."""
+
+
+def tlc(gate: Gate) -> Explored:
+    """TLC without properties, on two workers."""
+    constants = f"N = {gate.channels}\n M = {gate.ids}\n AfterFinish = TRUE\n Polled = FALSE\n"
+    return _tlc("GateModel", f"SPECIFICATION Spec\nCONSTANTS\n {constants}")
+
+
+def tlc_on(name: str, records: int | None = None) -> Explored:
+    """TLC on a model of spec/manifests, without its properties, on two workers; see `Composition`."""
+    from spec.manifest import load_manifest
+
+    model = load_manifest()[name]
+    configuration = model.configuration.unchecked()
+    if records is not None:
+        constants = {**dict(configuration.constants), "MaxRecords": records}
+        configuration = configuration._replace(constants=tuple(constants.items()))
+    return _tlc(model.module, configuration.text())
+
+
+def _tlc(module: str, configuration: str) -> Explored:
+    from spec.java import find_jar, find_java
+    from spec.tlc import specification
+
+    with specification() as folder:
+        models = folder / "models"
+        (models / "bench.cfg").write_text(configuration)
+        command = [
+            *(find_java(), "-XX:+UseParallelGC", f"-Djava.io.tmpdir={folder}", f"-DTLA-Library={folder}"),
+            *("-cp", str(find_jar()), "tlc2.TLC", "-deadlock", "-workers", str(WORKERS)),
+            *("-metadir", str(folder / "found"), "-config", "bench.cfg", f"{module}.tla"),
+        ]
+        done = watch(command, models)
+    counted = r"^(\d+) states generated, (\d+) distinct states found, 0 states left"
+    begun = done.second_of("Computing initial states")
+    seconds = done.second_of("Finished in") - begun
+    return Explored(_number(done, counted, 2), seconds, begun, done.peak, _number(done, counted) - 1)
+
+
+@contextmanager
+def spin(gate: Gate) -> Iterator["Spin"]:
+    """SPIN's verifier of the gate, compiled."""
+    for program, package in (("spin", "spin"), ("gcc", "gcc")):
+        if shutil.which(program) is None:
+            raise NotInstalledError(f"no `{program}`: install it with `apt install {package}`")
+    with TemporaryDirectory(prefix="barrierspec-spin-") as name:
+        yield Spin(gate, Path(name))
+
+
+class Spin:
+    """SPIN: an exact search (no hash compaction), with or without its compression of states."""
+
+    def __init__(self, gate: Gate, folder: Path) -> None:
+        self._gate = gate
+        self._folder = folder
+        (folder / "gate.pml").write_text(gate_text(gate.channels, gate.ids))
+        # what is only written belongs to the state here: -o2
+        self._made = watch(["spin", "-a", "-o2", "gate.pml"], folder).seconds
+        self._compiled: dict[bool, float] = {}
+
+    def search(self, *, collapse: bool) -> Explored:
+        """Every state, depth first."""
+        name = "collapsing" if collapse else "plain"
+        if collapse not in self._compiled:
+            flags = ["-O2", "-DSAFETY", "-w", *(["-DCOLLAPSE"] if collapse else [])]
+            done = watch(["gcc", *flags, "-o", name, "pan.c"], self._folder)
+            self._compiled[collapse] = done.seconds
+        done = watch([f"./{name}", "-n", "-m200000"], self._folder)
+        if "errors: 0" not in done.text or "max search depth too small" in done.text:
+            raise MeasurementError(
+                f"SPIN did not see every state of the {self._gate.name}: {done.text[-500:]}"
+            )
+        return Explored(
+            _number(done, r"^\s*([\d.e+]+) states, stored"),
+            _seconds(done) or done.seconds,
+            self._made + self._compiled[collapse],
+            done.peak,
+            _number(done, r"^\s*([\d.e+]+) transitions"),
+        )
+
+
+def minicheck(gate: Gate) -> Explored:
+    """minicheck on our own step functions."""
+    if importlib.util.find_spec("minicheck") is None:
+        raise NotInstalledError("no minicheck: install it with `pip install minicheck==0.4.0`")
+    return ours("minicheck", gate)
+
+
+def ours(engine: str, gate: Gate, *more: str, kernels: str | None = None) -> Explored:
+    """A search in a Python process of its own (`conformance.bench.engines.search`).
+
+    `kernels`: the folder of compiled kernels, if it is not the usual one.
+    """
+    return _ours(engine, str(gate.channels), str(gate.ids), *more, kernels=kernels)
+
+
+def ours_on(name: str) -> Explored:
+    """The explorer on a model of spec/manifests."""
+    return _ours("manifest", name)
+
+
+def ours_composed(composition: Composition, cores: int, *, kernels: str | None = None) -> Explored:
+    """A composed dataflow, by what its moves look at."""
+    return _ours("framed", composition.model, str(composition.records), str(cores), kernels=kernels)
+
+
+def _ours(*order: str, kernels: str | None = None) -> Explored:
+    command = own_process("conformance.bench.engines.search", *order)
+    with TemporaryDirectory(prefix="barrierspec-exploring-") as folder:
+        done = watch(command, Path(folder), {CACHE: kernels} if kernels else {})
+    told = re.search(r"^states (\d+) transitions (\d+) seconds ([\d.]+)$", done.text, re.MULTILINE)
+    if told is None:
+        raise MeasurementError(f"{order[0]}: expected its counts, got {done.text[-500:]!r}")
+    seconds = float(told[3])
+    asked = re.search(r"^answers (\d+) asked ([\d.]+)$", done.text, re.MULTILINE)
+    answers = (0, 0.0) if asked is None else (int(asked[1]), float(asked[2]))
+    return Explored(int(told[1]), seconds, done.seconds - seconds, done.peak, int(told[2]), *answers)
+
+
+class NotInstalledError(RuntimeError):
+    """A competitor is not on this machine; the message says what to install."""
+
+
+def _number(done: Watched, pattern: str, group: int = 1) -> int:
+    found = re.search(pattern, done.text, re.MULTILINE)
+    if found is None:
+        raise MeasurementError(f"expected {pattern!r} in what it said, got {done.text[-500:]!r}")
+    return int(float(found[group]))  # from 10^8 on SPIN writes eight digits and an exponent
+
+
+def _seconds(done: Watched) -> float:
+    """What SPIN says; it rounds to hundredths, and says 0 below that."""
+    found = re.search(r"elapsed time ([\d.]+) seconds", done.text)
+    return 0.0 if found is None else float(found[1])

@@ -1,0 +1,37 @@
+"""How far one machine goes: the memory of one very large search."""
+
+from pathlib import Path
+
+from conformance.bench.engines.checkers import Gate, ours
+from conformance.bench.figures import Figure, Report
+from conformance.bench.runtime.scale import Scale
+
+MEMORY_BAR = 24.0
+"""GiB, of all processes, for the gate of `Scale.most`: 100 million states."""
+CORES = 2
+
+
+def measure(folder: Path, scale: Scale) -> Report:
+    """One search of the compiled kernel. Raises MeasurementError."""
+    del folder  # a search has one of its own
+    gate = Gate(*scale.most)
+    found = ours("unlabelled", gate, str(CORES))
+    rate = found.states / found.seconds / 1e6
+    told = f"{found.transitions:,} transitions in {found.seconds:,.0f} s, after {found.start:,.0f} s of start"
+    return Report(
+        "largest",
+        "The largest search",
+        f"every reachable state of the {gate.name}, told of everything at once, by the compiled kernel on "
+        f"{CORES} cores; every property is asked; the memory is that of all processes at most",
+        [
+            Figure(
+                f"memory of a search of {found.states / 1e6:.0f} million states",
+                "GiB",
+                [found.peak / 2**30],
+                MEMORY_BAR,
+                at_most=True,
+            ),
+            Figure("distinct states", "M", [found.states / 1e6]),
+            Figure("rate", "M states/s", [rate], told=told),
+        ],
+    )

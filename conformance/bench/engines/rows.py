@@ -1,0 +1,67 @@
+"""What several checkers came to on one model: rows of a table. Equal counts are the proof of equal work."""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from conformance.bench.engines.checkers import WORKERS, Explored
+from conformance.bench.figures import Figure
+from conformance.bench.rates import MeasurementError
+
+LONG_SECONDS = 5.0
+"""A search that took so long is not repeated."""
+TLC, SPIN, COLLAPSED, MINICHECK = f"TLC, {WORKERS} workers", "SPIN", "SPIN -DCOLLAPSE", "minicheck"
+PYTHON, COLUMNS, ONE, TWO = (
+    "ours, python",
+    "ours, columns",
+    "ours, compiled, 1 core",
+    "ours, compiled, 2 cores",
+)
+
+Search = Callable[[], Explored]
+
+
+class Row(NamedTuple):
+    """What somebody came to on one model."""
+
+    model: str
+    who: str
+    runs: tuple[Explored, ...]
+
+    @property
+    def rates(self) -> list[float]:
+        """Millions of states a second, by run."""
+        return [one.states / max(one.seconds, 1e-3) / 1e6 for one in self.runs]
+
+    def figure(self) -> Figure:
+        """For the table."""
+        last = self.runs[-1]
+        told = (
+            f"{last.states:,} states, {last.transitions:,} transitions, {last.seconds:.3g} s after "
+            f"{last.start:.1f} s of start; {last.peak / 1e6:,.0f} MB at most, "
+            f"{last.peak / last.states:,.0f} bytes a state"
+        )
+        if last.answers:
+            told += f"; in {last.asked:.1f} s of that start {last.answers:,} answers of the model"
+        return Figure(f"{self.model}: {self.who}", "M states/s", self.rates, told=told)
+
+
+def alike(model: str, found: Iterable[Row]) -> list[Row]:
+    """The rows of one model, all of which have to count the same states."""
+    rows = list(found)
+    counts = {row.who: sorted({one.states for one in row.runs}) for row in rows}
+    if len({tuple(one) for one in counts.values()}) != 1:
+        raise MeasurementError(f"{model}: expected the same states of all, got {counts}")
+    return rows
+
+
+def repeated(search: Search, times: int) -> tuple[Explored, ...]:
+    """So many runs; one if it takes long. The first of a compiled kernel compiles it."""
+    runs = [search()]
+    while len(runs) < times and runs[0].seconds < LONG_SECONDS:
+        runs.append(search())
+    return tuple(runs)
+
+
+def better(*rows: Row) -> Row:
+    """The row of the highest median."""
+    return max(rows, key=lambda row: sorted(row.rates)[len(row.rates) // 2])

@@ -1,0 +1,173 @@
+"""One search in a process of its own: `python -m conformance.bench.engines.search ENGINE CHANNELS IDS [HOW]`,
+`manifest NAME` for a model of spec/manifests in Python, or `framed NAME RECORDS CORES` for a composed
+dataflow of it, with so many records a source, by what its moves look at.
+
+ENGINE: `python`, `columns`, `compiled` or `unlabelled` (HOW: cores), `spark` (HOW: a master) or `minicheck`.
+It prints one line: the states, but for `unlabelled` with what was said in the step before, the transitions,
+and the seconds of the search alone. `framed` prints another before it: how many answers the search has asked
+of the model, and how long that took.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from model.checker.bounds import bounded_gate
+from model.checker.closed_model import World
+from model.checker.compiled.moves import program_of
+from model.checker.compiled.program import Program, all_words
+from model.events import Effects, Event
+
+Counted = tuple[int, int, float]
+"""States, transitions, seconds."""
+
+
+def python(channels: int, ids: int) -> Counted:
+    """The explorer. It walks the gate and its environment; what was said is counted on its transitions."""
+    from model.checker.explore import explore
+
+    begun = time.perf_counter()
+    graph = explore(_world(channels, ids))
+    said = {(known.target, known.event, known.step.effects) for known in graph.transitions}
+    return len(said) + 1, graph.transition_count, time.perf_counter() - begun
+
+
+def manifest(name: str) -> Counted:
+    """The explorer on a model of spec/manifests, whose states have what TLC's have."""
+    from conformance.compare.projection import projection_of
+    from model.checker.explore import explore
+    from spec.manifest import load_manifest
+
+    projection = projection_of(load_manifest()[name])
+    begun = time.perf_counter()
+    graph = explore(projection.world)
+    said = {
+        (known.target, projection.said(known.event, known.step.effects)) for known in graph.transitions
+    } | {(0, ())}
+    return len(said), graph.transition_count, time.perf_counter() - begun
+
+
+def framed(name: str, records: int, cores: int) -> Counted:
+    """The search of a composed dataflow. The seconds that the model takes to answer are told apart."""
+    from model.checker.frames.search import Framed
+
+    found = Framed(composed(name, records), cores=cores).explore()
+    sys.stdout.write(f"answers {found.answers} asked {found.ask_seconds:.4f}\n")
+    return found.states, found.transitions, found.search_seconds
+
+
+def columns(channels: int, ids: int) -> Counted:
+    """The kernel over columns, on one core."""
+    from model.checker.compiled.columns import explore_columns
+
+    program = _program(channels, ids)
+    begun = time.perf_counter()
+    found = explore_columns(program)
+    return found.labelled, found.transitions, time.perf_counter() - begun
+
+
+def compiled(channels: int, ids: int, cores: int) -> Counted:
+    """The compiled kernel."""
+    from model.checker.compiled.search import Compiled
+
+    found = Compiled(_program(channels, ids), cores=cores).explore()
+    return found.labelled, found.transitions, found.search_seconds
+
+
+def unlabelled(channels: int, ids: int, cores: int) -> Counted:
+    """The compiled kernel, which asks every property and counts the states alone."""
+    from model.checker.compiled.search import Compiled
+    from model.properties import of_component
+
+    bounded = bounded_gate(channels, ids, polled=False)
+    program = program_of(bounded.world, bounded.bounds, of_component(bounded.world.component))
+    found = Compiled(program, cores=cores).explore()
+    if found.violation is not None:
+        raise AssertionError(f"{bounded.world.name} breaks {found.violation.rules}")
+    return found.states, found.transitions, found.search_seconds
+
+
+def spark(channels: int, ids: int, master: str) -> Counted:
+    """The search on Spark: like TLC it expands a state again for everything that was said before it."""
+    from conformance.explore.spark import SparkEngine
+    from impl.spark.session import spark_session
+
+    with spark_session(master, Path("spark.log"), "bench") as session:
+        found = SparkEngine(_program(channels, ids), session, Path("found")).explore()
+    return found.states, found.transitions, found.seconds
+
+
+def minicheck(channels: int, ids: int) -> Counted:
+    """Another checker, over the step functions of the model."""
+    checker: Any = import_module("minicheck")
+    world = _world(channels, ids)
+    steps = 0
+
+    def transitions(node: tuple[Any, Any, tuple[Event, Effects]]) -> list[tuple[str, object]]:
+        nonlocal steps
+        after: list[tuple[str, object]] = []
+        for action, event in world.offers(node[0]):
+            environment = world.allows(node[1], event)
+            if environment is not None:
+                step = world.step(node[0], event)
+                after.append((action, (step.state, environment, (event, step.effects))))
+        steps += len(after)
+        return after
+
+    start = (world.state, world.environment, ())
+    protocol = checker.Protocol(
+        name=world.name,
+        candidate=False,
+        fields=("component", "environment", "said"),
+        initial=start,
+        transitions=transitions,
+        invariants={},
+    )
+    begun = time.perf_counter()
+    found = checker.check_safety(protocol, max_states=10**9)
+    return found["reachable_states"], steps, time.perf_counter() - begun
+
+
+def composed(name: str, records: int) -> World:
+    """A model of DataflowModel.tla, in which nothing is said in a step."""
+    from conformance.compare.projection import configuration_of
+    from conformance.compare.projection_dataflow import dataflow_world_of
+    from spec.manifest import load_manifest
+
+    configuration = configuration_of(load_manifest()[name])
+    constants = {**configuration.numbers, "MaxRecords": records}
+    return dataflow_world_of(configuration._replace(numbers=constants))
+
+
+def _world(channels: int, ids: int) -> World:
+    return bounded_gate(channels, ids, polled=False).world
+
+
+def _program(channels: int, ids: int) -> Program:
+    bounded = bounded_gate(channels, ids, polled=False)
+    return program_of(bounded.world, bounded.bounds, words=all_words)
+
+
+ENGINES: dict[str, Callable[..., Counted]] = {
+    "python": python,
+    "manifest": manifest,
+    "framed": framed,
+    "columns": columns,
+    "compiled": compiled,
+    "unlabelled": unlabelled,
+    "spark": spark,
+    "minicheck": minicheck,
+}
+
+
+def main(engine: str, *how: str) -> None:
+    """Search, and say what came of it."""
+    states, transitions, seconds = ENGINES[engine](*(int(word) if word.isdigit() else word for word in how))
+    sys.stdout.write(f"states {states} transitions {transitions} seconds {seconds:.4f}\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

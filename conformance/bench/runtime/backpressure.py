@@ -1,0 +1,46 @@
+"""Checkpoints while a slow sink holds everything back: aligned ones wait, unaligned ones overtake."""
+
+from pathlib import Path
+
+from conformance.bench.figures import Figure, Report
+from conformance.bench.runtime.driver import OURS, driving
+from conformance.bench.runtime.scale import Scale
+
+UNALIGNED_BAR_MS, ALIGNED_BAR_MS = 50.0, 1_000.0
+_BATCH_ROWS, _CHANNEL_BATCHES, _SECONDS = 100, 32, 45.0
+
+
+def measure(folder: Path, scale: Scale) -> Report:
+    """The same job in both modes. Raises MeasurementError."""
+    seconds = min(_SECONDS, scale.slow_seconds)
+    lasted = {}
+    with driving(OURS, folder / OURS) as driver:
+        for unaligned in (False, True):
+            told = driver.run(
+                job="slow",
+                rows=10**12,
+                batch_rows=_BATCH_ROWS,
+                channel_batches=_CHANNEL_BATCHES,
+                unaligned=unaligned,
+                output=str(folder / "out-slow"),
+                stop_after=seconds,
+            )
+            lasted[unaligned] = told["checkpoints"][1:] or told["checkpoints"]  # there was no pressure before
+    return Report(
+        "backpressure",
+        "Checkpoints under back-pressure",
+        f"a sink that takes 10 ms for every batch of {_BATCH_ROWS} rows, {_CHANNEL_BATCHES} batches a "
+        f"channel, for {seconds:.0f} s in each mode",
+        [
+            Figure(
+                "unaligned checkpoint under backpressure", "ms", lasted[True], UNALIGNED_BAR_MS, at_most=True
+            ),
+            Figure(
+                "aligned checkpoint under backpressure",
+                "ms",
+                lasted[False],
+                ALIGNED_BAR_MS,
+                told="what it is told beside",
+            ),
+        ],
+    )

@@ -1,0 +1,183 @@
+"""Jobs that are measured run in processes of their own, which keep their Spark session from run to run.
+
+`python -m conformance.bench.runtime.driver ours|native FOLDER` reads an order a line on its standard input,
+JSON, and answers each with a line. The processor time of a run is that of the whole tree of processes below
+it: driver, Java, and every worker.
+"""
+
+import io
+import os
+import select
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import orjson
+import psutil
+
+from conformance.bench.rates import MeasurementError
+from conformance.bench.runtime import native, slow, word_counts
+from conformance.bench.runtime.processes import spent, tree
+from conformance.bench.runtime.windows import Window, Windows
+from conformance.own_process import own_process
+from impl.config import RestartConfig
+from impl.spark.session import spark_session
+
+OURS, NATIVE = "ours", "native"
+_START_SECONDS = 60.0
+
+
+class Driver:
+    """The process, as the one that measures sees it. `kind`: `ours` or `native`."""
+
+    def __init__(self, kind: str, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._log = (folder / f"{kind}.log").open("wb")
+        self._process = subprocess.Popen(
+            own_process("conformance.bench.runtime.driver", kind, str(folder)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+        )
+        self.begin()
+        self.answered()
+
+    def begin(self, **order: Any) -> None:  # noqa: ANN401 - JSON
+        """Give an order."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(orjson.dumps(order) + b"\n")
+        self._process.stdin.flush()
+
+    def answered(self) -> dict[str, Any]:
+        """Wait for the answer to the last order. Raises MeasurementError."""
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise MeasurementError(f"a driver has died; see {self._log.name}")
+        told: dict[str, Any] = orjson.loads(line)
+        if "failed" in told:
+            raise MeasurementError(told["failed"])
+        return told
+
+    def has_answered(self, seconds: float) -> bool:
+        """Wait up to `seconds` for the answer; whether it is there."""
+        assert self._process.stdout is not None
+        return bool(select.select([self._process.stdout], [], [], seconds)[0])
+
+    def run(self, **order: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+        """Carry out an order; the answer tells the processor time that it took, too, as `cpu`."""
+        before = spent(self.processes())
+        self.begin(**order)
+        told = self.answered()
+        after = spent(self.processes())
+        return {**told, "cpu": sum(seconds - before.get(pid, 0.0) for pid, seconds in after.items())}
+
+    def memory(self) -> dict[int, tuple[str, int]]:
+        """By process: what it is, and how many bytes it holds in memory."""
+        found = {}
+        for one in self.processes():
+            try:
+                found[one.pid] = one.name(), one.memory_info().rss
+            except psutil.Error:  # it has just ended
+                continue
+        return found
+
+    def processes(self) -> list[psutil.Process]:
+        """The driver and all below it."""
+        return tree(self._process.pid)
+
+    def close(self) -> None:
+        """End it."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+        self._log.close()
+
+
+@contextmanager
+def driving(kind: str, folder: Path) -> Iterator[Driver]:
+    """A driver that is ended at last."""
+    driver = Driver(kind, folder)
+    try:
+        yield driver
+    finally:
+        driver.close()
+
+
+# ------------------------------------------------------------ the process itself
+
+
+def _ours(folder: Path) -> Iterator[Callable[[dict[str, Any]], dict[str, Any]]]:
+    master = f"local[{slow.SLOTS}]"
+    with spark_session(master, folder / "spark.log", "bench") as spark:
+
+        def carry_out(order: dict[str, Any]) -> dict[str, Any]:
+            output = Path(order.pop("output"))
+            shutil.rmtree(output, ignore_errors=True)
+            kind, kills = order.pop("job"), order.pop("kills", 0)
+            stop_after = order.pop("stop_after", None)
+            pairs = order.pop("pairs", 0)
+            order |= {one: Path(order[one]) for one in ("source", "counts") if one in order}
+            job = (word_counts.job if kind == "words" else slow.job)(output=output, **order)
+            job = job.with_restarts(RestartConfig(attempts=kills))
+            hunter = slow.Hunter(kills)
+            began = time.perf_counter()
+            running = job.start(master, output, spark=spark, on_progress=hunter.look)
+            windows: list[Window] = []
+            if pairs and hunter.runs.wait(_START_SECONDS):
+                windows += Windows(running, order["counts"], output / "committed").pairs(pairs)
+                running.stop()
+            if stop_after is not None and hunter.runs.wait(_START_SECONDS):
+                threading.Event().wait(stop_after)
+                running.stop()
+            result = running.result()
+            return {
+                "seconds": time.perf_counter() - began,
+                "rows": result.records,
+                "checkpoints": [one.duration_ms for one in result.checkpoints],
+                "attempts": len(result.attempts),
+                "killed": hunter.killed,
+                "first_records": [one.first_record for one in result.attempts],
+                "windows": list(map(tuple, windows)),
+            }
+
+        yield carry_out
+
+
+def _native(folder: Path) -> Iterator[Callable[[dict[str, Any]], dict[str, Any]]]:
+    spark = native.session()
+
+    def carry_out(order: dict[str, Any]) -> dict[str, Any]:
+        output = Path(order["output"])
+        shutil.rmtree(output, ignore_errors=True)
+        began = time.perf_counter()
+        told = native.run(spark, Path(order["source"]), output, order["files_a_batch"])
+        return {"seconds": time.perf_counter() - began, **told}
+
+    yield carry_out
+    spark.stop()
+
+
+def main(kind: str, folder: Path) -> None:
+    """Answer orders until the input ends."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what Spark prints is no answer
+    for carry_out in _ours(folder) if kind == OURS else _native(folder):
+        for line in io.BufferedReader(io.FileIO(0)):
+            order = orjson.loads(line)
+            try:
+                told = carry_out(order) if order else {}
+            except Exception as failed:  # noqa: BLE001 - whoever measures is told, and stops
+                told = {"failed": f"{type(failed).__name__}: {failed}"}
+            answers.write(orjson.dumps(told) + b"\n")
+            answers.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))

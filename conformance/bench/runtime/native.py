@@ -1,0 +1,71 @@
+"""Structured Streaming's own aggregation of the words, beside which ours is measured.
+
+`groupBy(word).agg(count, sum)` in update mode, its state in RocksDB, `foreachBatch` writing each micro-batch
+as Parquet. A micro-batch takes so many files that it lasts about as long as our checkpoint interval.
+"""
+
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.dataset as ds
+
+from conformance.bench.runtime.word_counts import Totals, newest
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_STORE = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+CORES = 2
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.log.level": "OFF",
+    "spark.driver.memory": "4g",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": str(CORES),
+    "spark.sql.streaming.stateStore.providerClass": _STORE,
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.streaming.numRecentProgressUpdates": "1000",
+}
+
+
+def session() -> "SparkSession":
+    """A session of its own: Java compiles fully here, which our runtime does not need."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(f"local[{CORES}]").appName("native")
+    for key, value in SETTINGS.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def run(spark: "SparkSession", source: Path, output: Path, files_a_batch: int) -> dict[str, Any]:
+    """Run the query over all files; answers its rows and the median time of a micro-batch, in ms."""
+    from pyspark.sql import functions
+
+    def write(frame: "DataFrame", batch: int) -> None:
+        frame.write.mode("overwrite").parquet(str(output / "batches" / str(batch)))
+
+    words = spark.readStream.schema("word string, value long").option("maxFilesPerTrigger", files_a_batch)
+    sums = words.parquet(str(source / "*.parquet")).groupBy("word")
+    query = (
+        sums.agg(functions.count("*").alias("count"), functions.sum("value").alias("total"))
+        .writeStream.foreachBatch(write)
+        .outputMode("update")
+        .option("checkpointLocation", str(output / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    progress = query.recentProgress
+    return {
+        "rows": sum(one["numInputRows"] for one in progress),
+        "batches": len(progress),
+        "batch_ms": median(one["batchDuration"] for one in progress),
+    }
+
+
+def answer(output: Path) -> Totals:
+    """What a run of the query has written."""
+    return newest(ds.dataset(sorted(map(str, output.glob("batches/*/*.parquet")))).to_table())

@@ -1,0 +1,44 @@
+"""How long it takes to go on after a worker was killed: from the signal to the first new record."""
+
+from pathlib import Path
+
+from conformance.bench.figures import Figure, Report
+from conformance.bench.rates import MeasurementError
+from conformance.bench.runtime import word_counts
+from conformance.bench.runtime.driver import OURS, driving
+from conformance.bench.runtime.scale import Scale
+from conformance.bench.runtime.slow import BETWEEN_KILLS_SECONDS
+from conformance.bench.runtime.throughput import INTERVAL_MS
+
+BAR_SECONDS = 3.0
+_RATE = 200_000
+
+
+def measure(folder: Path, scale: Scale) -> Report:
+    """One job, in which a worker is killed again and again. Raises MeasurementError."""
+    rows = int(_RATE * scale.kills * (BETWEEN_KILLS_SECONDS + BAR_SECONDS))
+    source = word_counts.files(folder, rows)
+    exact = word_counts.exact(source)
+    output = folder / "out-recovery"
+    with driving(OURS, folder / OURS) as driver:
+        told = driver.run(
+            job="words",
+            api=word_counts.ROW,
+            source=str(source),
+            output=str(output),
+            interval_ms=INTERVAL_MS,
+            rows_per_second=_RATE,
+            kills=scale.kills,
+        )
+    if word_counts.answer(output) != exact:
+        raise MeasurementError("the output is not the exact answer; nothing is told of the recoveries")
+    if not told["killed"] or len(told["killed"]) != told["attempts"] - 1:
+        raise MeasurementError(f"{len(told['killed'])} workers were killed, in {told['attempts']} attempts")
+    took = [first - at for at, first in zip(told["killed"], told["first_records"][1:], strict=True)]
+    return Report(
+        "recovery",
+        "Recovery after a killed worker",
+        f"SIGKILL to a worker drawn by lot, {len(took)} times in one job of the row API that reads {_RATE:,} "
+        "rows a second; from the signal to the first record of the next attempt; the output is exact",
+        [Figure("recovery, from SIGKILL to the first new record", "s", took, BAR_SECONDS, at_most=True)],
+    )

@@ -1,0 +1,117 @@
+"""The keyed aggregation beside native Structured Streaming: same files, same run, in turn."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from conformance.bench.figures import Figure, Report
+from conformance.bench.rates import MeasurementError
+from conformance.bench.runtime import native, word_counts
+from conformance.bench.runtime.driver import NATIVE, OURS, Driver, driving
+from conformance.bench.runtime.scale import Scale
+
+ROW_BAR, ARROW_BAR, CHECKPOINT_BAR_MS = 1.5, 4.0, 150.0
+INTERVAL_MS = 500
+_CALIBRATED_ON = 4
+"""The share of the rows, one in so many, that makes Java warm and tells how large a micro-batch is."""
+VARIANTS = (
+    (word_counts.ROW, "memory"),
+    (word_counts.ARROW, "memory"),
+    (word_counts.ROW, "rocksdb"),
+    (word_counts.ARROW, "rocksdb"),
+)
+TITLES = {word_counts.ROW: "row API", word_counts.ARROW: "Arrow batch API"}
+Told = dict[str, Any]
+
+
+def measure(folder: Path, scale: Scale) -> Report:
+    """Each once in every repetition, every output held against the exact answer. Raises MeasurementError."""
+    source = word_counts.files(folder, scale.rows)
+    exact = word_counts.exact(source)
+    found: dict[object, list[Told]] = {one: [] for one in (NATIVE, *VARIANTS)}
+    with driving(OURS, folder / OURS) as ours, driving(NATIVE, folder / NATIVE) as other:
+        files = _calibrated(other, word_counts.files(folder, scale.rows // _CALIBRATED_ON), folder)
+        _ours(ours, word_counts.ROW, "memory", source, folder, exact)  # both begin warm
+        for _ in range(scale.times):
+            found[NATIVE].append(_native(other, source, folder, files, exact))
+            for api, backend in VARIANTS:
+                found[api, backend].append(_ours(ours, api, backend, source, folder, exact))
+    return Report(
+        "throughput",
+        "Keyed aggregation beside Structured Streaming",
+        f"{scale.rows:,} rows of {word_counts.KEYS:,} words "
+        f"in {scale.rows // word_counts.ROWS_A_FILE} Parquet files, "
+        f"counted and summed by word; ours with checkpoints every {INTERVAL_MS} ms, Structured Streaming "
+        f"with its RocksDB store and {files} files a micro-batch; in turn, both outputs equal to the exact "
+        "answer each time",
+        _figures(found, scale.rows),
+    )
+
+
+def _figures(found: dict[object, list[Told]], rows: int) -> list[Figure]:
+    base = found[NATIVE]
+    batch = sum(one["batch_ms"] for one in base) / len(base)
+    figures = [
+        Figure("Structured Streaming", "M rows/s", _rates(base, rows), told=f"{batch:.0f} ms a micro-batch")
+    ]
+    for api, backend in VARIANTS:
+        mine = found[api, backend]
+        name = f"{TITLES[api]}, {backend}"
+        bar = {word_counts.ROW: ROW_BAR, word_counts.ARROW: ARROW_BAR}[api] if backend == "memory" else None
+        ratios = [b["seconds"] / m["seconds"] for b, m in zip(base, mine, strict=True)]
+        figures.append(Figure(name, "M rows/s", _rates(mine, rows)))
+        figures.append(
+            Figure(f"throughput, {name}, beside Structured Streaming", "times as fast", ratios, bar)
+        )
+    for what, runs in (("Structured Streaming", base), *((TITLES[a], found[a, b]) for a, b in VARIANTS[:2])):
+        spent = [one["cpu"] / rows * 1e6 for one in runs]
+        figures.append(Figure(f"processor time, {what}", "s per M rows", spent))
+    for api, backend in VARIANTS[:2]:
+        lasted = [ms for one in found[api, backend] for ms in one["checkpoints"]]
+        figures.append(
+            Figure(
+                f"checkpoint under full load, {TITLES[api]}", "ms", lasted, CHECKPOINT_BAR_MS, at_most=True
+            )
+        )
+    return figures
+
+
+def _rates(runs: list[Told], rows: int) -> list[float]:
+    return [rows / one["seconds"] / 1e6 for one in runs]
+
+
+def _calibrated(driver: Driver, source: Path, folder: Path) -> int:
+    """How many files a micro-batch takes to last about one checkpoint interval; Java gets warm by it."""
+    files = 2
+    for _ in range(3):
+        told = driver.run(source=str(source), output=str(folder / "out-native"), files_a_batch=files)
+        files = max(1, round(files * INTERVAL_MS / told["batch_ms"]))
+    return files
+
+
+def _native(driver: Driver, source: Path, folder: Path, files: int, exact: word_counts.Totals) -> Told:
+    output = folder / "out-native"
+    told = driver.run(source=str(source), output=str(output), files_a_batch=files)
+    return _checked(told, "Structured Streaming", lambda: native.answer(output), exact)
+
+
+def _ours(
+    driver: Driver, api: str, backend: str, source: Path, folder: Path, exact: word_counts.Totals
+) -> Told:
+    output = folder / "out-ours"
+    told = driver.run(
+        job="words", api=api, backend=backend, source=str(source), output=str(output), interval_ms=INTERVAL_MS
+    )
+    return _checked(told, f"{api}, {backend}", lambda: word_counts.answer(output), exact)
+
+
+def _checked(
+    told: Told, who: str, answer: Callable[[], word_counts.Totals], exact: word_counts.Totals
+) -> Told:
+    try:
+        right = answer() == exact
+    except ValueError as wrong:
+        raise MeasurementError(f"{who}: {wrong}") from wrong
+    if not right:
+        raise MeasurementError(f"{who}: the output is not the exact answer; nothing is told of its speed")
+    return told

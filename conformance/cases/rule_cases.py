@@ -1,0 +1,138 @@
+"""Rule cases: for each rule a short run that ends where it fires, so that no coverage hangs on a seed.
+
+`conformance/rule-cases.txt` has one run a line, without a configuration; a rule that asks for other events in
+other configurations has several. They were found beside the model alone and shrunk until no event can be left
+out; a test says whether one is missing, and makes the file anew.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+from conformance.adapters.in_process import INJECT
+from conformance.adapters.protocol import Adapter, Wire
+from conformance.cases.walks import Oracles
+from conformance.coverage import coverage
+from conformance.drive.bounds.channels import widened
+from conformance.drive.lockstep import Divergence, Played, replay
+from conformance.drive.oracle import Oracle
+from conformance.drive.series import Series
+from conformance.generators import generate
+from conformance.vectors.transcripts import spoken
+
+FILE = "rule-cases.txt"
+SMALL = 4
+"""Gates of so many channels have cases of their own."""
+
+
+class RuleCase(NamedTuple):
+    """A run that fires a rule with its last event, in those configurations that allow it."""
+
+    component: str
+    rule: str
+    events: tuple[Wire, ...]
+
+
+def play_rule_cases(
+    component: str,
+    adapter: Adapter,
+    *,
+    batch: int = 1,
+    pinned: Mapping[str, object],
+    may_go_on: Callable[[], bool] = lambda: True,
+    is_known: Callable[[Divergence], bool] = lambda _: False,
+    asked: frozenset[str] = frozenset(),
+    injects: bool = False,
+) -> tuple[Played, list[str]]:
+    """One case of every rule that is asked about; what came of them, and why cases were skipped."""
+    series = Series(is_known)
+    oracles = Oracles(component)
+    for _, oracle, events in chosen_cases(component, oracles, pinned, asked, injects=injects):
+        if not may_go_on():
+            break
+        series.take(replay(oracle, adapter, events, batch))
+        if series.is_over:
+            break
+    return series.total, series.skipped
+
+
+def chosen_cases(
+    component: str,
+    oracles: Oracles,
+    pinned: Mapping[str, object],
+    asked: frozenset[str] = frozenset(),
+    *,
+    injects: bool = False,
+) -> Iterator[tuple[str, Oracle, tuple[Wire, ...]]]:
+    """For each rule that is asked about its case, in the first configuration that fires it.
+
+    Where a gate has more channels than the cases know, the last one that they know stands for all others.
+    """
+    configs = generate.fitting(component, pinned)
+    for rule in coverage(component, (), pinned, asked, injects=injects).missing:
+        cases = [
+            case.events
+            for case in rule_cases()
+            if (case.component, case.rule) == (component, rule)
+            and (injects or not any(event["kind"] == INJECT for event in case.events))
+        ]
+        found = _first(rule, map(oracles.of, configs), cases)
+        if found is not None:
+            yield (rule, *found)
+
+
+def fires(oracle: Oracle, rule: str, events: Sequence[Wire]) -> bool:
+    """The rule fires with the last of these events, all of which the protocol allows here."""
+    *before, last = oracle.transcript(events)
+    return rule in last.rules and not any(edge.fails or edge.refused is not None for edge in before)
+
+
+@cache
+def rule_cases() -> tuple[RuleCase, ...]:
+    """All of them, in the order of the file."""
+    text = resources.files("conformance").joinpath(FILE).read_text(encoding="utf-8")
+    return tuple(read(line) for line in text.splitlines() if not line.startswith("#"))
+
+
+def read(line: str) -> RuleCase:
+    """`store SUB-06: add checkpoint=1 type="checkpoint"; latest` as a case."""
+    named, _, told = line.partition(": ")
+    component, rule = named.split(" ")
+    events = tuple({"kind": kind, **fields} for kind, fields in map(spoken, told.split("; ")))
+    return RuleCase(component, rule, events)
+
+
+def written(case: RuleCase) -> str:
+    """A case as its line."""
+    return f"{case.component} {case.rule}: {'; '.join(map(_told, case.events))}"
+
+
+def _told(event: Wire) -> str:
+    fields = {name: value for name, value in event.items() if name != "kind"}
+    pairs = [f"{name}={json.dumps(value, separators=(',', ':'))}" for name, value in fields.items()]
+    return " ".join([event["kind"], *pairs])
+
+
+def _first(
+    rule: str, oracles: Iterator[Oracle], cases: Sequence[tuple[Wire, ...]]
+) -> tuple[Oracle, tuple[Wire, ...]] | None:
+    """The first configuration in which a case fires the rule, with that case."""
+    for oracle in oracles:
+        for events in cases:
+            if fires(oracle, rule, events):
+                return oracle, events
+            wide = _widened(oracle.config, events)
+            if wide and fires(oracle, rule, wide):
+                return oracle, wide
+    return None
+
+
+def _widened(config: Wire, events: tuple[Wire, ...]) -> tuple[Wire, ...]:
+    """The case for a gate of more channels than it names; empty where that is not so."""
+    named = [event["channel"] for event in events if type(event.get("channel")) is int]
+    known, channels = max(named, default=0) + 1, config.get("channels", 0)
+    if channels <= max(known, SMALL):
+        return ()
+    return tuple(widened(events, max(known, 2), channels, first=False))

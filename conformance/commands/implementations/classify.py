@@ -1,0 +1,108 @@
+"""`barrierspec classify`: which guarantee is kept, and if it is not, by which anomaly."""
+
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from conformance.options import INTEGER, SECONDS
+
+if TYPE_CHECKING:
+    from conformance.observe.guarantees.anomalies import Guarantee
+    from conformance.verdict import Verdict
+
+MODES = ("exactly-once", "at-least-once")
+REPORTED = (
+    "Only what the adapter reported was seen. A crash was an event for a process that went on: durability of "
+    "pre-committed transactions over a restart was not observed."
+)
+RECORDED = (
+    "Only what the account holds was seen. An account does not say what was restarted: durability of "
+    "pre-committed transactions over a restart was not observed."
+)
+KEPT = ("exactly-once", "at-least-once", "at-most-once")
+
+
+@click.command()
+@click.argument("recorded", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--adapter", metavar="CMD", help="Drive its gate and its sink: a command, `model` or `impl`.")
+@click.option("--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Of the gate.")
+@click.option("--keeps", type=click.Choice(KEPT), help="What is to be kept; left out: what the mode says.")
+@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides when the driven job fails.")
+@click.option("--limit", default=10.0, show_default=True, type=SECONDS,
+              help="Seconds that one answer may take.")  # fmt: skip
+def command(
+    recorded: Path | None, adapter: str | None, mode: str, keeps: str | None, seed: int, limit: float
+) -> int:
+    """Name the strongest guarantee that nothing refutes, and each anomaly with its first evidence.
+
+    RECORDED is the account of a run that is over, as JSON. With --adapter a gate at the polled level and a
+    sink are driven through failures and restores instead, in a job that is right otherwise; the process goes
+    on, so what is durable over a restart is not seen. Ends with 1 if what is to be kept is refuted.
+    """
+    from conformance.observe.guarantees.anomalies import Guarantee
+    from conformance.observe.guarantees.guarantee import classify
+    from conformance.observe.guarantees.recorded import RecordedError, account_in
+    from conformance.report.formats.columns import deeper, wrapped
+    from conformance.verdict import Verdict, together
+
+    if (recorded is None) == (adapter is None):
+        raise click.UsageError("give the account of a recorded run, or --adapter")
+    wanted = Guarantee(keeps or mode)
+    if recorded is not None:
+        try:
+            found = classify(account_in(recorded))
+        except RecordedError as wrong:
+            raise click.UsageError(str(wrong)) from wrong
+        click.echo(deeper(found.describe()))
+        verdicts = [Verdict.DIVERGES if found.refutes(wanted) else Verdict.CONFORMS]
+        said = "this run"
+    else:
+        assert adapter is not None
+        verdicts = [*_driven(adapter, mode, wanted, seed, limit)]
+        said = "these runs"
+    verdict = together(verdicts)
+    closing = {
+        Verdict.CONFORMS: f"{wanted.value} is not refuted by {said}; no run proves it",
+        Verdict.DIVERGES: f"{wanted.value} is refuted",
+    }
+    click.echo(f"\n{verdict.value}   {closing.get(verdict, 'see above')}")
+    click.echo(wrapped(f"  {RECORDED if recorded is not None else REPORTED}", 2))
+    return verdict.exit_code
+
+
+def _driven(adapter: str, mode: str, wanted: "Guarantee", seed: int, limit: float) -> "Iterator[Verdict]":
+    from conformance.adapters.protocol import Hello
+    from conformance.observe.guarantees.driven import SCHEDULES, UndrivenError, worst_of_gate, worst_of_sink
+    from conformance.report.conform import opened, refuse_unknown_words
+    from conformance.report.formats.columns import deeper
+    from conformance.verdict import Verdict
+
+    implementation = opened(adapter, limit)
+    try:
+        hello = implementation.hello()
+        if not isinstance(hello, Hello):
+            click.echo(hello.describe())
+            yield Verdict.UNDETERMINED
+            return
+        refuse_unknown_words(hello)
+        asked = {
+            "gate": (worst_of_gate, {"channels": 2, "mode": mode, "level": "polled"}),
+            "sink": (worst_of_sink, {}),
+        }
+        for component, (worst, config) in asked.items():
+            if component not in hello.components:
+                continue
+            click.echo(f"{component}, driven {SCHEDULES} times through a failure:")
+            try:
+                found = worst(implementation, config, seed)
+            except UndrivenError as why:
+                click.echo(deeper(f"  {why}"))
+                yield Verdict.UNDETERMINED
+            else:
+                click.echo(deeper(textwrap.indent(found.describe(), "  ")))
+                yield Verdict.DIVERGES if found.refutes(wanted) else Verdict.CONFORMS
+    finally:
+        implementation.bye()

@@ -1,0 +1,165 @@
+"""`barrierspec conform`: drive an implementation beside the model and print the verdict."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import orjson
+
+from conformance.commands import page, reports
+from conformance.options import FOLDER, INTEGER, SECONDS
+from conformance.verdict import Verdict, together
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conformance.adapters.protocol import Adapter
+    from conformance.drive.examine import Plan
+    from conformance.report.conform import Replayed, Reported
+
+BATCH = 100
+"""Events of one request to a process."""
+
+
+@click.command()
+@click.option("--adapter", metavar="CMD", help="The implementation: a command, or `model` or `impl`.")
+@click.option("--component", "components", multiple=True, help="Only this one; may be repeated.")
+@click.option("--rule", "rules", multiple=True, metavar="ID",
+              help="Only cases that exercise this rule; may be repeated.")  # fmt: skip
+@click.option("--examples", default=100, show_default=True, type=click.IntRange(1), help="How much is tried.")
+@click.option("--steps", default=0, metavar="N", type=click.IntRange(0),
+              help="Go on until there are so many random steps, shared among the components.")  # fmt: skip
+@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides every case.")
+@click.option("--seconds", type=SECONDS, help="Budget; left out: none.")
+@click.option(
+    "--config", "options", multiple=True, metavar="KEY=VALUE", help="Only configurations with this."
+)
+@click.option("--limit", default=10.0, show_default=True, type=SECONDS,
+              help="Seconds that one answer may take.")  # fmt: skip
+@click.option("--replay", "replay_file", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="Play a saved divergence again; TLC replays its .tla.")  # fmt: skip
+@click.option("--out", default=Path("build/divergences"), show_default=True,
+              type=FOLDER, help="Where divergences go.")  # fmt: skip
+@click.option("--known-divergences", "known_file", type=click.Path(dir_okay=False, path_type=Path),
+              help="A list of divergences that may come, and have to.")  # fmt: skip
+@click.option("--fail-fast", is_flag=True, help="End at the first component that diverges.")
+@click.option("--fix", is_flag=True, help="Rewrite that list: without what passes, with what is found.")
+@reports
+@page
+def command(
+    adapter: str | None,
+    components: tuple[str, ...],
+    rules: tuple[str, ...],
+    examples: int,
+    steps: int,
+    seed: int,
+    seconds: float | None,
+    options: tuple[str, ...],
+    limit: float,
+    replay_file: Path | None,
+    out: Path,
+    known_file: Path | None,
+    fail_fast: bool,
+    fix: bool,
+    json_file: Path | None,
+    junit_file: Path | None,
+    sarif_file: Path | None,
+    annotations_file: Path | None,
+    html_file: Path | None,
+) -> int:
+    """Drive an implementation beside the model and compare after every step."""
+    from conformance.adapters.process import ProcessAdapter
+    from conformance.drive.examine import Plan
+    from conformance.drive.listed import Known, ListError, read, write
+    from conformance.generators import generate
+    from conformance.report import conform
+    from conformance.report.asked import AskedError, asked_for
+    from conformance.report.formats import findings
+
+    unknown = sorted(set(components) - set(generate.COMPONENTS))
+    if unknown:
+        known = ", ".join(generate.COMPONENTS)
+        raise click.UsageError(f"unknown component {', '.join(unknown)}; expected one of: {known}")
+    try:
+        asked = asked_for(rules, components)
+    except AskedError as wrong:
+        raise click.UsageError(str(wrong)) from wrong
+    if replay_file is not None:
+        return conform.again(replay_file, adapter, limit, _shown(replay_file, html_file)).exit_code
+    if adapter is None:
+        raise click.UsageError("give --adapter 'CMD ...' (or `model` or `impl`), or --replay FILE")
+    if fix and known_file is None:
+        raise click.UsageError("--fix rewrites the list that --known-divergences names; give that too")
+    try:
+        listed = None if known_file is None else Known(read(known_file), grows=fix)
+    except ListError as wrong:
+        raise click.UsageError(str(wrong)) from wrong
+    opened = conform.opened(adapter, limit)
+    ends = None if seconds is None else time.monotonic() + seconds
+    plan = Plan(
+        seed=seed,
+        examples=examples,
+        batch=BATCH if isinstance(opened, ProcessAdapter) else 1,
+        pinned=_pinned(options),
+        may_go_on=lambda: ends is None or time.monotonic() < ends,
+        asked=asked,
+        steps=steps,
+    )
+    try:
+        done = conform.report(opened, adapter, components, plan, out, listed, fix=fix, fail_fast=fail_fast)
+        if html_file is not None:
+            _write_page(done, opened, adapter, plan, html_file)
+    except ListError as wrong:
+        raise click.UsageError(str(wrong)) from wrong
+    finally:
+        opened.bye()
+    if fix and listed is not None and known_file is not None:
+        write(known_file, listed.kept())
+        click.echo(f"  list    {known_file}, {len(listed.kept())} entries")
+    findings.write(
+        findings.Asked(json_file, junit_file, sarif_file, annotations_file), "conform", done.parts, done.again
+    )
+    verdict: Verdict = together(done.verdicts)
+    return verdict.exit_code
+
+
+def _write_page(done: "Reported", opened: "Adapter", command: str, plan: "Plan", file: Path) -> None:
+    from conformance.page.of_conform import page_of
+    from conformance.page.render import write
+
+    write(page_of(done, opened, command, plan), file)
+    click.echo(f"  page    {file}")
+
+
+def _shown(replay_file: Path, html_file: Path | None) -> "Callable[[Replayed, Adapter], None] | None":
+    """What writes the page of a replay; None where none is wanted."""
+    if html_file is None:
+        return None
+    if replay_file.suffix == ".tla":
+        raise click.UsageError(
+            "--html shows what an implementation does, and TLC replays a .tla; give the .json"
+        )
+
+    def write_page(done: "Replayed", adapter: "Adapter") -> None:
+        from conformance.page.of_conform import page_of_replay
+        from conformance.page.render import write
+
+        write(page_of_replay(done, adapter, replay_file), html_file)
+
+    return write_page
+
+
+def _pinned(options: tuple[str, ...]) -> dict[str, object]:
+    """`channels=2` and the like; values are JSON where they can be read so, else text, as is release 1.9."""
+    pinned: dict[str, object] = {}
+    for option in options:
+        name, equals, value = option.partition("=")
+        if not equals:
+            raise click.UsageError(f"--config: expected KEY=VALUE, got {option!r}")
+        try:
+            read = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            read = value
+        pinned[name] = value if isinstance(read, float) else read
+    return pinned

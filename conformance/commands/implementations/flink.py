@@ -1,0 +1,185 @@
+"""`barrierspec flink`: the released Flink as an implementation under test."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from conformance.options import FILE, FOLDER, INTEGER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.parts.released import Order
+    from conformance.released.results import Conformed
+    from conformance.verdict import Verdict
+
+MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
+LEVELS = ("handler", "polled")
+SEQUENCES = 2_000
+QUICK = 500
+FULL = 20_000
+COMPONENTS = ("gate", "coordinator", "store", "sink", "failures", "channel")
+HISTORIES = 10_000
+"""Random histories of each coordinator and store in the matrix."""
+
+
+@click.group()
+def command() -> None:
+    """Fetch released Flinks and compare them with the model of their generation."""
+
+
+@command.command()
+@click.argument("versions", nargs=-1, required=True, metavar="VERSION...")
+def fetch(versions: tuple[str, ...]) -> int:
+    """Fetch releases into the cache and compile our side of the adapter for them."""
+    from conformance.adapters.flink.compile import compiled
+    from conformance.adapters.flink.fetch import fetch as fetch_jar
+    from conformance.adapters.flink.releases import FlinkError, release
+    from conformance.verdict import Exit
+
+    try:
+        for version in versions:
+            known = release(version)
+            jar = fetch_jar(known)
+            compiled(known, jar)
+            click.echo(f"  Flink {version}: {jar}")
+    except FlinkError as cannot:
+        click.echo(f"UNDETERMINED  {cannot}")
+        return Exit.UNDETERMINED
+    return Exit.CONFORMS
+
+
+@command.command()
+@click.argument("version")
+def serve(version: str) -> int:
+    """Answer frames of the adapter protocol with a released Flink."""
+    import subprocess
+
+    from conformance.adapters.flink.adapter import command as command_of
+    from conformance.adapters.flink.releases import FlinkError, release
+
+    try:
+        return subprocess.run(command_of(release(version)), check=False).returncode
+    except FlinkError as refused:
+        raise click.ClickException(str(refused)) from refused
+
+
+@command.command()
+@click.argument("versions", nargs=-1, required=True, metavar="VERSION...")
+@click.option("--mode", "modes", multiple=True, type=click.Choice(MODES), help="Only this; may be repeated.")
+@click.option("--level", "levels", multiple=True, type=click.Choice(LEVELS), help="Only this.")
+@click.option("--component", "components", multiple=True, type=click.Choice(COMPONENTS), default=("gate",),
+              show_default=True, help="What of the release; may be repeated.")  # fmt: skip
+@click.option("--sequences", default=SEQUENCES, show_default=True, type=click.IntRange(1),
+              help="Random sequences of each mode at each level, and of each other component.")  # fmt: skip
+@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides every sequence.")
+@click.option("--quick", is_flag=True, help="Fewer sequences, smaller tours, no directed cases.")
+def conform(
+    versions: tuple[str, ...],
+    modes: tuple[str, ...],
+    levels: tuple[str, ...],
+    components: tuple[str, ...],
+    sequences: int,
+    seed: int,
+    quick: bool,
+) -> int:
+    """Drive releases beside the model: tours of the small models, directed cases, random sequences."""
+    from conformance.parts.released import Order
+
+    order = Order(sequences, seed, histories=sequences)
+    if quick:
+        order = Order(QUICK, seed, aims=False, tour_nodes=60, timed_nodes=30, histories=QUICK)
+    modes = (modes or MODES) if "gate" in components else ()
+    others = [component for component in components if component != "gate"]
+    _, verdict = _conformed(versions, modes, levels or LEVELS, order, others)
+    return verdict.exit_code
+
+
+@command.command()
+@click.option("--sequences", default=FULL, show_default=True, type=click.IntRange(1),
+              help="Random sequences of each release, mode and level.")  # fmt: skip
+@click.option("--histories", default=HISTORIES, show_default=True, type=click.IntRange(1),
+              help="Random histories of each coordinator and store.")  # fmt: skip
+@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides every sequence.")
+@click.option("--build", default=Path("build"), show_default=True,
+              type=FOLDER, help="Folder of the report.")  # fmt: skip
+def matrix(sequences: int, histories: int, seed: int, build: Path) -> int:
+    """Every release: its gate in every mode at every level, its coordinator, store, sink, channels.
+
+    Ends with a table of sequences driven / new divergences.
+    """
+    from conformance.adapters.flink.releases import releases
+    from conformance.parts.released import Order
+    from conformance.report import released
+
+    order = Order(sequences, seed, tour_nodes=2_000, timed_nodes=300, histories=histories)
+    all_done, verdict = _conformed(tuple(releases()), MODES, LEVELS, order, COMPONENTS[1:])
+    table = f"{released.matrix(all_done)}\n\n{released.NOT_DRIVEN}"
+    file = build / "report" / "flink-matrix.txt"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(table + "\n", encoding="utf-8")
+    click.echo(f"\n{table}\n\n  report  {file}")
+    return verdict.exit_code
+
+
+@command.command(name="side-by-side")
+@click.option("--out", default=Path("docs/generations.md"), show_default=True,
+              type=FILE, help="The page.")  # fmt: skip
+def side_by_side(out: Path) -> int:
+    """Write the page that shows one sequence in every generation, as the model and the releases ran it."""
+    from conformance.adapters.flink.adapter import flink_adapter
+    from conformance.adapters.flink.releases import FlinkError, releases
+    from conformance.report.scenarios.side_by_side import Driven, page
+    from conformance.verdict import Exit
+
+    driven: list[Driven] = []
+    try:
+        driven += (
+            Driven(one.version, one.profile, one.coordinator, flink_adapter(one))
+            for one in releases().values()
+        )
+        text = page(driven, lambda name: click.echo(f"  {name}"))
+    except FlinkError as cannot:
+        click.echo(f"UNDETERMINED  {cannot}")
+        return Exit.UNDETERMINED
+    finally:
+        for one in driven:
+            one.adapter.bye()
+    out.write_text(text, encoding="utf-8")
+    click.echo(f"  page  {out}")
+    return Exit.CONFORMS
+
+
+def _conformed(
+    versions: "Sequence[str]",
+    modes: "Sequence[str]",
+    levels: "Sequence[str]",
+    order: "Order",
+    components: "Sequence[str]",
+) -> "tuple[list[Conformed], Verdict]":
+    """Conform, tell each as it is done, and give the verdict of all that were not skipped."""
+    from conformance.adapters.flink.releases import FlinkError
+    from conformance.parts.released import conform_releases
+    from conformance.report import released
+    from conformance.verdict import Verdict, together
+
+    all_done = []
+    try:
+        for done in conform_releases(versions, modes, levels, order, components=components):
+            all_done.append(done)
+            click.echo(released.line(done))
+            if more := released.details(done):
+                click.echo(more)
+    except FlinkError as cannot:
+        click.echo(f"UNDETERMINED  {cannot}")
+        return all_done, Verdict.UNDETERMINED
+    driven = [done for done in all_done if not done.skipped]
+    verdict = together(done.verdict for done in driven)
+    events = sum(done.events for done in driven)
+    skipped = f", {len(all_done) - len(driven)} skipped" if len(driven) < len(all_done) else ""
+    click.echo(
+        f"{verdict.value}  {len(driven)} of release, mode and level, {events:,} events{skipped}; "
+        f"seed {order.seed}"
+    )
+    return all_done, verdict

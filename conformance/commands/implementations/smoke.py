@@ -1,0 +1,61 @@
+"""`barrierspec smoke`: does an adapter speak the protocol?"""
+
+import shlex
+import time
+
+import click
+
+from conformance.options import INTEGER, SECONDS
+
+
+@click.command()
+@click.option(
+    "--adapter", required=True, metavar="CMD", help="The implementation: a command, or `model` or `impl`."
+)
+@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides the runs.")
+@click.option("--limit", default=10.0, show_default=True, type=SECONDS,
+              help="Seconds that one answer may take.")  # fmt: skip
+def command(adapter: str, seed: int, limit: float) -> int:
+    """Check an adapter itself: what it offers, how it answers, what it refuses, how it ends.
+
+    A first look at every component is among the checks; `conform` is the thorough one. Ends with 1 if a
+    check fails.
+    """
+    from itertools import groupby
+
+    from conformance.drive.smoke import smoke
+    from conformance.report.conform import opened
+    from conformance.report.formats.columns import command as command_lines
+    from conformance.report.formats.columns import wrapped
+    from conformance.verdict import Exit
+
+    begun = time.monotonic()
+    implementation = opened(adapter, limit)
+    failed = asked = 0
+    try:
+        for subject, checks in groupby(smoke(implementation, seed), lambda check: check.subject):
+            done = list(checks)
+            asked += len(done)
+            wrong = [check for check in done if check.wrong is not None]
+            failed += len(wrong)
+            good = f"{len(done) - len(wrong)} of {len(done)} checks" if wrong else _checks(len(done))
+            notes = "; ".join(check.note for check in done if check.note)
+            mark = "FAILS" if wrong else "ok   "
+            click.echo(wrapped(f"  {mark}  {subject:<11}  {good}; {notes}".rstrip("; "), indent=22))
+            for check in wrong:
+                click.echo(wrapped(f"           {check.asks}: {check.wrong}", indent=13))
+    finally:
+        implementation.bye()
+    took = f"{_checks(asked)} in {time.monotonic() - begun:.1f} s"
+    again = shlex.join(["--adapter", adapter])
+    if failed:
+        click.echo(f"\nDIVERGES   {failed} of {took} fail")
+        click.echo(command_lines("  again   ", f"barrierspec smoke {again} --seed {seed}"))
+        return Exit.DIVERGES
+    click.echo(f"\nCONFORMS   {took}; conform is the thorough one")
+    click.echo(command_lines("  next    ", f"barrierspec conform {again}"))
+    return Exit.CONFORMS
+
+
+def _checks(number: int) -> str:
+    return "1 check" if number == 1 else f"{number} checks"

@@ -1,0 +1,1 @@
+"""Commands that run, inspect and measure jobs on Spark."""

@@ -1,0 +1,160 @@
+"""`barrierspec run`: the flights job on Spark, with a fault if one is asked for, and its output checked."""
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+
+from conformance.options import FOLDER, INTEGER, Number
+from conformance.verdict import Exit, Verdict
+
+if TYPE_CHECKING:
+    from impl.config import CheckpointConfig
+
+KILLED_DRIVER = "killed-driver"
+SCENARIOS = ("undisturbed", "killed-while-aligning", "killed-before-notification", KILLED_DRIVER)
+MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
+PATIENCE_MS = 100
+"""How long a checkpoint of mode alternating aligns."""
+MARK = ".barrierspec-run"
+"""Stands in a folder that an earlier run made; only such a one is emptied."""
+
+
+@click.command()
+@click.option(
+    "--out",
+    default=Path("build/run"),
+    show_default=True,
+    type=FOLDER,
+    help="A new folder, or one of an earlier run: output, checkpoints, event log.",
+)
+@click.option("--scenario", default=SCENARIOS[0], show_default=True, type=click.Choice(SCENARIOS))
+@click.option(
+    "--seed", default=20261121, show_default=True, type=INTEGER, help="Draws the task that is struck."
+)
+@click.option("--rate", type=Number(0, min_open=True), help="Flights a second; default: 20 s.")
+@click.option("--rows", type=click.IntRange(1), help="Only so many of the flights.")
+@click.option("--master", default="local[8]", show_default=True, help="The Spark master.")
+@click.option("--supervise", is_flag=True, help="In a process of its own, replaced when it is killed.")
+@click.option(
+    "--from-savepoint",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Go on from this savepoint of an earlier run into the same folder.",
+)
+@click.option("--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Of checkpoints.")
+def command(
+    out: Path,
+    scenario: str,
+    seed: int,
+    rate: float | None,
+    rows: int | None,
+    master: str,
+    supervise: bool,
+    from_savepoint: Path | None,
+    mode: str,
+) -> int:
+    """Count every flight exactly once, on Spark, while workers are being killed.
+
+    In mode at-least-once a flight may be counted twice after a failure; that is found, and the command
+    ends with 1. It ends with 2 if the job fails, since its output is not checked then, and with 64 if the job
+    cannot be started as it was asked for, or another one runs into the same folder.
+    """
+    from conformance.parts.pipeline import RUNS, Run, described
+    from conformance.report.progress.job import RunDisplay, summary
+    from impl.config import ConfigError
+    from impl.connectors.errors import ConnectorError
+    from impl.faults import COMPLETION_STORED, KILL_DRIVER, FaultPlan
+    from impl.jobs import flights
+    from impl.jobs.flights_check import check_flights
+    from impl.metrics import read_metrics
+    from impl.output_lock import reserved
+    from impl.process_tree import exit_on_sigterm
+    from impl.spark.errors import JobFailedError, SparkRuntimeError, UnknownEffectError
+    from impl.state.errors import StateError, StorageError
+
+    struck = FaultPlan(COMPLETION_STORED, occurrence=5, action=KILL_DRIVER)
+    planned = next(one for one in (*RUNS, Run(KILLED_DRIVER, (struck,))) if one.name == scenario)
+    _require_usable(out, goes_on=from_savepoint is not None)
+    try:
+        with RunDisplay(Console(stderr=True)) as display, exit_on_sigterm(), reserved(out):
+            if from_savepoint is None:
+                emptied(out)
+            csv = flights.first_flights(rows, out / "flights.csv") if rows else flights.flights_csv()
+            result = flights.run(
+                out,
+                seed,
+                planned.faults,
+                rate or flights.ROWS_PER_SECOND,
+                lambda progress: display.show(described(scenario, progress), progress),
+                csv=csv,
+                checkpoints=checkpoints_of(mode),
+                master=master,
+                supervised=supervise or scenario == KILLED_DRIVER,
+                from_savepoint=from_savepoint,
+            )
+    except (JobFailedError, UnknownEffectError, StorageError) as failed:
+        click.echo(f"{Verdict.UNDETERMINED.value}  the job failed, and its output was not checked: {failed}")
+        return Exit.UNDETERMINED
+    except (SparkRuntimeError, ConfigError, StateError, ConnectorError) as refused:
+        raise click.ClickException(str(refused)) from refused
+    stopped = result.stopped_with
+    if stopped is not None:
+        click.echo(f"stopped with savepoint {stopped.checkpoint} in {stopped.folder}")
+        click.echo(f"go on with: barrierspec run --out {out} --from-savepoint {stopped.folder}")
+        return Exit.CONFORMS
+    report = check_flights(out / "committed", csv)
+    click.echo(report.describe())
+    click.echo(
+        f"{len(result.attempts)} attempts, {len(result.checkpoints)} checkpoints completed, "
+        f"{len(result.faults)} of {len(planned.faults)} faults struck, {result.seconds:.1f} s"
+    )
+    click.echo(summary(read_metrics(result.paths.metrics) if result.checkpoints else []))
+    for signal in result.deaths:
+        click.echo(f"a driver died by {signal}; another went on from its newest checkpoint")
+    for damaged in result.refused:
+        click.echo(f"checkpoint {damaged.checkpoint} was refused: {damaged.reason}")
+    click.echo(f"committed output in {out / 'committed'}, event log in {out / 'events'}, seed {seed}")
+    if not report.exact:
+        return Exit.DIVERGES
+    return Exit.CONFORMS if len(result.faults) == len(planned.faults) else Exit.UNDETERMINED
+
+
+def checkpoints_of(mode: str) -> "CheckpointConfig":
+    """The configuration of a job whose checkpoints have this mode."""
+    from impl.config import AT_LEAST_ONCE, EXACTLY_ONCE, CheckpointConfig
+
+    kept = AT_LEAST_ONCE if mode == "at-least-once" else EXACTLY_ONCE
+    return CheckpointConfig(
+        checkpointing_mode=kept,
+        unaligned_checkpoints_enabled=mode in ("unaligned", "alternating"),
+        aligned_checkpoint_timeout_ms=PATIENCE_MS if mode == "alternating" else 0,
+    )
+
+
+def _require_usable(out: Path, *, goes_on: bool) -> None:
+    """Raise click's UsageError for a folder that no run has made, before anything is written into it."""
+    if goes_on and not (out / MARK).exists():
+        raise click.UsageError(
+            f"{out} is of no earlier run, and what the savepoint has not committed yet lies in that one's "
+            "output; name its folder with --out"
+        )
+    if out.exists() and any(out.iterdir()) and not (out / MARK).exists():
+        raise click.UsageError(f"{out} holds something that no run has made; give a new folder with --out")
+
+
+def emptied(out: Path) -> None:
+    """A fresh folder, whose lock stays; one that no run made is left alone. Raises click's UsageError."""
+    from impl.output_lock import LOCK
+
+    others = [path for path in out.iterdir() if path.name != LOCK] if out.exists() else []
+    if others and not (out / MARK).exists():
+        raise click.UsageError(f"{out} holds something that no run has made; give a new folder with --out")
+    for path in others:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    out.mkdir(parents=True, exist_ok=True)
+    (out / MARK).touch()

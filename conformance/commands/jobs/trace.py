@@ -1,0 +1,205 @@
+"""`barrierspec trace`: replay what real runs left behind through the model."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import click
+
+from conformance import escape
+from conformance.commands import page, reports
+from conformance.options import INTEGER
+from conformance.verdict import Verdict, together
+
+if TYPE_CHECKING:
+    from conformance.parts.trace import Watched
+
+PACKAGES = ("impl", "model", "conformance")
+"""What executors import that do not see our files."""
+
+
+class _RunsUnlessNamed(click.Group):
+    """A group whose first subcommand is meant where none is named: `trace FOLDER` is `trace runs FOLDER`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `runs` before arguments that name no subcommand."""
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            args = ["runs", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_RunsUnlessNamed, name="trace")
+def command() -> None:
+    """Replay recorded runs through the model: our own event logs (`runs`), or a Flink job's log (`flink`)."""
+
+
+@command.command()
+@click.argument(
+    "logs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
+@click.option("--spark", "master", metavar="MASTER", help="Validate on Spark, many logs at once: local[2].")
+@reports
+@page
+def runs(
+    logs: tuple[Path, ...],
+    master: str | None,
+    json_file: Path | None,
+    junit_file: Path | None,
+    sarif_file: Path | None,
+    annotations_file: Path | None,
+    html_file: Path | None,
+) -> int:
+    """Validate event-log folders: is each a run of the protocol, and what have they witnessed together?
+
+    A folder that holds event logs, however deep, stands for all of them. On Spark each log is validated by
+    one process, as it is without Spark: the verdicts are the same.
+    """
+    from conformance.parts import trace
+    from conformance.parts.result import PartResult, verdict_of
+    from conformance.parts.traces import logs_under
+    from conformance.report.formats import findings
+    from conformance.report.formats.columns import wrapped
+
+    found = logs_under(logs)
+    watched = trace.judged(found, click.echo) if master is None else _judged_on(master, found)
+    for name, count in watched.situations.items():
+        click.echo(f"  {count:>7,}  {name}")
+    for finding in watched.findings:
+        click.echo(finding.line)
+        if finding.story:
+            click.echo(f"  {finding.story}")
+    verdict = verdict_of(watched.findings)
+    click.echo(wrapped(f"{verdict.value}  {watched.bound()}", 2))
+    again = escape.shell(["barrierspec", "trace", *map(str, logs), *(["--spark", master] if master else [])])
+    part = PartResult(
+        "trace", verdict, watched.bound(), rules=tuple(sorted(watched.rules)), findings=watched.findings
+    )
+    findings.write(
+        findings.Asked(json_file, junit_file, sarif_file, annotations_file), "trace runs", [part], again
+    )
+    if html_file is not None:
+        from conformance.page.of_trace import page_of
+        from conformance.page.render import write
+
+        write(page_of(found, watched, part, again), html_file)
+        click.echo(f"  page    {html_file}")
+    return verdict.exit_code
+
+
+def _judged_on(master: str, logs: Sequence[Path]) -> "Watched":
+    from conformance.parts.traces import judged_on_spark
+    from conformance.report.progress.spark import tasks_shown
+    from impl.spark.session import spark_session
+
+    with (
+        TemporaryDirectory() as folder,
+        spark_session(master, Path(folder) / "spark.log", "trace", PACKAGES) as spark,
+        tasks_shown(spark, f"validating {len(logs):,} logs"),
+    ):
+        return judged_on_spark(logs, spark, click.echo)
+
+
+@command.command()
+@click.argument(
+    "logs",
+    metavar="LOG...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+)
+@click.option("--corruptions", is_flag=True, help="Spoil each log in every known way; all must be rejected.")
+@click.option(
+    "--seed", default=20261121, show_default=True, type=INTEGER, help="Draws the places that are spoilt."
+)
+@click.option(
+    "--max-concurrent",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Checkpoints that may be pending at once in that job.",
+)
+@click.option(
+    "--retain",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Completed checkpoints that the job retains.",
+)
+@click.option("--max-lines", default=2_000_000, show_default=True, type=click.IntRange(1),
+              help="Lines of the protocol that are kept, about 1 kB of memory each.")  # fmt: skip
+@click.option("--require", "required", metavar="SITUATION", multiple=True,
+              help="A situation that must have been witnessed, beside the usual ones.")  # fmt: skip
+@reports
+@page
+def flink(
+    logs: tuple[str, ...],
+    corruptions: bool,
+    seed: int,
+    max_concurrent: int,
+    retain: int,
+    max_lines: int,
+    required: tuple[str, ...],
+    json_file: Path | None,
+    junit_file: Path | None,
+    sarif_file: Path | None,
+    annotations_file: Path | None,
+    html_file: Path | None,
+) -> int:
+    """Validate logs of real Flink jobs, 1.13 or newer, at DEBUG: files, gzipped or not, or `-` for stdin.
+
+    Exit codes: 0 every log is accepted (and every corruption rejected), 1 one is not, 2 a log does not
+    witness enough, cannot be judged, or has lines of the protocol that cannot be read, 64 a log cannot be
+    read at all.
+    """
+    from conformance.observe.flink import (
+        REQUIRED,
+        FlinkLogError,
+        Settings,
+        UnjudgedError,
+        lines_of,
+        read_lines,
+        validate_flink,
+    )
+    from conformance.observe.flink.corruptions import spoil_all
+    from conformance.parts.result import Finding, PartResult
+    from conformance.report import flink_log
+    from conformance.report.formats import findings
+
+    settings = Settings(max_concurrent, retain, max_lines)
+    verdicts = []
+    parts = []
+    judged = []
+    for log in logs:
+        try:
+            lines = read_lines(log) if corruptions else lines_of(log)
+            result = validate_flink(lines, settings, (*REQUIRED, *required))
+        except UnjudgedError as unjudged:
+            click.echo(f"{log}: {Verdict.UNDETERMINED.value}  {unjudged}")
+            verdicts.append(Verdict.UNDETERMINED)
+            doubt = Finding(None, str(unjudged), file=log)
+            parts.append(PartResult(log, Verdict.UNDETERMINED, "not judged", findings=(doubt,)))
+            continue
+        except (FlinkLogError, OSError, ValueError) as unreadable:
+            raise click.ClickException(f"{log}: {unreadable}") from unreadable
+        click.echo(flink_log.story(log, result), nl=False)
+        verdicts.append(result.verdict)
+        parts.append(flink_log.part(log, result))
+        judged.append(result)
+        if corruptions and result.rejection is None and not result.unreadable:
+            assert isinstance(lines, list)
+            outcomes = list(spoil_all(lines, settings, seed))
+            click.echo(flink_log.table(outcomes, seed), nl=False)
+            verdicts.append(flink_log.verdict_of(outcomes))
+            parts.append(flink_log.corruptions_part(log, outcomes))
+    again = escape.shell(["barrierspec", "trace", "flink", *logs])
+    findings.write(
+        findings.Asked(json_file, junit_file, sarif_file, annotations_file), "trace flink", parts, again
+    )
+    if html_file is not None:
+        from conformance.page.of_flink import page_of
+        from conformance.page.render import write
+
+        write(page_of(parts, judged, required, again), html_file)
+        click.echo(f"  page    {html_file}")
+    return together(verdicts).exit_code

@@ -1,0 +1,216 @@
+"""`barrierspec explore`: every state of a closed model, every property; in Python, compiled, or on Spark."""
+
+import hashlib
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from conformance.options import FILE, FOLDER
+
+if TYPE_CHECKING:
+    from conformance.explore.local import Explored, Reading
+    from conformance.explore.models import Chosen
+
+NAMES = (
+    "gate",
+    "coordinator",
+    "dataflow-twice",
+    "dataflow-zombies",
+    "dataflow-expiry",
+    "dataflow-replaced",
+    "dataflow-replay",
+    "dataflow-overtaking",
+    "dataflow-beside",
+)
+"""As `conformance.explore.models` has them, which takes long to import."""
+SMALL = click.IntRange(1, 64)
+
+
+@click.command()
+@click.argument("model", type=click.Choice(NAMES))
+@click.option(
+    "--engine", type=click.Choice(("python", "compiled", "spark")), default="compiled", show_default=True
+)
+@click.option("--channels", type=SMALL, default=2, show_default=True, help="Of a gate.")
+@click.option("--tasks", type=SMALL, default=2, show_default=True, help="Of a coordinator.")
+@click.option(
+    "--ids", type=click.IntRange(1), default=3, show_default=True, help="The highest checkpoint id."
+)
+@click.option("--at-once", type=SMALL, default=1, show_default=True, help="Pending checkpoints.")
+@click.option("--retain", type=SMALL, default=1, show_default=True, help="Completed checkpoints that stay.")
+@click.option("--handler", is_flag=True, help="A gate that is told of everything at once, not polled.")
+@click.option("--ends-abort", is_flag=True, help="A gate without checkpoints after tasks finish.")
+@click.option("--injects", is_flag=True, help="A gate whose task may be triggered itself.")
+@click.option("--profile", default="flink-1.14", show_default=True, help="The generation of a gate.")
+@click.option("--cores", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--labelled", is_flag=True, help="Count states with what was said before them, as TLC does.")
+@click.option(
+    "--symmetric", is_flag=True, help="Tell no channels of a gate, no later tasks of a coordinator apart."
+)
+@click.option(
+    "--every-id", is_flag=True, help="Know the ids of a gate by their order alone: no bound on them."
+)
+@click.option("--expected", type=click.IntRange(0), default=0, help="About so many states: room at once.")
+@click.option("--limit", type=click.IntRange(1), default=1_000_000_000, show_default=True, help="Of states.")
+@click.option("--master", default="local[*]", show_default=True, help="Of Spark.")
+@click.option("--partitions", type=click.IntRange(1, 100_000), default=8, show_default=True,
+              help="On Spark: more of them need less memory each.")  # fmt: skip
+@click.option("--folder", default=Path("build/explore"), show_default=True,
+              type=FOLDER,
+              help="On Spark: where searches are kept; one that was ended goes on.")  # fmt: skip
+@click.option("--json", "json_file", type=FILE, help="Write a report.")
+def command(
+    model: str,
+    engine: str,
+    channels: int,
+    tasks: int,
+    ids: int,
+    at_once: int,
+    retain: int,
+    handler: bool,
+    ends_abort: bool,
+    injects: bool,
+    profile: str,
+    cores: int,
+    labelled: bool,
+    symmetric: bool,
+    every_id: bool,
+    expected: int,
+    limit: int,
+    master: str,
+    partitions: int,
+    folder: Path,
+    json_file: Path | None,
+) -> int:
+    """See every state of a closed model, and ask every property on the way.
+
+    The Python engine reads the model as it stands; the compiled one makes a kernel of its paths first, or, of
+    a composed dataflow or a large coordinator, tables of its answers on the way, and counts the same. On
+    Spark numpy has that kernel, and states are kept in files, for what outgrows one machine. Ends with 1 and
+    the shortest run if a property does not hold.
+    """
+    import orjson
+
+    from conformance.explore import local
+    from conformance.explore.levels import AnotherSearchError
+    from conformance.explore.models import KERNEL_IDS, MODELS, Size
+    from conformance.report.progress.verification import Progressing
+    from conformance.verdict import Exit
+    from model.checker.compiled.renaming import NotInvariantError
+    from model.checker.compiled.symmetry import NotSymmetricError
+    from model.checker.explore import TooManyStatesError
+    from model.gate.profiles import PROFILES
+
+    if profile not in PROFILES:
+        raise click.UsageError(f"--profile: {profile} is none of {', '.join(PROFILES)}")
+    size = Size(channels, tasks, ids, at_once, retain, not handler, not ends_abort, injects, profile)
+    chosen = MODELS[model](size)
+    if chosen.bounds is None and engine == "spark":
+        raise click.UsageError(
+            f"{chosen.world.name} has no kernel, which Spark needs: --engine compiled or python"
+        )
+    if chosen.bounds is None and labelled:
+        raise click.UsageError(f"{chosen.world.name} has no kernel, which counts that: leave --labelled out")
+    if (symmetric or every_id) and (chosen.bounds is None or engine == "python"):
+        raise click.UsageError(
+            "--symmetric and --every-id are proved of kernels, and there is none of this: take a gate, or a "
+            f"coordinator with --ids {KERNEL_IDS}, and --engine compiled or spark"
+        )
+    if every_id and not chosen.ids:
+        raise click.UsageError(f"{model} has ids that count up: leave --every-id out")
+    reading = local.Reading(labelled, symmetric, every_id)
+    with Progressing() as watch:
+        watch.begins(model)
+        watch.says("the first time a kernel takes a while to compile")
+        try:
+            if engine == "python":
+                found = local.in_python(chosen, limit)
+            elif engine == "spark":
+                kept = folder / _name_of(model, chosen.world.name, tuple(reading), partitions)
+                found = _on_spark(chosen, limit, master, kept, partitions, reading, watch.says)
+            else:
+                search = local.framed if chosen.bounds is None else partial(local.compiled, reading=reading)
+                found = search(
+                    chosen,
+                    limit,
+                    cores=cores,
+                    expected=expected,
+                    progress=lambda states, depth: watch.says(f"{states:,} states, depth {depth}"),
+                )
+        except TooManyStatesError as error:
+            click.echo(f"UNDETERMINED  {error}")
+            return Exit.UNDETERMINED
+        except (NotSymmetricError, NotInvariantError) as error:
+            raise click.UsageError(f"not proved: {error}") from error
+        except AnotherSearchError as error:
+            raise click.UsageError(f"--folder: {error}") from error
+    click.echo(told(found))
+    if json_file is not None:
+        json_file.write_bytes(
+            orjson.dumps(found.as_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        )
+    return Exit.CONFORMS if found.violation is None else Exit.DIVERGES
+
+
+def _name_of(model: str, *searched: object) -> str:
+    """The folder of a search: of one model, size and way to count."""
+    return f"{model}-{hashlib.sha256(repr(searched).encode()).hexdigest()[:8]}"
+
+
+def _on_spark(
+    chosen: "Chosen",
+    limit: int,
+    master: str,
+    folder: Path,
+    partitions: int,
+    reading: "Reading",
+    say: Callable[[str], None],
+) -> "Explored":
+    from conformance.explore.afar import on_spark
+    from impl.spark.session import spark_session
+
+    with spark_session(master, folder / "spark.log", "explore", ("impl", "model", "conformance")) as spark:
+        return on_spark(
+            chosen,
+            limit,
+            spark,
+            folder,
+            partitions=partitions,
+            reading=reading,
+            progress=lambda known, new, depth: say(f"{known:,} states, {new:,} of them at depth {depth}"),
+        )
+
+
+def _asked(found: "Explored") -> list[str]:
+    """What the model itself had to do with a search by its answers."""
+    if not found.answers:
+        return []
+    both = found.states / (found.search_seconds + found.ask_seconds)
+    return [
+        f"  within it, asked the model for {found.answers:,} answers in {found.ask_seconds:.1f} s more; "
+        f"with these, {both:,.0f} distinct states a second"
+    ]
+
+
+def told(found: "Explored") -> str:
+    """What came out, in a few lines."""
+    labelled = f"{found.labelled:,} with what was said, " if found.labelled else ""
+    asked = f"{found.properties} properties, {len(found.interpreted)} of them in Python"
+    lines = [
+        found.model,
+        f"  {found.states:,} states, {labelled}{found.transitions:,} transitions, depth {found.depth}",
+        f"  {asked}; {len(found.rules)} rules fired",
+        f"  {found.engine}: searched {found.search_seconds:.2f} s; "
+        f"before that, read {found.follow_seconds:.1f} s, compiled or loaded {found.compile_seconds:.1f} s",
+        *_asked(found),
+        f"  {found.rate:,.0f} distinct states a second"
+        + (f", {found.bytes / max(found.states, found.labelled):.1f} bytes a state" if found.bytes else ""),
+    ]
+    if found.violation is not None:
+        broken = ", ".join(found.violation.rules)
+        lines.append(f"DIVERGES  {broken} broken after {len(found.violation.run)} events")
+        lines += [f"  {number:>3} {event}" for number, event in enumerate(found.violation.run, start=1)]
+    return "\n".join(lines)

@@ -1,0 +1,48 @@
+"""`barrierspec verify`: every part of the verification, one report, one verdict."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from conformance.options import FOLDER, INTEGER
+from conformance.verify import PARTS, SEED
+
+
+@click.command()
+@click.option("--only", "chosen", multiple=True, metavar="PART", type=click.Choice(tuple(PARTS)),
+              help=f"Only this part; may be repeated. One of: {', '.join(PARTS)}.")  # fmt: skip
+@click.option("--seed", default=SEED, show_default=True, type=INTEGER, help="Decides every random choice.")
+@click.option("--quick", is_flag=True, help="Smaller bounds, for tries at the desk.")
+@click.option("--thorough", is_flag=True,
+              help="Models and proofs that take minutes, too.")  # fmt: skip
+@click.option("--build", default=Path("build"), show_default=True,
+              type=FOLDER, help="Folder of the reports.")  # fmt: skip
+def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, build: Path) -> int:
+    """Check specification, model and implementation against each other, and print one report.
+
+    Writes verification.json, junit.xml, findings.sarif and a page, index.html, into build/report.
+    """
+    from conformance.machine import cores
+    from conformance.page import of_verify, render
+    from conformance.report import verification
+    from conformance.report.formats import junit, sarif
+    from conformance.report.progress.verification import Progressing
+    from conformance.report.screen import WIDEST, screen
+    from conformance.verify import fresh_context, verify
+
+    if quick and thorough:
+        raise click.UsageError("--quick and --thorough exclude each other; leave one out")
+    context = fresh_context(seed, build, quick=quick, processes=cores(), thorough=thorough)
+    with Progressing() as watch:
+        done = verify(chosen, context=context, watch=watch)
+    files = tuple(build / "report" / name for name in ("verification.json", "junit.xml", "index.html"))
+    verification.write(done, files[0])
+    junit.write(done, files[1])
+    render.write(of_verify.page_of(done), files[2])
+    sarif.write(done.parts, build / "report" / "findings.sarif")
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size((WIDEST, 24)).columns if terminal else WIDEST
+    click.echo(screen(done, files, width=width, colour=terminal), nl=False)
+    return done.verdict.exit_code

@@ -1,0 +1,1 @@
+"""Random events that fit a component's state, one file for each component."""

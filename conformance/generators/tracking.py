@@ -1,0 +1,105 @@
+"""Events for walks at a gate of mode at-least-once: many checkpoints under way, some more than tracked."""
+
+from itertools import product
+from random import Random
+
+from conformance.adapters.protocol import Wire
+from conformance.generators.chooser import STRAY, Chooser
+
+FLOOD = 52
+"""So many checkpoints begin one after the other in a case that floods: two more than are tracked."""
+
+_DISTANCES = (-4, -2, -1, -1, 0, 0, 0, 1, 1, 1, 2)
+"""How far a barrier's id is from the highest one tracked: late, of one under way, next, with a gap."""
+
+
+def tracking_chooser(config: Wire, rng: Random) -> Chooser:
+    """Barriers of ids under way and around them, cancellations, ends; one case in eight floods first."""
+    channels = config["channels"]
+    polled = config.get("level", "polled") == "polled"
+    draw = rng.random
+    aims = draw() < 0.5
+    floods = FLOOD if channels > 1 and draw() < 1 / 8 else 0
+    ended: set[int] = set()
+    told = 0
+
+    def choose(observed: Wire) -> Wire | None:
+        nonlocal told
+        if told < floods:
+            told += 1
+            return {"kind": "barrier", "channel": 0, "checkpoint": told}
+        if len(ended) == channels:
+            return None
+        luck = draw()
+        if luck < STRAY:
+            return _stray(draw(), channels, ended, polled)
+        channel = _open_channel(int(draw() * channels), channels, ended)
+        luck = draw()
+        if luck < (0.006 if aims else 0.025):
+            ended.add(channel)
+            return {"kind": "end_of_partition", "channel": channel}
+        if polled and luck < 0.15:
+            return {"kind": "record", "channel": channel, "value": int(luck * 20)}
+        tracked = observed["tracked"]
+        kind = "cancel" if luck < (0.19 if aims else 0.3) else "barrier"
+        if tracked and draw() < (0.75 if aims else 0.4):
+            return {"kind": kind, "channel": channel, "checkpoint": _under_way(draw(), tracked)}
+        distance = _DISTANCES[int(draw() * len(_DISTANCES))]
+        return {"kind": kind, "channel": channel, "checkpoint": max(0, observed["current"] + distance)}
+
+    return choose
+
+
+def flood() -> tuple[Wire, ...]:
+    """More checkpoints than are tracked: the first one is forgotten, the second one is not (TRACK-07)."""
+    begun = [{"kind": "barrier", "channel": 0, "checkpoint": checkpoint} for checkpoint in range(1, FLOOD)]
+    late = [{"kind": "barrier", "channel": 1, "checkpoint": checkpoint} for checkpoint in (1, 2)]
+    return (*begun, *late, {"kind": "cancel", "channel": 1, "checkpoint": FLOOD})
+
+
+def _under_way(luck: float, tracked: list[list[object]]) -> int:
+    """An id that is tracked, mostly one of the oldest: those complete while newer ones go on."""
+    checkpoint = tracked[int(luck * luck * len(tracked))][0]
+    assert isinstance(checkpoint, int)
+    return checkpoint
+
+
+def _open_channel(wanted: int, channels: int, ended: set[int]) -> int:
+    if wanted not in ended:
+        return wanted
+    return next(channel for channel in range(channels) if channel not in ended)
+
+
+def _stray(luck: float, channels: int, ended: set[int], polled: bool) -> Wire:
+    if luck < 0.3:
+        return {"kind": "barrier", "channel": channels, "checkpoint": 1}
+    if luck < 0.5 and not polled:
+        return {"kind": "record", "channel": 0, "value": 1}
+    if luck < 0.8 and ended:
+        return {"kind": "barrier", "channel": min(ended), "checkpoint": 1}
+    return {"kind": "no_such_event", "channel": 0}
+
+
+CONFIGS: list[Wire] = [
+    *(
+        {
+            "channels": channels,
+            "mode": "at-least-once",
+            "profile": "flink-1.14",
+            "checkpoints_after_tasks_finish": after_finish,
+            "level": level,
+        }
+        for channels, after_finish, level in product((2, 3, 1, 4), (True, False), ("handler", "polled"))
+    ),
+    *(
+        {
+            "channels": channels,
+            "mode": "at-least-once",
+            "profile": profile,
+            "checkpoints_after_tasks_finish": False,
+            "level": "handler",
+        }
+        for channels, profile in product((2, 3), ("flink-1.7", "flink-1.9", "flink-1.13"))
+    ),
+]
+"""What walks go through, in turn."""

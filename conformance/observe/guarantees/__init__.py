@@ -1,0 +1,1 @@
+"""Which guarantee did a run keep? Anomalies by name."""

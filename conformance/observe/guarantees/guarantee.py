@@ -1,0 +1,239 @@
+"""Which guarantee has a run kept? Its output and state are held against what its input leads to.
+
+Everything comes in as plain values (`Account`), from whatever engine; nothing is read or run here. Each
+anomaly of `anomalies` is looked for; the verdict is the strongest guarantee that none of them refutes. It
+is one about this run: a guarantee that was not refuted is not proved.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from conformance.observe.guarantees.anomalies import Anomaly, Evidence, Finding, Guarantee, Subject
+
+SHOWN = 5
+Key = Hashable
+RecordId = Hashable
+
+
+class Sent(NamedTuple):
+    """A record of the input. Records of one key and one `lane` are processed in the order of `position`."""
+
+    key: Key
+    lane: Hashable
+    position: int
+    weight: int = 1
+    """What it adds to the total of its key."""
+
+
+class Row(NamedTuple):
+    """A committed update: the record that led to it, its place among its key's, and their total so far."""
+
+    key: Key
+    record: RecordId
+    place: int
+    total: int
+
+
+class Totals(NamedTuple):
+    """The state of a key."""
+
+    records: int
+    total: int
+
+
+class Seen(NamedTuple):
+    """A row that somebody has read while the job ran. `complete`: a checkpoint with it was, then."""
+
+    row: Row
+    checkpoint: int
+    complete: bool
+
+
+class Cut(NamedTuple):
+    """A checkpoint: how far each lane had been read, and the state (with what was in flight towards it)."""
+
+    checkpoint: int
+    offsets: Mapping[Hashable, int]
+    state: Mapping[Key, Totals]
+
+
+@dataclass(frozen=True)
+class Account:
+    """What one run was given and what it has left. `state` is the final one; None: not known."""
+
+    sent: Mapping[RecordId, Sent]
+    committed: Sequence[Row]
+    state: Mapping[Key, Totals] | None = None
+    cuts: Sequence[Cut] = ()
+    seen: Sequence[Seen] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """The verdict on one run: the strongest guarantee that is not refuted, and what was found."""
+
+    findings: tuple[Finding, ...]
+    records: int
+    rows: int
+
+    def of(self, subject: Subject) -> Guarantee:
+        """The strongest guarantee about `subject` that nothing found refutes."""
+        refuted = {
+            one for finding in self.findings if finding.anomaly.subject is subject
+            for one in finding.anomaly.refutes
+        }  # fmt: skip
+        return next((one for one in Guarantee if one not in refuted), Guarantee.BROKEN)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of state and output together: what neither refutes."""
+        refuted = {one for finding in self.findings for one in finding.anomaly.refutes}
+        return next((one for one in Guarantee if one not in refuted), Guarantee.BROKEN)
+
+    def refutes(self, guarantee: Guarantee) -> bool:
+        """Something was found that rules it out, of state or of output."""
+        return any(guarantee in finding.anomaly.refutes for finding in self.findings)
+
+    def describe(self) -> str:
+        """The verdict, then each anomaly with its evidence and what it rules out."""
+        each = f"state {self.of(Subject.STATE).value}, output {self.of(Subject.OUTPUT).value}"
+        lines = [
+            f"{self.guarantee.value} is not refuted ({each}): {self.rows} rows of {self.records} records"
+        ]
+        if self.guarantee is Guarantee.BROKEN:
+            lines[0] = f"broken ({each}): {self.rows} rows of {self.records} records"
+        for finding in self.findings:
+            lines += [f"  {finding.describe()}", f"    {finding.anomaly.explain()}"]
+        return "\n".join(lines)
+
+
+def classify(account: Account) -> Classification:
+    """Look for every anomaly."""
+    found: dict[Anomaly, list[Evidence]] = defaultdict(list)
+    for search in (_records, _results, _seen, _final_state, _cuts):
+        for anomaly, evidence in search(account):
+            found[anomaly].append(evidence)
+    findings = tuple(
+        Finding(anomaly, len(found[anomaly]), tuple(found[anomaly][:SHOWN]))
+        for anomaly in Anomaly
+        if anomaly in found
+    )
+    return Classification(findings, len(account.sent), len(account.committed))
+
+
+Found = Iterator[tuple[Anomaly, Evidence]]
+
+
+def totals(sent: Mapping[RecordId, Sent], offsets: Mapping[Hashable, int] | None = None) -> dict[Key, Totals]:
+    """What the records give by key: all of them, or of each lane those below its offset."""
+    made: dict[Key, Totals] = {}
+    for one in sent.values():
+        if offsets is None or one.position < offsets.get(one.lane, 0):
+            count, total = made.get(one.key, (0, 0))
+            made[one.key] = Totals(count + 1, total + one.weight)
+    return made
+
+
+def _records(account: Account) -> Found:
+    """Each record once, under its key."""
+    places: dict[RecordId, list[int]] = defaultdict(list)
+    for row in account.committed:
+        places[row.record].append(row.place)
+    for record, sent in account.sent.items():
+        times = len(places.get(record, ()))
+        if not times:
+            where = f"position {sent.position} of {sent.lane}"
+            yield Anomaly.LOST_RECORD, Evidence(sent.key, record, f"{where}, never committed")
+        elif times > 1:
+            what = f"committed {times} times, as number {' and '.join(map(str, places[record]))} of its key"
+            yield Anomaly.DUPLICATED_RECORD, Evidence(sent.key, record, what)
+    for row in account.committed:
+        known = account.sent.get(row.record)
+        if known is None:
+            yield Anomaly.PHANTOM_RECORD, Evidence(row.key, row.record, "no such record was sent")
+        elif known.key != row.key:
+            yield Anomaly.MISPLACED_RECORD, Evidence(row.key, row.record, f"its key is {known.key}")
+
+
+def _results(account: Account) -> Found:
+    """By key: results 1 to n in an order of its lanes, each the sum of what came up to it."""
+    by_key: dict[Key, list[Row]] = defaultdict(list)
+    for row in account.committed:
+        if row.record in account.sent:
+            by_key[row.key].append(row)
+    for key, rows in by_key.items():
+        rows.sort(key=lambda row: row.place)
+        yield from _order(account, key, rows)
+        total = 0
+        for place, row in enumerate(rows, start=1):
+            total += account.sent[row.record].weight
+            if row.place != place or row.total != total:
+                what = f"result {row.place} of total {row.total}, where {place} of {total} has its place"
+                yield Anomaly.WRONG_RESULT, Evidence(key, row.record, what)
+                break  # what follows is a consequence
+
+
+def _order(account: Account, key: Key, rows: Sequence[Row]) -> Found:
+    """First passages only: a record that comes again comes late, and is a duplicate."""
+    last: dict[Hashable, tuple[int, RecordId]] = {}
+    passed: set[RecordId] = set()
+    for row in rows:
+        if row.record in passed:
+            continue
+        passed.add(row.record)
+        sent = account.sent[row.record]
+        position, before = last.get(sent.lane, (-1, None))
+        if sent.position < position:
+            what = f"processed after record {before}, which is behind it in {sent.lane}"
+            yield Anomaly.REORDERED_RECORDS, Evidence(key, row.record, what)
+        else:
+            last[sent.lane] = sent.position, row.record
+
+
+def _seen(account: Account) -> Found:
+    """What a reader saw while the job ran."""
+    committed = set(account.committed)
+    for row, checkpoint, complete in dict.fromkeys(account.seen):
+        if not complete:
+            what = f"read as output of checkpoint {checkpoint}, which was not complete"
+            yield Anomaly.DIRTY_OUTPUT, Evidence(row.key, row.record, what)
+        if row not in committed:
+            what = f"read as output of checkpoint {checkpoint}, and gone in the end"
+            yield Anomaly.OUTPUT_TAKEN_BACK, Evidence(row.key, row.record, what)
+
+
+def _final_state(account: Account) -> Found:
+    """The state that the job has ended with."""
+    if account.state is None:
+        return
+    for key, have, want in _unequal(account.state, totals(account.sent)):
+        what = f"{have.records} records of total {have.total}, {want.records} of {want.total} are right"
+        if have.records == want.records:
+            yield Anomaly.STATE_DIFFERS, Evidence(key, None, what)
+        else:
+            large = have.records > want.records
+            yield Anomaly.STATE_TOO_LARGE if large else Anomaly.STATE_TOO_SMALL, Evidence(key, None, what)
+
+
+def _cuts(account: Account) -> Found:
+    """Every checkpoint's state is that of the records before its offsets (ONCE-01)."""
+    for cut in account.cuts:
+        for key, have, want in _unequal(cut.state, totals(account.sent, cut.offsets)):
+            what = (
+                f"checkpoint {cut.checkpoint} holds {have.records} records of total {have.total}, up to its "
+                f"offsets there are {want.records} of {want.total}"
+            )
+            behind = have.records < want.records
+            yield (
+                Anomaly.STATE_BEHIND_OFFSETS if behind else Anomaly.STATE_AHEAD_OF_OFFSETS,
+                Evidence(key, None, what),
+            )
+
+
+def _unequal(have: Mapping[Key, Totals], want: Mapping[Key, Totals]) -> Iterator[tuple[Key, Totals, Totals]]:
+    for key in dict.fromkeys((*want, *have)):
+        there, right = have.get(key, Totals(0, 0)), want.get(key, Totals(0, 0))
+        if there != right:
+            yield key, there, right

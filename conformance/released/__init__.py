@@ -1,0 +1,1 @@
+"""Released Flinks driven beside the model, component by component."""

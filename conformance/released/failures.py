@@ -1,0 +1,123 @@
+"""Conforming a released count of failing checkpoints, alone: every reason, every type, any order.
+
+Within a coordinator only those reasons come that some event leads to, each for the types that it can have.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from random import Random
+
+from conformance.adapters.protocol import Wire
+from conformance.drive.oracle import Edge, Oracle
+from conformance.drive.stream import Case
+from conformance.released.results import Target
+from conformance.released.sequences import BATCHES, LENGTH, Search
+
+"""The others: from this release on, and before that one, as far as the listed releases tell."""
+
+TYPES = ("checkpoint", "savepoint", "stop")
+BY_TYPE = (1, 14)
+"""From this release on the count looks at what failed; before, the coordinator did."""
+EVERYWHERE = (
+    "ASYNC_EXCEPTION",
+    "CHECKPOINT_DECLINED",
+    "CHECKPOINT_EXPIRED",
+    "CHECKPOINT_SUBSUMED",
+    "COORDINATOR_SHUTDOWN",
+    "COORDINATOR_SUSPEND",
+    "FINALIZE_CHECKPOINT_FAILURE",
+    "INPUT_END_OF_STREAM",
+    "JOB_FAILOVER_REGION",
+    "MINIMUM_TIME_BETWEEN_CHECKPOINTS",
+    "NOT_ALL_REQUIRED_TASKS_RUNNING",
+    "ON_CANCELLATION_BARRIER",
+    "PERIODIC_SCHEDULER_SHUTDOWN",
+    "SUBSUMED",
+    "TASK_CHECKPOINT_FAILURE",
+    "TASK_NOT_READY",
+    "TRIGGER_CHECKPOINT_FAILURE",
+)
+"""Reasons that every listed release has."""
+_EVER = (9, 0)
+FROM_UNTIL: Mapping[str, tuple[tuple[int, int], tuple[int, int]]] = {
+    "ALIGNMENT_LIMIT_EXCEEDED": ((1, 9), (1, 17)),
+    "ALREADY_QUEUED": ((1, 9), (1, 11)),
+    "EXCEPTION": ((1, 9), (1, 14)),
+    "JOB_FAILURE": ((1, 9), (1, 17)),
+    "TASK_NOT_CHECKPOINTING": ((1, 9), (1, 17)),
+    "TOO_MANY_CONCURRENT_CHECKPOINTS": ((1, 9), (1, 17)),
+    "TASK_CLOSING": ((1, 11), _EVER),
+    "TASK_FAILURE": ((1, 11), _EVER),
+    "TOO_MANY_CHECKPOINT_REQUESTS": ((1, 11), _EVER),
+    "UNKNOWN_TASK_CHECKPOINT_NOTIFICATION_FAILURE": ((1, 11), _EVER),
+    "IO_EXCEPTION": ((1, 14), _EVER),
+    "BLOCKING_OUTPUT_EXIST": ((1, 20), _EVER),
+    "CHANNEL_STATE_SHARED_STREAM_EXCEPTION": ((1, 17), _EVER),
+}
+"""The others: from this release on and before that one, as the listed releases have them."""
+
+
+def reasons(minor: tuple[int, int]) -> tuple[str, ...]:
+    """Every reason that a release has."""
+    own = (name for name, (first, end) in FROM_UNTIL.items() if first <= minor < end)
+    return (*EVERYWHERE, *own)
+
+
+@dataclass(frozen=True)
+class FailuresTarget(Target):
+    """The count of one release."""
+
+    @property
+    def minor(self) -> tuple[int, int]:
+        """The first two numbers of the version."""
+        major, minor, *_ = self.version.split(".")
+        return int(major), int(minor)
+
+    def configs(self) -> list[Wire]:
+        """Nothing, little and everything is tolerated."""
+        return [{"profile": self.profile, "tolerable_failures": tolerable} for tolerable in (0, 1, 2, -1)]
+
+    def failures(self, checkpoint: int) -> Iterator[Wire]:
+        """Every way in which a checkpoint can fail."""
+        types = TYPES if self.minor >= BY_TYPE else TYPES[:1]
+        for reason, type_, by_task in product(reasons(self.minor), types, (True, False)):
+            failed = {"checkpoint": checkpoint, "type": type_, "reason": reason, "by_task": by_task}
+            yield {"kind": "failure", **failed}
+
+
+def target(version: str, profile: str) -> FailuresTarget:
+    """What is conformed of a release."""
+    return FailuresTarget(version, profile, "failures", "", after_finish=True, component="failures")
+
+
+class FailuresSearch(Search):
+    """Every reason in small models, and random histories."""
+
+    def small(self) -> list[Wire]:
+        """All configurations."""
+        return self._target.configs()
+
+    def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
+        """Two checkpoints, every way to fail, success."""
+        assert isinstance(self._target, FailuresTarget)
+        for checkpoint in (1, 2):
+            yield from self._target.failures(checkpoint)
+            yield {"kind": "success", "checkpoint": checkpoint}
+
+    def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
+        assert isinstance(self._target, FailuresTarget)
+        ways = list(self._target.failures(0))
+        likely = [way for way in ways if way["reason"] in ("CHECKPOINT_DECLINED", "IO_EXCEPTION")]
+        edges: list[tuple[Wire, Edge]] = []
+        node, newest = oracle.start, 1
+        for _ in range(LENGTH):
+            newest += rng.random() < 0.4
+            checkpoint = max(0, newest - int(rng.random() ** 2 * 4))
+            event = {"kind": "success", "checkpoint": checkpoint}
+            if rng.random() < 0.8:
+                event = {**rng.choice(likely if rng.random() < 0.5 else ways), "checkpoint": checkpoint}
+            edge = oracle.step(node, event)
+            edges.append((event, edge))
+            node = edge.after
+        return self._prepare.case(oracle, edges, BATCHES)

@@ -1,0 +1,128 @@
+"""Conforming a released gate, in every mode and at both levels."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from random import Random
+
+from conformance.adapters.protocol import Wire
+from conformance.drive.oracle import Edge, Oracle
+from conformance.drive.stream import Case, has_failed
+from conformance.generators import generate
+from conformance.generators.unaligned import MODES as OVERTAKING
+from conformance.generators.unaligned import is_savepoint
+from conformance.released.known_divergences import expected_of, expects
+from conformance.released.results import Target
+from conformance.released.sequences import BATCHES, LENGTH, Search
+from model.gate.profiles import PROFILES
+
+INJECTED = 0.02
+"""How often a sequence of mode exactly-once triggers the task itself, where the generation does so.
+
+At level polled only with a new id, as a coordinator does: after an old one Flink resumes all channels, also
+those that it goes on holding as blocked, and what waits there comes through.
+"""
+CHANNELS = (2, 3, 1, 4)
+EXTRAS: Mapping[tuple[str, ...], tuple[Wire, ...]] = {
+    ("alternating",): ({"alignment_timeout_ms": 10}, {"alignment_timeout_ms": 0}),
+    ("unaligned",): ({"alignment_timeout_ms": 10},),
+    ("exactly-once", "flink-1.9", "polled"): (
+        {"alignment_limit_bytes": -1},
+        {"alignment_limit_bytes": 32_768},
+        {"alignment_limit_bytes": 98_304},
+    ),
+}
+"""Options that belong to a mode, or to a mode of one profile at one level."""
+
+
+@dataclass(frozen=True)
+class GateTarget(Target):
+    """The gate of one release in one mode at one level."""
+
+    def configs(self) -> list[Wire]:
+        """The configurations that random sequences go through, in turn."""
+        base = {"mode": self.mode, "profile": self.profile, "level": self.level}
+        finishes = (True, False) if self.after_finish else (False,)
+        extras = EXTRAS.get((self.mode, self.profile, self.level)) or EXTRAS.get((self.mode,), ({},))
+        return [
+            {**base, "channels": channels, "checkpoints_after_tasks_finish": finish, **extra}
+            for channels, finish, extra in product(CHANNELS, finishes, extras)
+        ]
+
+
+class GateSearch(Search):
+    """Tours of small models of up to three channels, cases for the paths of the step functions, and walks."""
+
+    def small(self) -> list[Wire]:
+        """Up to three channels."""
+        return [config for config in self._target.configs() if config["channels"] <= 3]
+
+    def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
+        """See the function of that name."""
+        return alphabet(config, observed)
+
+    def is_suspect(self, event: Wire, edge: Edge) -> bool:
+        """The model answers as it does where a known divergence shows."""
+        return any(expects(looks) == expected_of(self._target.mode, event, edge) for looks in self._names)
+
+    def fitting(self, script: Sequence[Wire]) -> list[Wire]:
+        """Every configuration with enough channels."""
+        named = [event["channel"] for event in script if "channel" in event]
+        return [config for config in self.small() if max(named, default=0) < config["channels"]]
+
+    def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
+        choose = generate.chooser("gate", config, rng, injects=config["mode"] != "exactly-once")
+        edges: list[tuple[Wire, Edge]] = []
+        node = oracle.start
+        for _ in range(LENGTH):
+            event = choose(node.observed)
+            if event is None:
+                break
+            if config["mode"] == "exactly-once" and rng.random() < INJECTED:
+                near = node.observed["current"] + rng.randrange(3) - 1
+                if near > node.observed["current"] or config["level"] == "handler":
+                    event = {"kind": "inject", "checkpoint": max(0, near)}
+            edge = oracle.step(node, event)
+            if edge.refused is not None:
+                continue
+            edges.append((event, edge))
+            node = edge.after
+            if has_failed(edge):
+                break
+        return self._prepare.case(oracle, edges, BATCHES)
+
+
+def alphabet(config: Wire, observed: Wire) -> Iterator[Wire]:
+    """The events of the small models: ids 1 to 3 (2 for three channels), a record where it is taken."""
+    channels = config["channels"]
+    ids = range(1, 4 if channels < 3 else 3)
+    polled = config["level"] == "polled"
+    if config["mode"] == "exactly-once":
+        known = observed.get("current", -1) if polled else -1
+        yield from ({"kind": "inject", "checkpoint": checkpoint} for checkpoint in ids if checkpoint > known)
+    alignments: tuple[Wire, ...] = ({},)
+    if config["mode"] == "unaligned":
+        alignments = ({"alignment": "unaligned"},)
+    if config["mode"] == "alternating":
+        alignments = ({}, {"alignment": "unaligned"}, {"alignment": "timeout"})
+        yield {"kind": "advance", "ms": config["alignment_timeout_ms"] + 1}
+    threaded = config["mode"] == "unaligned" and PROFILES[config["profile"]].network_starts
+    if threaded:
+        yield {"kind": "mail"}
+    typed = config["mode"] in OVERTAKING and PROFILES[config["profile"]].type_decides
+    for channel in range(channels):
+        if polled and channel in observed.get("blocked", ()):
+            continue  # what waits in the network has no bound
+        for checkpoint in ids:
+            for alignment in ({"savepoint": True},) if typed and is_savepoint(checkpoint) else alignments:
+                yield {"kind": "barrier", "channel": channel, "checkpoint": checkpoint, **alignment}
+            yield {"kind": "cancel", "channel": channel, "checkpoint": checkpoint}
+            if threaded:
+                received = {"channel": channel, "checkpoint": checkpoint, "alignment": "unaligned"}
+                yield {"kind": "receive_barrier", **received}
+            if config["mode"] == "alternating" and not typed:
+                announced = {"channel": channel, "checkpoint": checkpoint, "alignment": "timeout"}
+                yield {"kind": "announce", **announced}
+        if polled:
+            yield {"kind": "record", "channel": channel, "value": 1}
+        yield {"kind": "end_of_partition", "channel": channel}

@@ -1,0 +1,80 @@
+"""What is conformed of a released Flink, and what came of it."""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from dataclasses import dataclass, field
+
+from conformance.adapters.protocol import Failure, Unsupported, Wire
+from conformance.drive.lockstep import Divergence
+from conformance.generators.unaligned import MODES as OVERTAKING
+from conformance.released.known_divergences import Known
+from conformance.verdict import Verdict
+from model.gate.profiles import PROFILES
+
+
+@dataclass(frozen=True)
+class Target(ABC):
+    """What is conformed: one release in one mode at one level."""
+
+    version: str
+    profile: str
+    mode: str
+    level: str
+    after_finish: bool
+    """Whether the release can count ended channels as aligned."""
+    component: str = "gate"
+    """What of the release; of another than a gate `mode` says the same, and there are no levels."""
+
+    @property
+    def seed(self) -> str:
+        """The same for all releases of a profile, so that they get the same sequences."""
+        return f"{self.profile}/{self.mode}/{self.level}"
+
+    @abstractmethod
+    def configs(self) -> list[Wire]:
+        """The configurations that random sequences go through, in turn."""
+
+
+@dataclass
+class Conformed:
+    """What came of one target."""
+
+    target: Target
+    sequences: int = 0
+    events: int = 0
+    transitions: int = 0
+    """Transitions of the small models that tours took, all of them."""
+    paths: tuple[int, int, int] | None = None
+    """Of the step functions: how many there are, how many the directed cases take, how many no run takes.
+
+    Told at level handler; where what comes on a blocked channel waits, a case may take another path.
+    """
+    seconds: float = 0.0
+    fields: tuple[str, ...] = ()
+    """The fields of the state that the release shows."""
+    rules: set[str] = field(default_factory=set)
+    """The rules that fired in the model."""
+    known: Counter[str] = field(default_factory=Counter)
+    """Sequences that ended at a known divergence, by its name."""
+    gone: list[Known] = field(default_factory=list)
+    """Known divergences that are none any more."""
+    new: list[Divergence] = field(default_factory=list)
+    stopped: Failure | None = None
+    """Why nothing more can be said."""
+
+    @property
+    def skipped(self) -> bool:
+        """The release, or the model of it, does not have this mode or level: nothing was played."""
+        return isinstance(self.stopped, Unsupported) and not self.sequences
+
+    @property
+    def absent(self) -> bool:
+        """The release is older than the mode."""
+        return self.target.mode in OVERTAKING and not PROFILES[self.target.profile].has_unaligned
+
+    @property
+    def verdict(self) -> Verdict:
+        """DIVERGES at a new divergence or at one that is gone."""
+        if self.new or self.gone:
+            return Verdict.DIVERGES
+        return Verdict.UNDETERMINED if self.stopped is not None else Verdict.CONFORMS

@@ -1,0 +1,262 @@
+"""Conforming a released implementation: tours, directed cases and random sequences against its profile.
+
+The model is asked with the release's profile; sequences are played many at once, and where one differs
+it is played again step by step. A divergence that is known ends its sequence and is counted; a new one
+is shrunk. Known divergences are replayed first: one that is gone is told.
+"""
+
+import gc
+import time
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from random import Random
+
+from conformance.adapters.process import ProcessAdapter
+from conformance.adapters.protocol import FAILURES, Applied, Unsupported, Wire
+from conformance.cases.directed import Directed
+from conformance.cases.tours_around_divergences import Transition, ways_around
+from conformance.drive.lockstep import replay
+from conformance.drive.oracle import Edge, Node, Oracle, canonical
+from conformance.drive.shrink import shrink
+from conformance.drive.stream import Case, Prepare, differing, has_failed
+from conformance.generators.tracking import flood
+from conformance.released.known_divergences import Signature, known_divergences, shown_by, signature
+from conformance.released.results import Conformed, Target
+from model.components import WireError
+
+LENGTH = 40
+"""Events of a random sequence at most."""
+NODES_AT_ONCE = 150_000
+"""So many states of all configurations are remembered; then all are forgotten."""
+BATCHES = (1, 2, 3, 5, 8, 13, 21)
+"""Sizes of batches: the state is compared after each, so the first ones are short."""
+NEW_SHOWN = 4
+"""After so many different new divergences the search ends."""
+OPENINGS: Mapping[str, Wire] = {
+    "gate": {"kind": "barrier", "channel": 0, "checkpoint": 1},
+    "coordinator": {"kind": "job_status", "status": "RUNNING"},
+    "store": {"kind": "latest"},
+    "sink": {"kind": "write", "value": 0},
+    "failures": {"kind": "success", "checkpoint": 1},
+    "channel": {"kind": "transfer"},
+}
+"""A first event, whose answer shows which fields of the state the release has."""
+
+
+def conform(
+    adapter: ProcessAdapter,
+    target: Target,
+    sequences: int,
+    *,
+    seed: int = 0,
+    directed: Directed | None = None,
+    tour_nodes: int = 400,
+    kind: "type[Search]",
+) -> Conformed:
+    """Play tours, `directed` cases and so many random sequences."""
+    begun = time.perf_counter()
+    done = Conformed(target)
+    scripts: list[tuple[Wire, ...]] = []
+    if directed is not None:
+        scripts = [(*one.opening, *one.events) for one in directed.scripts]
+    if target.mode == "at-least-once":
+        scripts.append(flood())
+    if directed is not None and target.level == "handler":
+        done.paths = (directed.paths, directed.hit, directed.excluded)
+    search = kind(adapter, target, done)
+    if search.begin():
+        rounds: tuple[Callable[[], Iterator[Case]], ...] = (
+            lambda: search.tours(tour_nodes),
+            lambda: search.directed(scripts),
+            lambda: search.random(sequences, seed),
+        )
+        for cases in rounds:
+            if not search.play(cases()):
+                break
+    search.finish()
+    done.seconds = time.perf_counter() - begun
+    return done
+
+
+class Search(ABC):
+    """One target under way: what is known of it, what was seen, and the sequences that it gets."""
+
+    def __init__(self, adapter: ProcessAdapter, target: Target, done: Conformed) -> None:
+        self._adapter = adapter
+        self._target = target
+        self._done = done
+        self._oracles: dict[bytes, Oracle] = {}
+        self._names: dict[Signature, str] = {}
+        self._seen: set[Signature] = set()
+        self._prepare = Prepare(frozenset())
+
+    def begin(self) -> bool:
+        """See what the release shows, and replay what is known of it; False if it does not answer."""
+        config = self._target.configs()[0]
+        try:
+            self._oracle(config)
+        except WireError as refused:
+            older = "not in this release" if self._done.absent else "the model"
+            self._done.stopped = Unsupported(f"{older}: {refused}")
+            return False
+        made = self._adapter.new(self._target.component, config)
+        first = OPENINGS[self._target.component]
+        answer = made if isinstance(made, FAILURES) else self._adapter.apply([first])
+        if not isinstance(answer, Applied):
+            self._done.stopped = answer
+            return False
+        self._done.fields = tuple(sorted(answer.state))
+        self._prepare = Prepare(frozenset(answer.state))
+        target = self._target
+        for known in known_divergences():
+            if known.holds_for(target.version, target.mode, target.level):
+                divergence = shown_by(known, target.level, self._adapter)
+                if divergence is None:
+                    self._done.gone.append(known)
+                else:
+                    self._names[signature(divergence)] = known.name
+        return True
+
+    def play(self, cases: Iterator[Case]) -> bool:
+        """Play cases until there are no more, or too many diverge; False if the search is over."""
+        for case in differing(self._adapter, self._counted(cases)):
+            if not isinstance(case, Case):
+                self._done.stopped = case
+                return False
+            self._judge(case)
+            if self._done.stopped is not None or len(self._done.new) >= NEW_SHOWN:
+                return False
+        return True
+
+    def _counted(self, cases: Iterator[Case]) -> Iterator[Case]:
+        for case in cases:
+            self._done.sequences += 1
+            self._done.events += len(case.events)
+            yield case
+
+    def _judge(self, case: Case) -> None:
+        played = replay(case.oracle, self._adapter, case.events)
+        if played.divergence is None:
+            self._done.stopped = played.stopped
+            return
+        looks = signature(played.divergence)
+        if looks in self._names:
+            self._done.known[self._names[looks]] += 1
+        elif looks not in self._seen:
+            self._seen.add(looks)
+            smallest = shrink(played.divergence, self._adapter)
+            shown = signature(smallest)
+            name = self._names.get(shown)
+            if name is not None:
+                self._names[looks] = name
+                self._done.known[name] += 1
+            elif shown == looks or shown not in self._seen:
+                self._seen.add(shown)
+                self._done.new.append(smallest)
+
+    # ------------------------------------------------------------ sequences
+
+    def tours(self, nodes: int) -> Iterator[Case]:
+        """Tours over every transition of the small state graphs, as far as so many states go."""
+        for config in self.small():
+            oracle = self._oracle(config)
+            transitions = list(self.transitions(oracle, nodes))
+            self._done.transitions += len(transitions)
+            for way in ways_around(transitions, LENGTH):
+                yield self._case(oracle, way, (1,) * len(way))
+
+    def small(self) -> list[Wire]:
+        """The configurations whose state graphs are toured."""
+        return self._target.configs()[:1]
+
+    def transitions(self, oracle: Oracle, nodes: int) -> Iterator[Transition]:
+        """Of one state graph, breadth first."""
+        for source, event, target, edge in edges_of(oracle, nodes, self.alphabet):
+            yield Transition(source, event, target, self.is_suspect(event, edge))
+
+    @abstractmethod
+    def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
+        """The events of the small models in a state; the model refuses what cannot come."""
+
+    def is_suspect(self, event: Wire, edge: Edge) -> bool:
+        """Nothing may be asked any more behind this answer."""
+        return has_failed(edge)
+
+    def directed(self, scripts: Iterable[Sequence[Wire]]) -> Iterator[Case]:
+        """Given sequences, each in the configurations that it fits."""
+        for script in scripts:
+            for config in self.fitting(script):
+                yield self._case(self._oracle(config), script, (1,) * len(script))
+
+    def fitting(self, script: Sequence[Wire]) -> list[Wire]:
+        """The configurations in which a given sequence is played: the plainest one."""
+        return self.small()[:1]
+
+    def random(self, count: int, seed: int) -> Iterator[Case]:
+        """So many random sequences, through the configurations in turn."""
+        configs = self._target.configs()
+        for number in range(count):
+            config = configs[number % len(configs)]
+            rng = Random(f"{seed}/{self._target.seed}/{number}")
+            yield self._walk(self._oracle(config), config, rng)
+
+    @abstractmethod
+    def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
+        """One random sequence."""
+
+    def _case(self, oracle: Oracle, events: Sequence[Wire], batches: Sequence[int]) -> Case:
+        """A given sequence, without what the profile refuses."""
+        edges: list[tuple[Wire, Edge]] = []
+        node = oracle.start
+        for event in events:
+            edge = oracle.step(node, event)
+            if edge.refused is None:
+                edges.append((event, edge))
+                node = edge.after
+                if has_failed(edge):
+                    break
+        return self._prepare.case(oracle, edges, batches)
+
+    def _oracle(self, config: Wire) -> Oracle:
+        key = canonical(config)
+        oracle = self._oracles.get(key)
+        if oracle is None:
+            oracle = self._oracles[key] = Oracle(self._target.component, config)
+        if sum(known.remembered for known in self._oracles.values()) > NODES_AT_ONCE:
+            self.finish()
+            for known in self._oracles.values():
+                known.forget()
+            gc.collect()  # nodes know their neighbours, in cycles
+        return oracle
+
+    def finish(self) -> None:
+        """Gather the rules that fired from what the oracles have walked."""
+        for oracle in self._oracles.values():
+            self._done.rules |= oracle.fired()
+
+
+def edges_of(
+    oracle: Oracle, nodes: int, alphabet: Callable[[Wire, Wire], Iterator[Wire]]
+) -> Iterator[tuple[int, Wire, int, Edge]]:
+    """Transitions of a state graph, breadth first, as far as the first `nodes` states go.
+
+    Source, event, target and what the model answers.
+    """
+    numbers: dict[Hashable, int] = {oracle.key(oracle.start): 0}
+    queue: deque[Node] = deque([oracle.start])
+    while queue:
+        node = queue.popleft()
+        source = numbers[oracle.key(node)]
+        for event in alphabet(oracle.config, node.observed):
+            edge = oracle.step(node, event)
+            if edge.refused is not None:
+                continue
+            key = oracle.key(edge.after)
+            if key not in numbers:
+                if len(numbers) >= nodes:
+                    continue
+                numbers[key] = len(numbers)
+                if not has_failed(edge):
+                    queue.append(edge.after)
+            yield source, event, numbers[key], edge

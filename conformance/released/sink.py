@@ -1,0 +1,75 @@
+"""Conforming a released sink: Flink's own two-phase commit over numbered transactions.
+
+As `conformance.released.gate` does it for gates: a tour of a small model, then random histories.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from random import Random
+
+from conformance.adapters.protocol import Wire
+from conformance.drive.oracle import Edge, Oracle
+from conformance.drive.stream import Case
+from conformance.generators import generate
+from conformance.released.results import Target
+from conformance.released.sequences import BATCHES, LENGTH, Search
+
+IDS = 3
+"""Checkpoints of the toured model."""
+TRANSACTIONS = 4
+"""The toured model ends with so many transactions: their ids are never used again."""
+
+
+@dataclass(frozen=True)
+class SinkTarget(Target):
+    """The sink of one release."""
+
+    def configs(self) -> list[Wire]:
+        """There is one sink, and its generation."""
+        return [{"profile": self.profile}]
+
+
+def target(version: str, profile: str) -> SinkTarget:
+    """What is conformed of a release."""
+    return SinkTarget(version, profile, "sink", "", after_finish=True, component="sink")
+
+
+class SinkSearch(Search):
+    """Tours of a small model, and random histories."""
+
+    def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
+        """See the function of that name."""
+        return alphabet(config, observed)
+
+    def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
+        choose = generate.chooser("sink", config, rng)
+        edges: list[tuple[Wire, Edge]] = []
+        node = oracle.start
+        for _ in range(LENGTH):
+            event = choose(node.observed)
+            edge = None if event is None else oracle.step(node, event)
+            if event is not None and edge is not None and edge.refused is None:
+                edges.append((event, edge))
+                node = edge.after
+        return self._prepare.case(oracle, edges, BATCHES)
+
+
+def alphabet(config: Wire, observed: Wire) -> Iterator[Wire]:
+    """The events of the toured model: what may come, also failing commits; the model refuses the rest."""
+    used = [observed["open"] or 0, *observed["committed"], *(filed[1] for filed in observed["pending"])]
+    if max(used, default=0) >= TRANSACTIONS:
+        return
+    ids = range(1, IDS + 1)
+    if not observed["running"]:
+        yield {"kind": "restore", "checkpoint": None}
+        yield from ({"kind": "restore", "checkpoint": checkpoint} for checkpoint in ids)
+        for checkpoint, failing in product(ids, (1, 2)):
+            yield {"kind": "restore", "checkpoint": checkpoint, "fails": failing}
+        return
+    yield from ({"kind": kind} for kind in ("finish", "close", "crash"))
+    yield {"kind": "write", "value": 7}
+    for kind, checkpoint in product(("snapshot", "notify_complete", "notify_abort"), ids):
+        yield {"kind": kind, "checkpoint": checkpoint}
+    for checkpoint, filed in product(ids, observed["pending"]):
+        yield {"kind": "notify_complete", "checkpoint": checkpoint, "fails": filed[1]}

@@ -1,0 +1,248 @@
+"""A divergence as a person meets it: the rule, the steps, expected beside actual, and how to see it again.
+
+At most 80 columns, plain text, and no more than two screens: of a long sequence the steps are told that lead
+up to its end.
+"""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from conformance import escape, rule_index
+from conformance.adapters.protocol import FAILURES, Crashed, Hung, Malformed, Wire
+from conformance.drive.lockstep import Answer, Divergence
+from conformance.drive.oracle import Oracle, canonical
+from conformance.report.divergence import phrases
+from conformance.report.formats.columns import NARROW
+
+LINES = 48
+"""Two screens of 24 lines."""
+CUT = 400
+"""Letters of a paragraph; what an implementation says may be of any length."""
+_COLUMNS = (20, 24, 24)
+"""Widths of event, expected and got; the step stands before them in 6 columns."""
+_STDERR_LINES = 8
+
+
+@dataclass(frozen=True)
+class Telling:
+    """A divergence with what a reader needs around it."""
+
+    divergence: Divergence
+    implementation: str
+    """Name and version."""
+    adapter: str
+    """What was given after `--adapter`."""
+    found_after: int
+    """Steps of the run until it was found."""
+
+
+class Written(NamedTuple):
+    """The replays of one divergence on disk."""
+
+    replay: Path
+    test: Path
+    module: Path | Exception
+    """For TLC; or why there is none."""
+
+
+def tell(telling: Telling, saved: Written | None = None) -> str:
+    """The story; `saved` are its replays, if they were written."""
+    divergence = telling.divergence
+    described = phrases.of_config(divergence.component, divergence.config)
+    before = [
+        *_headline(divergence),
+        *_wrapped(f"{escape.short(telling.implementation)}, {described}", 10),
+        "",
+    ]
+    after = [
+        "",
+        *_wrapped(_cut(difference(divergence)), 2),
+        *_must(divergence),
+        *_stderr(divergence),
+        "",
+        f"  found after {telling.found_after:,} steps; no event can be left out",
+    ]
+    if saved is not None:
+        after += [
+            *_command(telling.adapter, saved.replay),
+            f"  as test {escape.shell(('pytest', str(saved.test)))}",
+        ]
+        after += (
+            [f"  in TLC  {escape.shell(('--replay', str(saved.module)))}"]
+            if isinstance(saved.module, Path)
+            else textwrap.wrap(
+                f"  in TLC  not: {escape.line(str(saved.module))}", NARROW, subsequent_indent=" " * 10
+            )
+        )
+    room = LINES - len(before) - len(after)
+    return escape.block("\n".join([*before, *_table(divergence, room), *after]) + "\n")
+
+
+def headline(divergence: Divergence) -> str:
+    """The rule and its title in one line, of any length."""
+    rule = divergence.rule
+    if isinstance(divergence.got, Crashed | Hung | Malformed):
+        return divergence.got.describe()
+    if rule is not None:
+        return f"{rule}  {rule_index.title(rule)}"
+    if isinstance(divergence.expected, Answer) and divergence.expected.refused is not None:
+        return "an event outside the protocol must be refused"
+    return "nothing may happen here"
+
+
+def _headline(divergence: Divergence) -> list[str]:
+    lines = textwrap.wrap(
+        f"DIVERGES  {_cut(headline(divergence))}", NARROW, subsequent_indent=" " * 20, break_long_words=False
+    )
+    if len(divergence.rules) > 1 and divergence.lost is None:
+        lines += _wrapped(f"also fired at this step: {', '.join(dict.fromkeys(divergence.rules[1:]))}", 10)
+    return lines
+
+
+def _table(divergence: Divergence, room: int) -> list[str]:
+    """The steps in at most `room` lines, if the last one leaves so many."""
+    blocks = []
+    edges = Oracle(divergence.component, divergence.config).transcript(divergence.events)
+    for number, (event, edge) in enumerate(zip(divergence.events, edges, strict=True), start=1):
+        last = number == divergence.step
+        expected = Answer(edge.effects, edge.after.observed, edge.refused)
+        got = divergence.got if last else expected
+        cells = (phrases.of_event(event), phrases.of_answer(expected), phrases.of_answer(got))
+        mark = "->" if last else "  "
+        rows = _row([*map(_cut, cells)])
+        blocks.append([f"{mark}{number:>4}  {rows[0]}", *(" " * 8 + row for row in rows[1:])])
+    lines = [
+        "  step  " + _row(("event", "expected", "got"))[0],
+        *_fitting(blocks, room - 1 - len(_states(divergence))),
+    ]
+    return [line.rstrip() for line in (*lines, *_states(divergence))]
+
+
+def _fitting(blocks: list[list[str]], room: int) -> list[str]:
+    """All steps, or the first, how many are left out, and as many of the last as there is room for."""
+    if sum(map(len, blocks)) <= room:
+        return [line for block in blocks for line in block]
+    first, rest = blocks[0], blocks[1:]
+    kept: list[str] = []
+    while rest and (not kept or len(first) + 1 + len(rest[-1]) + len(kept) <= room):
+        kept = rest.pop() + kept
+    if not rest:
+        return [*first, *kept]
+    return [*first, f"        ... {len(rest)} steps left out, answered as expected", *kept]
+
+
+def _states(divergence: Divergence) -> list[str]:
+    """What differs of the states, below the last step."""
+    names = _fields_shown(divergence)
+    got_state = divergence.got.state if isinstance(divergence.got, Answer) else {}
+    shown = (phrases.of_state(divergence.expected.state, names), phrases.of_state(got_state, names))
+    return [" " * 8 + row for row in _row(("", *map(_cut, shown)))] if names else []
+
+
+def _row(cells: Sequence[str]) -> list[str]:
+    """One row of the table as lines, each cell wrapped to its column."""
+    columns = [
+        textwrap.wrap(cell, width, break_long_words=True) or [""]
+        for cell, width in zip(cells, _COLUMNS, strict=True)
+    ]
+    height = max(len(column) for column in columns)
+    return [
+        "  ".join(
+            (column[at] if at < len(column) else "").ljust(width)
+            for column, width in zip(columns, _COLUMNS, strict=True)
+        ).rstrip()
+        for at in range(height)
+    ]
+
+
+def _fields_shown(divergence: Divergence) -> list[str]:
+    """The state fields that differ, and those that place them."""
+    if not isinstance(divergence.got, Answer):
+        return []
+    other = differing(divergence.expected.state, divergence.got.state)
+    context = ("current", "blocked") if divergence.component == "gate" else ()
+    return [name for name in divergence.expected.state if name in context or name in other]
+
+
+def differing(expected: Wire, got: Wire) -> list[str]:
+    """The fields of both states whose values differ."""
+    return [n for n in expected if n in got and canonical(got[n]) != canonical(expected[n])]
+
+
+def difference(divergence: Divergence) -> str:
+    """In plain sentences what differs at the last step."""
+    expected, got = divergence.expected, divergence.got
+    if isinstance(got, FAILURES):
+        if expected.refused is not None:
+            return "The protocol does not allow this event here; it is to be answered with an error."
+        return "The protocol allows this event; it is to be answered with effects and state."
+    if expected.refused is not None:
+        return f"The protocol does not allow this event here ({expected.refused}); it was taken."
+    sentences = []
+    wanted, came = list(expected.effects), list(got.effects)
+    missing, extra = _without(wanted, came), _without(came, wanted)
+    if missing:
+        sentences.append(f"The implementation does not say: {phrases.of_effects(missing)}.")
+    if extra:
+        sentences.append(f"It says what it must not: {phrases.of_effects(extra)}.")
+    if not missing and not extra and canonical(wanted) != canonical(came):
+        sentences.append("The implementation says the right things in another order.")
+    for name in differing(expected.state, got.state):
+        is_now = phrases.of_state(got.state, [name])
+        sentences.append(f"Afterwards {is_now}, where {phrases.of_state(expected.state, [name])} is right.")
+    return " ".join(sentences)
+
+
+def _without(effects: list[Wire], others: list[Wire]) -> list[Wire]:
+    """The effects that are not among the others, each counted as often as it stands there."""
+    left = [canonical(other) for other in others]
+    remaining = []
+    for effect in effects:
+        key = canonical(effect)
+        if key in left:
+            left.remove(key)
+        else:
+            remaining.append(effect)
+    return remaining
+
+
+def _must(divergence: Divergence) -> list[str]:
+    if divergence.rule is None or isinstance(divergence.got, Crashed | Hung | Malformed):
+        return []
+    return _wrapped(f"{divergence.rule}: {rule_index.rule(divergence.rule).must}", 2)
+
+
+def _stderr(divergence: Divergence) -> list[str]:
+    got = divergence.got
+    if not isinstance(got, Crashed | Hung | Malformed) or not got.stderr.strip():
+        return []
+    tail = got.stderr.strip().splitlines()[-_STDERR_LINES:]
+    return ["", "  stderr, at its end:", *(f"    {escape.line(line)[: NARROW - 4]}" for line in tail)]
+
+
+def _command(adapter: str, replay_file: Path) -> list[str]:
+    """The command in one line if it fits, else continued; pasted, it works either way."""
+    options = [escape.shell(("--adapter", adapter)), escape.shell(("--replay", str(replay_file)))]
+    whole = f"  again   barrierspec conform {' '.join(options)}"
+    if len(whole) <= NARROW:
+        return [whole]
+    return ["  again   barrierspec conform \\", f"            {options[0]} \\", f"            {options[1]}"]
+
+
+def _cut(text: str) -> str:
+    """A text that an implementation has a say in, at a length that can be read."""
+    return text if len(text) <= CUT else textwrap.shorten(text, CUT, placeholder=" ...")
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    return textwrap.wrap(
+        text,
+        NARROW,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,1 @@
+"""Findings for machines: JSON, JUnit XML, SARIF, annotations."""

@@ -1,0 +1,106 @@
+"""What was found as SARIF 2.1.0: the rules are those of the index, a result is a finding.
+
+A rule that is charged is an `error` that failed, what could not be judged a `warning` that is open. A finding
+of a log names its line, one of an implementation its replay file; others stand at the index of rules.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import orjson
+
+from conformance import escape, rule_index
+from conformance.adapters.in_process import own_version
+from conformance.parts.result import Finding, PartResult
+from conformance.verdict import Verdict, together
+
+URI = "https://json.schemastore.org/sarif-2.1.0.json"
+INDEX = "spec/rules.toml"
+UNJUDGED = "could-not-be-judged"
+OUTSIDE = "outside-the-index"
+"""Of a charge that is no rule of the index: something happened where no rule fires, or nobody declared it."""
+_MORE = {
+    UNJUDGED: "Something could not be judged; a skip is never a pass.",
+    OUTSIDE: "What happened stands under no rule of the index.",
+}
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The part of the schema of SARIF 2.1.0 that is written here, closed: nothing else may be there."""
+    loaded: dict[str, Any] = orjson.loads(
+        resources.files("conformance.report").joinpath("schemas", "sarif.schema.json").read_bytes()
+    )
+    return loaded
+
+
+def document(parts: Sequence[PartResult]) -> dict[str, Any]:
+    """One run with all parts."""
+    ids = [*rule_index.rules(), *_MORE]
+    verdict = together(result.verdict for result in parts)
+    made: dict[str, Any] = {
+        "$schema": URI,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": {"name": "barrierspec", "version": own_version(), "rules": [*_rules()]}},
+                "invocations": [
+                    {
+                        "executionSuccessful": verdict is not Verdict.UNDETERMINED,
+                        "exitCode": int(verdict.exit_code),
+                        "exitCodeDescription": verdict.value,
+                    }
+                ],
+                "results": [_result(part, found, ids) for part in parts for found in part.findings],
+                "properties": {
+                    "parts": [
+                        {"name": part.name, "verdict": part.verdict.value, "bound": part.bound}
+                        for part in parts
+                    ]
+                },
+            }
+        ],
+    }
+    made = escape.json(made)
+    jsonschema.Draft202012Validator(schema()).validate(made)
+    return made
+
+
+def write(parts: Sequence[PartResult], file: Path) -> None:
+    """Write the document."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(orjson.dumps(document(parts), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+
+
+def _rules() -> Iterator[dict[str, Any]]:
+    for rule in rule_index.rules().values():
+        yield {
+            "id": rule.id,
+            "shortDescription": {"text": rule.title},
+            "fullDescription": {"text": rule.must},
+            "help": {"text": f"Source: {rule.source}. Holds: {rule.holds}."},
+        }
+    for name, meaning in _MORE.items():
+        yield {"id": name, "shortDescription": {"text": meaning}}
+
+
+def _result(part: PartResult, found: Finding, ids: list[str]) -> dict[str, Any]:
+    rule = UNJUDGED if found.rule is None else found.rule if found.rule in ids else OUTSIDE
+    place: dict[str, Any] = {"artifactLocation": {"uri": escape.uri(found.file or INDEX)}}
+    if found.row:
+        place["region"] = {"startLine": found.row}
+    key = f"{part.name} {rule} {found.file} {found.line}"
+    return {
+        "ruleId": rule,
+        "ruleIndex": ids.index(rule),
+        "kind": "open" if found.rule is None else "fail",
+        "level": "warning" if found.rule is None else "error",
+        "message": {"text": f"{found.line}\n\n{found.story}".rstrip()},
+        "locations": [{"physicalLocation": place, "logicalLocations": [{"name": part.name}]}],
+        "partialFingerprints": {"barrierspec/v1": hashlib.sha256(escape.utf8(key).encode()).hexdigest()[:16]},
+    }

@@ -1,0 +1,1 @@
+"""One sequence in every generation, side by side."""

@@ -1,0 +1,167 @@
+"""The seat of the coordinator, as far as CoordinatorModel.tla describes it.
+
+The module has requests and their queue, acknowledgements, declines, time-outs, statuses, the store and its
+failures. It has no scheduler, no master phase, no shared files and no end of the job: these stand in modules
+of their own (Scheduler, MasterPhase, SharedFiles, JobLife), each apart from the others, so a run that meets
+one of them cannot be replayed, and is refused with what it met.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from math import gcd
+from typing import Any
+
+from conformance.adapters.protocol import Wire
+from conformance.drive.lockstep import Divergence
+from conformance.drive.oracle import Edge
+from conformance.vectors.tla.binding import (
+    NotInTlaError,
+    Raw,
+    Seat,
+    Told,
+    field,
+    plain,
+    rules_of,
+    set_of,
+    value,
+)
+from conformance.vectors.tla.operators import coordinator_switches
+from model.coordinator.state import UNLIMITED
+from model.coordinator.wire.config import DEFAULT_TIMEOUT_MS
+
+_ELSEWHERE = {
+    "interval_ms": "the scheduler, which is Scheduler.tla's",
+    "operator_coordinators": "operator coordinators, which are MasterPhase.tla's",
+    "hooks": "hooks, which are MasterPhase.tla's",
+}
+_KINDS = (
+    "job_status", "task_status", "trigger", "acknowledge", "decline", "advance", "store_fails", "fail_tasks",
+    "restore", "coordinator_restart",
+)  # fmt: skip
+
+
+def coordinator_seat(divergence: Divergence, edges: Sequence[Edge]) -> Seat:
+    """The checkpoint coordinator. Raises NotInTlaError."""
+    config, events = divergence.config, divergence.events
+    met = [*_beyond_config(config), *(why for event in events for why in _beyond(event))]
+    if met:
+        raise NotInTlaError(f"CoordinatorModel.tla does not have {met[0]}")
+    planned = [task["id"] for task in config["tasks"]]
+    strangers = [event["task"] for event in events if "task" in event]
+    tasks = {name: number for number, name in enumerate(dict.fromkeys((*planned, *strangers)))}
+    pause, timeout = config.get("min_pause_ms", 0), config.get("timeout_ms", DEFAULT_TIMEOUT_MS)
+    passes = [event["ms"] for event in events if event["kind"] == "advance"]
+    unit = gcd(timeout, pause, *passes)
+    stated = {(event["task"], event["checkpoint"]) for event in events if event.get("state") is not None}
+    all_stated = all("state" in event for event in events if event["kind"] == "acknowledge")
+    handles = {event["state"]: event for event in events if event.get("state") is not None}
+    return Seat(
+        module="CoordinatorModel",
+        state="coordinator",
+        constants={
+            "Tasks": frozenset(range(len(planned))),
+            "Sources": frozenset(tasks[task["id"]] for task in config["tasks"] if task.get("source", False)),
+            "MaxConcurrent": config.get("max_concurrent", 1),
+            "Timeout": timeout // unit,
+            "Retain": config.get("retain", 1),
+            "M": len(events) + 1,
+            "Savepoints": True,
+            "MinPause": Raw("RecordedPause"),
+            "Tolerable": Raw("RecordedTolerable"),
+            "CoordinatorSwitches": coordinator_switches(config),
+        },
+        takes={
+            "request": "OnRequest(k, [type |-> event[2], forced |-> event[3], periodic |-> event[4]])",
+            "acknowledge": "Heard(OnAcknowledge(k, event[2], event[3]))",
+            "decline": "Heard(OnDecline(k, event[2], event[3]))",
+            "tick": "Heard(OnTick(k))",
+            "advance": "Heard(Ticks(k, event[2], <<>>))",
+            "job_status": "Heard(OnJobStatus(k, event[2]))",
+            "task_status": "OnTaskStatus(k, event[2], event[3])",
+            "fail_tasks": "Heard(OnFailTasks(k, event[2]))",
+            "restore": "OnRestoreRequest(k)",
+            "store_fails": "OnStoreFails(k, event[2])",
+            "coordinator_restart": "OnCoordinatorRestart(k)",
+        },
+        shows={"next_id": field("next"), "status": lambda seen: {"running": value(seen == "RUNNING")}},
+        rules=rules_of("coordinator_requests") if all_stated and all(one == unit for one in passes) else (),
+        allows='event[1] = "restore" => ~k.running',
+        begins="coordinator = [NewCoordinator EXCEPT !.running = FALSE, !.up = {}] /\\ out = <<>>",
+        prelude=f"""
+RecordedPause == {pause // unit}
+RecordedTolerable == {config.get("tolerable_failures", UNLIMITED)}
+
+Later(c, units) ==
+    [c EXCEPT !.pending = [i \\in DOMAIN @ |-> [@[i] EXCEPT !.age = @ + units]],
+              !.pause = IF @ > units THEN @ - units ELSE 0]
+
+RECURSIVE Ticks(_, _, _)
+Ticks(c, units, said) ==
+    IF units = 0 THEN CoordinatorStep(c, said)
+    ELSE LET left  == {{units - 1}} \\cup {{Timeout - 1 - c.pending[i].age : i \\in DOMAIN c.pending}}
+             quiet == Least(left)                  \\* nothing is due so long
+             step  == OnTick(Later(c, quiet))
+         IN  Ticks(step.coordinator, units - quiet - 1, said \\o step.out)
+
+(* Only these acknowledgements have brought a state that could be discarded. *)
+Stated == {set_of([Raw(value((tasks[task], checkpoint))) for task, checkpoint in sorted(stated)])}
+Heard(step) ==
+    [step EXCEPT !.out = SelectSeq(@, LAMBDA e : e[1] # "discard_state" \\/ <<e[2], e[3]>> \\in Stated)]
+""",
+        event=partial(_event, tasks, unit, unaligned=config.get("unaligned", False)),
+        effect=partial(_effect, tasks, handles),
+        failure=None,
+    )
+
+
+def _beyond_config(config: Wire) -> Iterator[str]:
+    yield from (why for name, why in _ELSEWHERE.items() if config.get(name))
+
+
+def _beyond(event: Wire) -> Iterator[str]:
+    """What of an event the module does not have."""
+    kind = event["kind"]
+    if kind not in _KINDS:
+        yield f"an event {kind}"
+    elif kind == "trigger" and event["type"] == "stop":
+        yield "a stop, which is JobLife.tla's"
+    elif kind == "trigger" and event.get("periodic", False):
+        yield "a periodic request without a scheduler"
+    elif kind == "task_status" and event["status"] == "FINISHED":
+        yield "a task that has finished"
+    elif kind == "restore" and event.get("scope", "all") != "all":
+        yield "a restore of a region"
+    elif kind == "acknowledge" and event.get("attempt") is not None:
+        yield "attempts"
+    elif event.get("shared"):
+        yield "shared files, which are SharedFiles.tla's"
+
+
+def _event(tasks: Mapping[str, int], unit: int, event: Wire, edge: Edge, *, unaligned: bool) -> Told:
+    kind = event["kind"]
+    if kind == "job_status":
+        return (kind, event["status"] == "RUNNING")
+    if kind == "task_status":
+        return (kind, tasks[event["task"]], event["status"] == "RUNNING")
+    if kind == "trigger":
+        forced = event.get("forced", False) or (event["type"] == "savepoint" and not unaligned)
+        return ("request", event["type"], forced, False)
+    if kind == "acknowledge":
+        return (kind, tasks[event["task"]], event["checkpoint"])
+    if kind == "advance":
+        return ("tick",) if event["ms"] == unit else (kind, event["ms"] // unit)
+    if kind == "fail_tasks":
+        return (kind, Raw(set_of(sorted(tasks[task] for task in event["tasks"]))))
+    named = {"decline": ("checkpoint", "reason"), "store_fails": ("when",)}.get(kind, ())
+    return (kind, *(event[name] for name in named))
+
+
+def _effect(tasks: Mapping[str, int], handles: Mapping[Any, Wire], effect: Wire) -> Told:
+    """Tasks by their numbers, a state by the acknowledgement that brought it, 0 for the beginning."""
+    kind = effect["kind"]
+    if kind == "discard" and "state" in effect:
+        brought = handles.get(effect["state"], {"task": None, "checkpoint": -1})
+        return ("discard_state", tasks.get(brought["task"], -1), brought["checkpoint"])
+    if kind == "restored":
+        return (kind, effect["checkpoint"] or 0)
+    return plain({**effect, "task": tasks.get(effect["task"], -1)} if "task" in effect else effect)

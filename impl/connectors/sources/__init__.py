@@ -1,0 +1,1 @@
+"""Replayable sources: over files, folders, and made-up rows."""

@@ -1,0 +1,1 @@
+"""The checkpoint coordinator of one job: requests, pending checkpoints, completion, failures, time."""

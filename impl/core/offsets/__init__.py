@@ -1,0 +1,1 @@
+"""A reader that commits its offsets when a checkpoint completes."""

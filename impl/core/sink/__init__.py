@@ -1,0 +1,1 @@
+"""A transactional sink: two-phase commit over checkpoints."""

@@ -1,0 +1,1 @@
+"""The task of a source: what it does with the coordinator's trigger."""

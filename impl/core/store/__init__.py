@@ -1,0 +1,1 @@
+"""The store of completed checkpoints, what outlives a coordinator, and shared state."""

@@ -1,0 +1,1 @@
+"""Where planned faults are injected, in the driver and in workers."""

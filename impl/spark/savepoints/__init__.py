@@ -1,0 +1,1 @@
+"""The savepoints of a running job."""

@@ -1,0 +1,1 @@
+"""The snapshots of one subtask: taken, written, and where they lie."""

@@ -1,0 +1,1 @@
+"""What runs in the worker process of one subtask: its loop, its operator, its launch."""
