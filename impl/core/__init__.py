@@ -37,7 +37,6 @@ from impl.core.source.source_task import SourceTask, source_from_config
 from impl.core.store.store import CompletedCheckpointStore, store_from_config
 from impl.core.subtask.subtask import Subtask, subtask_from_config
 from impl.core.wire import Wire
-from impl.spark.coordination.periodic_trigger import Decision, PeriodicTrigger
 
 COMPONENTS: Final[Mapping[str, Callable[[Mapping[str, object]], Component]]] = MappingProxyType(
     {
@@ -62,7 +61,6 @@ __all__ = [
     "ConfigError",
     "Coordinator",
     "CoordinatorOptions",
-    "Decision",
     "Effect",
     "Effects",
     "Event",
@@ -71,7 +69,6 @@ __all__ = [
     "Link",
     "OffsetCommits",
     "PendingCheckpoint",
-    "PeriodicTrigger",
     "PolledGate",
     "ProtocolError",
     "SinkSnapshot",

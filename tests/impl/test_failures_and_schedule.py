@@ -2,10 +2,11 @@
 
 import pytest
 
-from impl.core import CheckpointFailureManager, ConfigError, Decision, PeriodicTrigger
+from impl.core import CheckpointFailureManager, ConfigError
 from impl.core.coordinator.effects import CHECKPOINT_DECLINED, CHECKPOINT_EXPIRED, CHECKPOINT_SUBSUMED
 from impl.core.coordinator.failures import UNLIMITED
 from impl.core.effects import ASYNC_EXCEPTION, SUBSUMED
+from impl.spark.coordination.periodic_trigger import Decision, PeriodicTrigger
 
 
 def test_more_failures_in_a_row_than_tolerated_fail_the_job():

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from impl.config import CheckpointConfig
-from impl.core import Coordinator, PeriodicTrigger
+from impl.core import Coordinator
 from impl.core.coordinator.effects import FINALIZE_CHECKPOINT_FAILURE
 from impl.eventlog import EventLog, Recorded, Wire
 from impl.faults import COMPLETION_STORED, FaultLedger
@@ -19,6 +19,7 @@ from impl.graph.plan import Plan, Role
 from impl.savepoints import Savepoint, SavepointDesk
 from impl.spark.coordination.final_checkpoint import LastCheckpoint
 from impl.spark.coordination.history import CheckpointReport, Course
+from impl.spark.coordination.periodic_trigger import PeriodicTrigger
 from impl.spark.coordination.restore import Restoring, bounds_of, options_of
 from impl.spark.errors import AttemptFailedError, UnknownEffectError
 from impl.spark.faults.driver import DriverFaults
