@@ -1,8 +1,8 @@
-"""The JSON Schemas of the protocol (draft 2020-12), as they ship with the package.
+"""The JSON Schemas of the protocol (draft 2020-12): that of the frames, and one of each component.
 
 `frames` has the definitions `request` and `answer`; each component has `config`, `event`, `effect` and
-`state`. An author of an adapter validates with any validator; the suite's own tests hold every generated
-event, effect and state against them.
+`state`, made from the vocabulary. An author of an adapter validates with any validator; the suite's own tests
+validate every generated event, effect and state.
 """
 
 from collections.abc import Iterator
@@ -13,15 +13,20 @@ from typing import Any
 import orjson
 from jsonschema import Draft202012Validator
 
-NAMES = ("frames", "gate", "channel", "subtask", "coordinator", "store", "sink", "offsets", "source")
+from spec import schemas
+from spec.vocabulary import COMPONENTS
+
+NAMES = ("frames", *COMPONENTS)
 
 
 @cache
 def schema(name: str) -> dict[str, Any]:
-    """One of NAMES as it stands in its file."""
+    """One of NAMES."""
     if name not in NAMES:
         raise KeyError(f"no schema is called {name!r}; expected one of: {', '.join(NAMES)}")
-    file = resources.files("conformance.adapters").joinpath("schemas", f"{name}.json")
+    if name in COMPONENTS:
+        return schemas.schema(name)
+    file = resources.files("conformance.adapters").joinpath("frames.json")
     read: dict[str, Any] = orjson.loads(file.read_bytes())
     return read
 

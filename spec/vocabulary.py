@@ -1,0 +1,142 @@
+"""The vocabulary of the protocol: every event, effect, option and state field of every component, once.
+
+Read from `spec/vocabulary/<component>.toml`, in which a field is a type of `types.toml`, or a table with its
+type and more:
+
+    alignment = { type = "alignment", default = "aligned", where = { mode = ["unaligned"] } }
+
+A field is required unless it has a `default` or is `optional`. `where` names the options under which it
+exists; without it, it always does. The JSON Schemas of the adapter protocol are made from it
+(`spec.schemas`), and so are the tables of docs/vocabulary.md.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+COMPONENTS = ("gate", "channel", "subtask", "source", "coordinator", "store", "sink", "offsets")
+"""In the order in which a checkpoint passes them."""
+
+Where = Mapping[str, tuple[str, ...]]
+"""From an option to the values of which it has to have one; empty: everywhere."""
+
+_OF_FIELD = frozenset({"type", "default", "default_null", "optional", "says", "note", "where"})
+_OF_KIND = frozenset({"kind", "says", "note", "where", "fields"})
+
+
+class VocabularyError(ValueError):
+    """The vocabulary is malformed."""
+
+
+class Field(NamedTuple):
+    """One field of an event, an effect, a configuration or a state."""
+
+    name: str
+    type: str
+    """A name of `types.toml`."""
+    required: bool
+    defaults: tuple[object, ...]
+    """The value that a field left out stands for; empty if there is none."""
+    says: str
+    """One sentence; empty for a field whose type says all."""
+    note: str
+    where: Where
+
+
+class Kind(NamedTuple):
+    """One event or effect."""
+
+    kind: str
+    says: str
+    """One sentence."""
+    note: str
+    where: Where
+    fields: tuple[Field, ...]
+    """Without `kind`, which each has."""
+
+
+class Component(NamedTuple):
+    """The words of one component."""
+
+    name: str
+    title: str
+    config: tuple[Field, ...]
+    events: tuple[Kind, ...]
+    effects: tuple[Kind, ...]
+    state: tuple[Field, ...]
+
+
+@cache
+def types() -> Mapping[str, Mapping[str, Any]]:
+    """The types of fields by name, each a JSON Schema."""
+    return MappingProxyType(_read("types"))
+
+
+@cache
+def vocabulary() -> Mapping[str, Component]:
+    """Every component of the protocol by its name; raises VocabularyError if a file is malformed."""
+    return MappingProxyType({name: parse(name, _read(name), types()) for name in COMPONENTS})
+
+
+def parse(name: str, text: Mapping[str, Any], known: Mapping[str, object]) -> Component:
+    """The words of one component, given as TOML tables; raises VocabularyError."""
+    unknown = sorted(set(text) - {"title", "config", "event", "effect", "state"})
+    if unknown:
+        raise VocabularyError(f"{name}.toml: unknown tables {unknown}; expected config, event, effect, state")
+    return Component(
+        name,
+        str(text["title"]),
+        tuple(_fields(f"{name}.toml: config", text.get("config", {}), known)),
+        tuple(_kinds(f"{name}.toml: event", text.get("event", ()), known)),
+        tuple(_kinds(f"{name}.toml: effect", text.get("effect", ()), known)),
+        tuple(_fields(f"{name}.toml: state", text.get("state", {}), known)),
+    )
+
+
+def _kinds(place: str, entries: object, known: Mapping[str, object]) -> Iterator[Kind]:
+    assert isinstance(entries, list | tuple)
+    for entry in entries:
+        here = f"{place} {entry.get('kind')!r}"
+        _require_keys(here, entry, _OF_KIND)
+        if not entry.get("kind") or not entry.get("says"):
+            raise VocabularyError(f"{here}: expected `kind` and one sentence as `says`; add them")
+        fields = tuple(_fields(here, entry.get("fields", {}), known))
+        yield Kind(entry["kind"], entry["says"], entry.get("note", ""), _where(entry), fields)
+
+
+def _fields(place: str, entries: Mapping[str, object], known: Mapping[str, object]) -> Iterator[Field]:
+    for name, entry in entries.items():
+        table: Mapping[str, Any] = {"type": entry} if isinstance(entry, str) else dict(entry)  # type: ignore[call-overload]
+        here = f"{place}.{name}"
+        _require_keys(here, table, _OF_FIELD)
+        if table.get("type") not in known:
+            raise VocabularyError(
+                f"{here}: unknown type {table.get('type')!r}; add it to types.toml or name another"
+            )
+        defaults = (table["default"],) if "default" in table else (None,) if table.get("default_null") else ()
+        required = not defaults and not table.get("optional", False)
+        says, note = table.get("says", ""), table.get("note", "")
+        yield Field(name, table["type"], required, defaults, says, note, _where(table))
+
+
+def _where(entry: Mapping[str, Any]) -> Where:
+    return MappingProxyType({option: tuple(values) for option, values in entry.get("where", {}).items()})
+
+
+def _require_keys(place: str, entry: Mapping[str, object], known: frozenset[str]) -> None:
+    unknown = sorted(set(entry) - known)
+    if unknown:
+        raise VocabularyError(
+            f"{place}: unknown keys {unknown}; expected some of: {', '.join(sorted(known))}"
+        )
+
+
+def _read(name: str) -> dict[str, Any]:
+    text = (resources.files("spec") / "vocabulary" / f"{name}.toml").read_text("utf-8")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise VocabularyError(f"spec/vocabulary/{name}.toml: expected TOML, got: {error}") from error

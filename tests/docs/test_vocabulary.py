@@ -1,0 +1,88 @@
+"""The vocabulary, and what is made of it or has to agree with it."""
+
+from dataclasses import MISSING, fields
+from pathlib import Path
+
+import pytest
+
+from conformance.site.vocabulary_page import page
+from impl import core
+from impl.core.wire import Word
+from model import components
+from spec.vocabulary import COMPONENTS, VocabularyError, parse, vocabulary
+
+PAGE = Path(__file__).parents[2] / "docs/vocabulary.md"
+
+
+def test_the_page_is_made_from_the_vocabulary(pytestconfig):
+    if pytestconfig.getoption("--rewrite"):
+        PAGE.write_text(page(), encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == page()
+
+
+def test_every_sentence_is_one():
+    for component in vocabulary().values():
+        says = [
+            one.says for one in (*component.events, *component.effects, *component.config, *component.state)
+        ]
+        assert all(one.endswith(".") and one[0] in "`ABCDEFGHIJKLMNOPQRSTUVWXYZ" for one in says), (
+            component.name
+        )
+
+
+def words_of(owner: type[Word]) -> list[type[Word]]:
+    """Every word below `owner`, whichever module declares it."""
+    below = [one for kind in owner.__subclasses__() for one in (kind, *words_of(kind))]
+    return [one for one in below if hasattr(one, "_names")]
+
+
+@pytest.mark.parametrize("base", ["event", "effect"])
+def test_the_implementation_declares_the_same_words(base):
+    """`impl/core` has classes of its own, so that both sides stay independent; they have to agree."""
+    owner = core.Event if base == "event" else core.Effect
+    declared = {(one.kind, frozenset(one._names)) for one in words_of(owner)}
+    expected = {
+        (kind.kind, frozenset(field.name for field in kind.fields))
+        for component in vocabulary().values()
+        for kind in (component.events if base == "event" else component.effects)
+    }
+    shorter = declared - expected  # a word as the modes without some of its fields read it
+
+    assert expected <= declared
+    assert all(any(kind == other and names < more for other, more in expected) for kind, names in shorter)
+
+
+def test_fields_with_a_default_have_it_in_the_implementation_too():
+    spoken = {
+        (kind.kind, field.name): field.defaults[0]
+        for component in vocabulary().values()
+        for kind in component.events
+        for field in kind.fields
+        if field.defaults
+    }
+    declared = {
+        (word.kind, field.name): list(field.default) if isinstance(field.default, tuple) else field.default
+        for word in words_of(core.Event)
+        for field in fields(word)
+        if field.default is not MISSING
+    }
+
+    assert {key: value for key, value in spoken.items() if declared.get(key, MISSING) != value} == {}
+
+
+def test_the_components_are_those_of_the_model_and_of_the_implementation():
+    assert set(COMPONENTS) == set(components.COMPONENTS) == set(core.COMPONENTS)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ({"title": "x", "events": []}, "unknown tables"),
+        ({"title": "x", "event": [{"kind": "a"}]}, "one sentence"),
+        ({"title": "x", "config": {"a": "no such type"}}, "unknown type"),
+        ({"title": "x", "config": {"a": {"type": "any", "standard": 1}}}, "unknown keys"),
+    ],
+)
+def test_a_malformed_vocabulary_is_refused(text, complaint):
+    with pytest.raises(VocabularyError, match=complaint):
+        parse("gate", text, {"any": {}})
