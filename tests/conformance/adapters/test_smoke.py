@@ -18,7 +18,7 @@ from conformance.drive.smoke import STRAY, smoke
 from conformance.generators.generate import COMPONENTS
 from model.components import COMPONENTS as MODELS
 
-ADAPTERS = Path(__file__).parent.parent / "adapters"
+ADAPTERS = Path(__file__).parents[2] / "adapters"
 STORE = {"store": MODELS["store"]}
 
 

@@ -183,7 +183,7 @@ def test_explain_says_where_a_rule_stands(capsys):
     assert "SingleCheckpointBarrierHandler.cancelSubsumedCheckpoint" in said
     assert "on_barrier" in said[said.index("\n  model\n") :]
     assert "spec/Alignment.tla:" in said
-    assert "tests/conformance/test_command.py" in said
+    assert "tests/conformance/commands/test_command.py" in said
 
 
 def test_saved_files_can_be_read_by_others(diverged):
