@@ -1,30 +1,32 @@
 """The closed models that are explored, toured and mutated."""
 
-from model.checker.closed_model import World
-from model.coordinator.environment.plain import coordinator_world
+from model.checker.closed_model import ClosedModel
+from model.coordinator.environment.plain import closed_coordinator
 from model.coordinator.profiles import COORDINATOR_PROFILES
-from model.gate.environment.aligned import gate_world, network_world
+from model.gate.environment.aligned import closed_gate, closed_network
 from model.gate.profiles import NEWEST, PROFILES
-from model.store.environment import store_world
+from model.store.environment import closed_store
 
 
-def small_worlds() -> tuple[World, ...]:
+def closed_models() -> tuple[ClosedModel, ...]:
     """The closed models that are explored, toured and mutated: every rule of a component fires in one."""
-    from model.coordinator.environment.subjects import coordinator_worlds  # they are made of World
-    from model.gate.environment.modes import mode_worlds
-    from model.offsets.environment import offsets_worlds
-    from model.sink.environment import sink_worlds
-    from model.source.environment import source_worlds
-    from model.subtask.environment import subtask_worlds
+    from model.coordinator.environment.subjects import (
+        closed_coordinator_models,  # they are made of ClosedModel
+    )
+    from model.gate.environment.modes import closed_mode_models
+    from model.offsets.environment import closed_offsets_models
+    from model.sink.environment import closed_sink_models
+    from model.source.environment import closed_source_models
+    from model.subtask.environment import closed_subtask_models
 
     gates = tuple(
-        gate_world(channels, ids, counts_as_aligned=counts_as_aligned, polled=polled)
+        closed_gate(channels, ids, counts_as_aligned=counts_as_aligned, polled=polled)
         for channels, ids in ((1, 3), (2, 3), (3, 3))
         for counts_as_aligned in (True, False)
         for polled in (True, False)
     )
     older = tuple(
-        gate_world(channels, ids, counts_as_aligned=False, polled=False, profile=profile)
+        closed_gate(channels, ids, counts_as_aligned=False, polled=False, profile=profile)
         for profile in PROFILES.values()
         if profile is not NEWEST
         for channels, ids in ((1, 3), (2, 3), (3, 2))
@@ -32,18 +34,18 @@ def small_worlds() -> tuple[World, ...]:
     return (
         *gates,
         *older,
-        gate_world(2, 3, counts_as_aligned=True, polled=False, injects=True),
-        gate_world(3, 2, counts_as_aligned=True, polled=True, injects=True),
-        network_world(2, 2, 2),
-        *mode_worlds(),
-        *subtask_worlds(),
-        coordinator_world(2, 3, max_concurrent=2, retain=1),
-        coordinator_world(2, 2, max_concurrent=1, retain=2),
-        *coordinator_worlds(),
-        store_world(1, 4),
-        store_world(2, 4),
-        *(store_world(2, 3, COORDINATOR_PROFILES[name]) for name in ("1.11", "1.14")),
-        *sink_worlds(),
-        *offsets_worlds(),
-        *source_worlds(),
+        closed_gate(2, 3, counts_as_aligned=True, polled=False, injects=True),
+        closed_gate(3, 2, counts_as_aligned=True, polled=True, injects=True),
+        closed_network(2, 2, 2),
+        *closed_mode_models(),
+        *closed_subtask_models(),
+        closed_coordinator(2, 3, max_concurrent=2, retain=1),
+        closed_coordinator(2, 2, max_concurrent=1, retain=2),
+        *closed_coordinator_models(),
+        closed_store(1, 4),
+        closed_store(2, 4),
+        *(closed_store(2, 3, COORDINATOR_PROFILES[name]) for name in ("1.11", "1.14")),
+        *closed_sink_models(),
+        *closed_offsets_models(),
+        *closed_source_models(),
     )

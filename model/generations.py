@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from model.checker.closed_model import World
+from model.checker.closed_model import ClosedModel
 from model.checker.equivalence import Difference, Outcome, Pair, Verdict, alike, told_apart
 from model.checker.prove import Case, assume_invariants
 from model.checker.symbolic import bool_term
 from model.events import Effects, Event, Fail
 from model.gate.aligned import Gate
-from model.gate.environment.aligned import gate_world
-from model.gate.environment.tracking import tracker_world
+from model.gate.environment.aligned import closed_gate
+from model.gate.environment.tracking import closed_tracker
 from model.gate.events import Abort, Barrier, EndOfPartition, Injection, Trigger
 from model.gate.profiles import PROFILES, Profile
 from model.gate.proofs.aligned import gate_cases
@@ -116,10 +116,10 @@ def contrasts() -> Iterator[Contrast]:
 
 
 def _apart(
-    left: Profile, right: Profile, outcome: Outcome, world: Callable[[Profile, int], World]
+    left: Profile, right: Profile, outcome: Outcome, closed_model: Callable[[Profile, int], ClosedModel]
 ) -> Difference | None:
     for channels in CHANNELS:
-        found = told_apart(world(left, channels), world(right, channels), outcome, _anything)
+        found = told_apart(closed_model(left, channels), closed_model(right, channels), outcome, _anything)
         if found is not None:
             return found
     return None
@@ -129,9 +129,9 @@ def _anything(state: object, event: Event) -> bool:
     return True
 
 
-def _gate(profile: Profile, channels: int) -> World:
-    return gate_world(channels, 2, counts_as_aligned=profile.ends_count, polled=False, profile=profile)
+def _gate(profile: Profile, channels: int) -> ClosedModel:
+    return closed_gate(channels, 2, counts_as_aligned=profile.ends_count, polled=False, profile=profile)
 
 
-def _tracker(profile: Profile, channels: int) -> World:
-    return tracker_world(channels, 2, counts_as_aligned=profile.ends_count, profile=profile)
+def _tracker(profile: Profile, channels: int) -> ClosedModel:
+    return closed_tracker(channels, 2, counts_as_aligned=profile.ends_count, profile=profile)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from model.channel.events import RestoreChannel, SendBarrier
-from model.checker.closed_model import World
+from model.checker.closed_model import ClosedModel
 from model.coordinator.events import TaskStatus
 from model.coordinator.wire.script import (
     coordinator_config,
@@ -62,31 +62,33 @@ class Script(NamedTuple):
     events: tuple[WireObject, ...]
 
 
-def script(world: World, run: Iterable[Event]) -> Script:
+def script(closed: ClosedModel, run: Iterable[Event]) -> Script:
     """The run in the words of the wire."""
-    component = component_on_wire(world.component)
-    opening, config = _opening(world)
-    tasks = len(world.state.plan.sources) if component == "coordinator" else 1
+    component = component_on_wire(closed.component)
+    opening, config = _opening(closed)
+    tasks = len(closed.state.plan.sources) if component == "coordinator" else 1
     events = tuple(wire_event(component, event, f"state-{place}", tasks) for place, event in enumerate(run))
     return Script(component, config, opening, events)
 
 
-def _opening(world: World) -> tuple[tuple[WireObject, ...], WireObject]:
-    state = world.state
-    if world.component in ("gate", "network"):
-        gate = state if world.component == "gate" else state.gate
-        level = "handler" if world.component == "gate" else "polled"
+def _opening(closed: ClosedModel) -> tuple[tuple[WireObject, ...], WireObject]:
+    state = closed.state
+    if closed.component in ("gate", "network"):
+        gate = state if closed.component == "gate" else state.gate
+        level = "handler" if closed.component == "gate" else "polled"
         return (), {
             "channels": len(gate.blocked),
             "level": level,
             "checkpoints_after_tasks_finish": gate.counts_as_aligned,
             "profile": gate.profile.name,
         }
-    if world.component in ("unaligned", "passage"):
-        return (), unaligned_config(state if world.component == "unaligned" else state.gate, world.component)
-    if world.component == "threads":
+    if closed.component in ("unaligned", "passage"):
+        return (), unaligned_config(
+            state if closed.component == "unaligned" else state.gate, closed.component
+        )
+    if closed.component == "threads":
         return (), unaligned_config(state.gate, "unaligned")
-    if world.component == "buffer":
+    if closed.component == "buffer":
         barriers = tuple(
             {"kind": "barrier", "channel": channel, "checkpoint": state.gate.current}
             for channel, blocked in enumerate(state.gate.blocked)
@@ -99,7 +101,7 @@ def _opening(world: World) -> tuple[tuple[WireObject, ...], WireObject]:
             "profile": state.gate.profile.name,
             "alignment_limit_bytes": state.limit,
         }
-    if world.component == "tracker":
+    if closed.component == "tracker":
         return (), {
             "channels": len(state.closed),
             "mode": "at-least-once",
@@ -107,17 +109,17 @@ def _opening(world: World) -> tuple[tuple[WireObject, ...], WireObject]:
             "checkpoints_after_tasks_finish": state.counts_as_aligned,
             "profile": state.profile.name,
         }
-    if world.component == "channel":
+    if closed.component == "channel":
         return (), {"profile": state.profile.name}
-    if world.component == "subtask":
+    if closed.component == "subtask":
         return (), {"profile": state.profile.name, "max_concurrent": state.remembered_at_most}
-    if world.component == "store":
+    if closed.component == "store":
         return (), {"retain": state.retain, "profile": state.profile.name}
-    if world.component == "sink":
+    if closed.component == "sink":
         return (), {"profile": state.profile.name}
-    if world.component == "source":
+    if closed.component == "source":
         return (), {"profile": state.profile.name, "external": EXTERNAL[state.external]}
-    if world.component == "offsets":
+    if closed.component == "offsets":
         return (), {"remembered": state.remembered_at_most}
     return coordinator_opening(state), coordinator_config(state)
 

@@ -174,15 +174,17 @@ def _walked(adapter: Adapter, cases: int, pinned: Mapping[str, object], *, lengt
 
 def _exploration(*, channels: int, ids: int) -> Run:
     from model.checker.explore import explore
-    from model.gate.environment.aligned import gate_world
+    from model.gate.environment.aligned import closed_gate
     from model.properties import of_component
 
-    world = gate_world(channels, ids, counts_as_aligned=True, polled=False)
+    closed = closed_gate(channels, ids, counts_as_aligned=True, polled=False)
     begun, own = time.perf_counter(), time.process_time()
-    graph = explore(world, of_component("gate"), keep_transitions=False)
+    graph = explore(closed, of_component("gate"), keep_transitions=False)
     seconds, own = time.perf_counter() - begun, time.process_time() - own
     if graph.violation is not None:
-        raise MeasurementError(f"{world.name}: {graph.violation.rules} do not hold; run `barrierspec verify`")
+        raise MeasurementError(
+            f"{closed.name}: {graph.violation.rules} do not hold; run `barrierspec verify`"
+        )
     return Run(graph.transition_count, seconds, own)
 
 

@@ -18,7 +18,7 @@ from model.checker.relation import relations_of
 from model.checker.symbolic import SymbolicBool, SymbolicInt
 from model.coordinator.proofs import coordinator as coordinator_proofs
 from model.events import Event
-from model.gate.environment.unrestricted import free_worlds
+from model.gate.environment.unrestricted import closed_free_models
 from model.gate.profiles import PROFILES
 from model.gate.proofs.directed import aimed_cases
 from model.offsets import proofs as offsets_proofs
@@ -70,7 +70,7 @@ def directed_cases(graphs: Sequence[Graph], cases: Iterable[Case], *, proves: bo
                 for path in relations[number].enabled(state, transition.event, list(left[number])):
                     left[number].discard(path)
                     run = (*ways[transition.source], transition.event)
-                    scripts.append(script(graph.world, run))
+                    scripts.append(script(graph.closed, run))
     total, missing = sum(len(relation) for relation in relations), sum(len(paths) for paths in left)
     excluded = 0
     if proves and missing:
@@ -83,7 +83,7 @@ def directed_at(mode: str, profile: str, channels: int = 3) -> Directed:
 
     `channels`: at most so many; but for exactly-once two are all there are.
     """
-    graphs = [explore(world) for world in free_worlds(mode, PROFILES[profile], channels)]
+    graphs = [explore(closed) for closed in closed_free_models(mode, PROFILES[profile], channels)]
     return directed_cases(graphs, aimed_cases(mode, PROFILES[profile], channels))
 
 
@@ -183,8 +183,8 @@ def _form(value: Any) -> Any:  # noqa: ANN401 - any part of a record
 
 def graphs_of(component: str) -> Iterator[Graph]:
     """The state graphs of the closed models of a component, all its modes and levels, with transitions."""
-    from model.closed_models import small_worlds
+    from model.closed_models import closed_models
 
-    for world in small_worlds():
-        if component_on_wire(world.component) == component and world.toured:
-            yield explore(world)
+    for closed in closed_models():
+        if component_on_wire(closed.component) == component and closed.toured:
+            yield explore(closed)

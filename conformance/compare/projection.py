@@ -1,7 +1,8 @@
 """The declared projections: which TLA+ value is which record of the model.
 
 One entry for each closed model that stands in both languages: how the constants of its configuration
-make the Python world, and how a TLA+ state reads as a node of that world with the words of its last step.
+make the Python closed model, and how a TLA+ state reads as a node of that closed model with the words of
+its last step.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -14,16 +15,16 @@ from conformance.compare import (
     projection_parts,
     projection_source,
 )
-from model.checker.closed_model import World
+from model.checker.closed_model import ClosedModel
 from model.checker.prove import Case
 from model.coordinator.profiles import CoordinatorProfile
 from model.events import Effect, Event
 from model.gate.aligned import Gate
 from model.gate.buffering import UNLIMITED
-from model.gate.environment.aligned import gate_world
-from model.gate.environment.buffering import OF_RECORDS, buffer_world
-from model.gate.environment.tracking import tracker_world
-from model.gate.environment.unaligned import PLAIN, RARE, Bounds, unaligned_world
+from model.gate.environment.aligned import closed_gate
+from model.gate.environment.buffering import OF_RECORDS, closed_buffer
+from model.gate.environment.tracking import closed_tracker
+from model.gate.environment.unaligned import PLAIN, RARE, Bounds, closed_unaligned
 from model.gate.events import Barrier, Cancel, EndOfPartition, Record
 from model.gate.polled_gate import Item
 from model.gate.profiles import NEWEST, PROFILES, Profile
@@ -31,9 +32,9 @@ from model.gate.tracking import Tracked, Tracker
 from model.gate.unaligned import new_gate
 from model.gate.unaligned_events import Announce, Inject, OptionedBarrier, Options
 from model.gate.wire.unaligned import ALIGNMENTS
-from model.offsets.environment import offsets_world
+from model.offsets.environment import closed_offsets
 from model.offsets.offsets import Reader, Remembered
-from model.store.environment import store_world
+from model.store.environment import closed_store
 from model.store.events import Add
 from model.store.store import Entry, Store
 from model.store.wire import TYPES
@@ -54,11 +55,12 @@ class ProjectionError(ValueError):
 class Projection(NamedTuple):
     """One closed model in both languages."""
 
-    world: World
+    closed_model: ClosedModel
     node: Callable[[State], Node]
     said: Callable[[Event, tuple[Effect, ...]], Said]
     cases: Callable[[], list[Case]] | None
-    """The symbolic cases that cover the world's steps; None where there are too many shapes for that, and
+    """The symbolic cases that cover the closed model's steps; None where there are too many shapes for
+    that, and
     only TLC and the explorer are compared."""
 
 
@@ -120,7 +122,7 @@ def _gate(constants: Mapping[str, int | bool], profile: Profile, *, injects: boo
 
     channels = int(constants["N"])
     counts_as_aligned = bool(constants["AfterFinish"])
-    world = gate_world(
+    closed_model = closed_gate(
         channels,
         int(constants["M"]),
         counts_as_aligned=counts_as_aligned,
@@ -137,7 +139,7 @@ def _gate(constants: Mapping[str, int | bool], profile: Profile, *, injects: boo
             state["out"],
         )
 
-    return Projection(world, node, _plain_words, lambda: list(gate_cases(channels, profile)))
+    return Projection(closed_model, node, _plain_words, lambda: list(gate_cases(channels, profile)))
 
 
 def _unaligned(constants: Mapping[str, int | bool]) -> Projection:
@@ -192,7 +194,7 @@ def _unaligned(constants: Mapping[str, int | bool]) -> Projection:
     def cases() -> list[Case]:
         return list(unaligned_cases(channels, alternating=alternating, counts_as_aligned=counts_as_aligned))
 
-    return Projection(unaligned_world(bounds), node, said, cases)
+    return Projection(closed_unaligned(bounds), node, said, cases)
 
 
 _ALIGNMENT_NAMES = {code: name for name, code in ALIGNMENTS.items()}
@@ -203,7 +205,7 @@ def _tracker(constants: Mapping[str, int | bool], profile: Profile) -> Projectio
 
     channels, bound = int(constants["N"]), int(constants["Bound"])
     counts_as_aligned = bool(constants["AfterFinish"])
-    world = tracker_world(
+    closed_model = closed_tracker(
         channels,
         int(constants["M"]),
         counts_as_aligned=counts_as_aligned,
@@ -238,7 +240,7 @@ def _tracker(constants: Mapping[str, int | bool], profile: Profile) -> Projectio
             )
         ]
 
-    return Projection(world, node, _plain_words, cases)
+    return Projection(closed_model, node, _plain_words, cases)
 
 
 def _gate_of(gate: Any, channels: int, counts_as_aligned: bool, profile: Profile) -> Gate:  # noqa: ANN401
@@ -257,12 +259,12 @@ def _gate_of(gate: Any, channels: int, counts_as_aligned: bool, profile: Profile
 
 def _storing(constants: Mapping[str, int | bool], profile: Profile) -> Projection:
     channels, limit = int(constants["N"]), int(constants["Limit"]) or UNLIMITED
-    world = buffer_world(channels, int(constants["M"]), int(constants["Room"]), limit)
-    assert world.state.gate.profile is profile
+    closed_model = closed_buffer(channels, int(constants["M"]), int(constants["Room"]), limit)
+    assert closed_model.state.gate.profile is profile
 
     def node(state: State) -> Node:
         gate = state["buffer"]["gate"]
-        there = world.state._replace(
+        there = closed_model.state._replace(
             gate=_gate_of(gate, channels, bool(constants["AfterFinish"]), profile),
             stored=tuple(_ITEMS[item[0]](*item[1:]) for item in state["buffer"]["stored"]),
         )
@@ -274,7 +276,7 @@ def _storing(constants: Mapping[str, int | bool], profile: Profile) -> Projectio
             for words in _plain_words(event, effects)
         )
 
-    return Projection(world, node, said, None)
+    return Projection(closed_model, node, said, None)
 
 
 _ITEMS: Mapping[str, Callable[..., Item]] = {
@@ -286,42 +288,42 @@ _ITEMS: Mapping[str, Callable[..., Item]] = {
 
 
 def _channel(constants: Mapping[str, int | bool]) -> Projection:
-    world = projection_channel.channel_world_of(constants)
+    closed_model = projection_channel.closed_channel_of(constants)
 
     def node(state: State) -> Node:
-        profile = world.state.channel.profile
+        profile = closed_model.state.channel.profile
         return projection_channel.exchange_of(state, profile), (state["failed"],), state["out"]
 
-    return Projection(world, node, projection_channel.said, None)
+    return Projection(closed_model, node, projection_channel.said, None)
 
 
 def _deciding(constants: Mapping[str, int | bool], profile: Profile) -> Projection:
-    world = projection_parts.deciding_world(
+    closed_model = projection_parts.closed_deciding(
         int(constants["N"]), int(constants["M"]), alternating=bool(constants["Alternating"]), profile=profile
     )
 
     def node(state: State) -> Node:
-        gate = projection_parts.deciding_gate_of(world.state, state["gate"])
+        gate = projection_parts.deciding_gate_of(closed_model.state, state["gate"])
         last = tuple(state["last"][channel] for channel in range(int(constants["N"])))
         return gate, last, projection_parts.deciding_words_of(state["out"])
 
-    return Projection(world, node, projection_parts.deciding_said, None)
+    return Projection(closed_model, node, projection_parts.deciding_said, None)
 
 
 def _files(configuration: projection_coordinator.Configuration) -> Projection:
     numbers = configuration.numbers
-    world = projection_parts.files_world(
+    closed_model = projection_parts.closed_files(
         configuration.sets["Files"], int(numbers["M"]), int(numbers["Retain"])
     )
 
     def node(state: State) -> Node:
         return (
-            projection_parts.files_of(world.state, state),
+            projection_parts.files_of(closed_model.state, state),
             (),
             projection_parts.files_words_of(state["out"]),
         )
 
-    return Projection(world, node, projection_parts.files_said, None)
+    return Projection(closed_model, node, projection_parts.files_said, None)
 
 
 _STORE_WORDS = {"discard_checkpoint": "discard"}
@@ -331,13 +333,17 @@ def _coordinator(configuration: projection_coordinator.Configuration) -> Project
     retain = int(configuration.numbers["Retain"])
     from model.coordinator.proofs.reached import met_cases
 
-    world = projection_coordinator.relative_world(configuration.plan(), retain, configuration.scope())
+    closed_model = projection_coordinator.closed_relative(configuration.plan(), retain, configuration.scope())
 
     def node(state: State) -> Node:
-        return projection_coordinator.coordinator_of(world.state, state["coordinator"]), (), state["out"]
+        return (
+            projection_coordinator.coordinator_of(closed_model.state, state["coordinator"]),
+            (),
+            state["out"],
+        )
 
-    cases = (lambda: list(met_cases(world))) if configuration.is_small() else None
-    return Projection(world, node, projection_coordinator.said, cases)
+    cases = (lambda: list(met_cases(closed_model))) if configuration.is_small() else None
+    return Projection(closed_model, node, projection_coordinator.said, cases)
 
 
 def _failures(configuration: projection_coordinator.Configuration) -> Projection:
@@ -350,7 +356,7 @@ def _failures(configuration: projection_coordinator.Configuration) -> Projection
         "FINALIZE_CHECKPOINT_FAILURE",
         "CHECKPOINT_SUBSUMED",
     )
-    world = projection_coordinator.failures_world(
+    closed_model = projection_coordinator.closed_failures(
         configuration.profile, configuration.tolerable, ids, reasons
     )
 
@@ -358,19 +364,19 @@ def _failures(configuration: projection_coordinator.Configuration) -> Projection
         succeeded = tuple(int(checkpoint in state["succeeded"]) for checkpoint in range(1, ids + 1))
         return projection_coordinator.failures_of(state["failures"]), succeeded, state["out"]
 
-    return Projection(world, node, projection_coordinator.said, None)
+    return Projection(closed_model, node, projection_coordinator.said, None)
 
 
 def _dataflow(configuration: projection_coordinator.Configuration) -> Projection:
-    world = projection_dataflow.dataflow_world_of(configuration)
+    closed_model = projection_dataflow.closed_dataflow_of(configuration)
 
     def node(state: State) -> Node:
-        return projection_dataflow.dataflow_of(world.state, state), (state["declined"],), ()
+        return projection_dataflow.dataflow_of(closed_model.state, state), (state["declined"],), ()
 
     def said(event: Event, effects: tuple[Effect, ...]) -> Said:
         return ()
 
-    return Projection(world, node, said, None)
+    return Projection(closed_model, node, said, None)
 
 
 def _store(constants: Mapping[str, int | bool], profile: CoordinatorProfile) -> Projection:
@@ -393,16 +399,16 @@ def _store(constants: Mapping[str, int | bool], profile: CoordinatorProfile) -> 
             case for entries in range(max(retain, 2) + 1) for case in store_cases(retain, entries, profile)
         ]
 
-    return Projection(store_world(retain, ids, profile), node, said, cases)
+    return Projection(closed_store(retain, ids, profile), node, said, cases)
 
 
 def _source(constants: Mapping[str, int | bool]) -> Projection:
-    world = projection_source.source_world_of(constants)
+    closed_model = projection_source.closed_source_of(constants)
 
     def node(state: State) -> Node:
-        return projection_source.source_of(state, world.state), (), state["out"]
+        return projection_source.source_of(state, closed_model.state), (), state["out"]
 
-    return Projection(world, node, projection_source.said, None)
+    return Projection(closed_model, node, projection_source.said, None)
 
 
 def _offsets(constants: Mapping[str, int | bool]) -> Projection:
@@ -422,8 +428,8 @@ def _offsets(constants: Mapping[str, int | bool]) -> Projection:
         fields = words[0][1:2] if kind == "notify_abort" else words[0][1:]
         return ((kind, *fields), *words[1:])
 
-    world = offsets_world(bound, int(constants["M"]), int(constants["Offsets"]))
-    return Projection(world, node, said, lambda: list(offsets_cases(bound)))
+    closed_model = closed_offsets(bound, int(constants["M"]), int(constants["Offsets"]))
+    return Projection(closed_model, node, said, lambda: list(offsets_cases(bound)))
 
 
 _OFFSETS_WORDS = {

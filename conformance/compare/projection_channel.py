@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from model.channel.channel import ARRIVED, AWAITED, CHANNEL_PROFILES, IDLE, Channel, ChannelProfile, Queue
-from model.channel.environment import exchange_world
+from model.channel.environment import closed_exchange
 from model.channel.events import Datum, GiveBarrier, Mark, Notice, SendBarrier
 from model.channel.exchange import DONE, GIVEN_UP, OPEN, Book, Exchange
-from model.checker.closed_model import World
+from model.checker.closed_model import ClosedModel
 from model.events import Effect, Event
 from model.gate.unaligned_events import ALIGNED, TIMED, UNALIGNED
 
@@ -17,11 +17,11 @@ _PHASES = {"idle": IDLE, "awaited": AWAITED, "arrived": ARRIVED}
 _RECEIVERS = {"open": OPEN, "done": DONE, "given up": GIVEN_UP}
 
 
-def channel_world_of(constants: Mapping[str, int | bool]) -> World:
+def closed_channel_of(constants: Mapping[str, int | bool]) -> ClosedModel:
     """The closed model that the constants of a configuration ask for."""
     wanted = tuple(bool(constants[name]) for name in ("Hears", "TimesOut", "Passes"))
     profiles = [profile for profile in CHANNEL_PROFILES.values() if profile[1:] == wanted]
-    return exchange_world(int(constants["R"]), int(constants["M"]), int(constants["F"]), profiles[0])
+    return closed_exchange(int(constants["R"]), int(constants["M"]), int(constants["F"]), profiles[0])
 
 
 def exchange_of(state: Mapping[str, Any], profile: ChannelProfile) -> Exchange:

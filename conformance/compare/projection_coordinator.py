@@ -1,7 +1,7 @@
 """The declared projections of the coordinator: CoordinatorModel.tla and FailuresModel.tla.
 
-What a configuration puts in the place of an operator makes the Python world: who is asked for what, who
-fails, which generation it is. The z3 relation is made for the shapes that a model meets
+What a configuration puts in the place of an operator makes the Python closed model: who is asked for what,
+who fails, which generation it is. The z3 relation is made for the shapes that a model meets
 (`model.coordinator.proofs.reached`), where that takes seconds: 174 shapes and 846 paths for one pending
 checkpoint at a time and requests of one rank. Two at a time are 518 shapes and 3,872 paths already, five
 times as long, and requests that are put in their order take minutes; there TLC and the explorer alone are
@@ -16,9 +16,9 @@ from model.coordinator.environment.relative import (
     CheckpointSucceeds,
     Request,
     Scope,
-    failures_world,
+    closed_failures,
+    closed_relative,
     handle_of,
-    relative_world,
 )
 from model.coordinator.events import (
     AFTER,
@@ -257,9 +257,9 @@ def _effect(effect: Effect) -> tuple[Any, ...]:
 
 __all__ = [
     "Configuration",
+    "closed_failures",
+    "closed_relative",
     "coordinator_of",
     "failures_of",
-    "failures_world",
-    "relative_world",
     "said",
 ]

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from conformance.compare.projection_coordinator import FAULTS, Configuration, coordinator_of
-from model.checker.closed_model import World
+from model.checker.closed_model import ClosedModel
 from model.coordinator.shared_state import new_shared_state
 from model.dataflow.dataflow import Content, Counts, Cut, Dataflow, Sent, Tasks, Wires, beginning
-from model.dataflow.environment import UNBOUNDED, Scope, dataflow_world
+from model.dataflow.environment import UNBOUNDED, Scope, closed_dataflow
 from model.dataflow.messages import ABORT, ACKNOWLEDGE, COMPLETE, DECLINE, TRIGGER, Message
 from model.events import NONE, Event, Step
 from model.gate.aligned import Gate, new_gate
@@ -43,12 +43,12 @@ _KINDS = {
 }
 
 
-def dataflow_world_of(configuration: Configuration) -> World:
+def closed_dataflow_of(configuration: Configuration) -> ClosedModel:
     """The closed model that a configuration of DataflowModel.tla asks for."""
     numbers, sets, replaced = configuration
     tasks = sets["Tasks"]
     listening = tuple(task in sets["Listening"] for task in tasks)
-    world = dataflow_world(
+    closed_model = closed_dataflow(
         Scope(
             records=int(numbers["MaxRecords"]),
             checkpoints=int(numbers["MaxCheckpoint"]),
@@ -69,11 +69,11 @@ def dataflow_world_of(configuration: Configuration) -> World:
     )
 
     def step(dataflow: Dataflow, event: Event) -> Step[Dataflow]:
-        taken = world.step(dataflow, event)
+        taken = closed_model.step(dataflow, event)
         coordinator = taken.state.coordinator._replace(shared=new_shared_state())
         return taken._replace(state=taken.state._replace(coordinator=coordinator))
 
-    return world._replace(step=step)
+    return closed_model._replace(step=step)
 
 
 def dataflow_of(there: Dataflow, state: Mapping[str, Any]) -> Dataflow:

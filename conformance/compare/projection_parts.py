@@ -3,11 +3,11 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from model.coordinator.environment.shared_state import CompleteCheckpoint, Files, UseFiles, files_world
+from model.coordinator.environment.shared_state import CompleteCheckpoint, Files, UseFiles, closed_files
 from model.coordinator.events import DiscardState
 from model.coordinator.shared_state import Registered
 from model.events import Effect, Event, Fail
-from model.gate.environment.unaligned import deciding_world
+from model.gate.environment.unaligned import closed_deciding
 from model.gate.events import Trigger
 from model.gate.unaligned import UnalignedGate
 from model.gate.unaligned_events import OptionedBarrier, TriggerUnaligned
@@ -107,12 +107,12 @@ def files_said(event: Event, effects: tuple[Effect, ...]) -> Said:
 
 
 __all__ = [
+    "closed_deciding",
+    "closed_files",
     "deciding_gate_of",
     "deciding_said",
     "deciding_words_of",
-    "deciding_world",
     "files_of",
     "files_said",
     "files_words_of",
-    "files_world",
 ]

@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from model.checker.closed_model import World
+from model.checker.closed_model import ClosedModel
 from model.events import Status
-from model.source.environment import source_world
+from model.source.environment import closed_source
 from model.source.source_task import FUNCTION, PLAIN, READER, SOURCE_PROFILES, Source
 
 
-def source_world_of(constants: Mapping[str, int | bool]) -> World:
+def closed_source_of(constants: Mapping[str, int | bool]) -> ClosedModel:
     """The closed model that the constants of a configuration ask for."""
     profile = SOURCE_PROFILES["1.15" if constants["Declines"] else "1.10"]
     external = READER if constants["Pairs"] else FUNCTION if constants["External"] else PLAIN
-    return source_world(int(constants["M"]), external, profile)
+    return closed_source(int(constants["M"]), external, profile)
 
 
 def source_of(state: Mapping[str, Any], start: Source) -> Source:

@@ -58,12 +58,12 @@ def triangle(model: Model, kept: Path | None = None) -> Agreement:
 
 def compare(name: str, dumped: StateGraph, projection: Projection) -> Agreement:
     """Compare a dumped graph with the two Python readings."""
-    explored = explore(projection.world)
+    explored = explore(projection.closed_model)
     numbers = _Numbers()
     edges = dict(_edges(explored, projection, numbers))
     nodes = {fingerprint: numbers.of(projection.node(state)) for fingerprint, state in dumped.nodes.items()}
     tlc = {(nodes[source], action, nodes[target]) for source, action, target in dumped.edges}
-    start: Node = (projection.world.state, projection.world.environment, ())
+    start: Node = (projection.closed_model.state, projection.closed_model.environment, ())
     difference = _two_as_one(dumped, nodes)
     if {nodes[fingerprint] for fingerprint in dumped.initial} != {numbers.of(start)}:
         difference = Difference(OUTSIDE, (), f"the initial states differ; the explorer starts in {start}")

@@ -30,7 +30,7 @@ def on_spark(
     found = SparkEngine(program, spark, folder, partitions=partitions).explore(progress, limit=limit)
     resumed = f", {found.resumed} levels were there" if found.resumed else ""
     return Explored(
-        model=chosen.world.name,
+        model=chosen.closed.name,
         engine=f"spark, {partitions} partitions{resumed}",
         states=found.states,
         labelled=found.states if reading.labelled else 0,

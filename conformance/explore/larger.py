@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from model.checker.bounds import Bounded, bounded_gate
-from model.checker.closed_model import World
+from model.checker.closed_model import ClosedModel
 from model.checker.compiled.columns import explore_columns
 from model.checker.compiled.moves import program_of
 from model.checker.explore import Violation, explore
@@ -23,7 +23,7 @@ UP_TO = 3
 class Larger(NamedTuple):
     """A closed model in two sizes."""
 
-    small: World
+    small: ClosedModel
     """With ids up to UP_TO."""
     large: Bounded
 
@@ -67,7 +67,7 @@ def _gate(
         profile=profile,
         injects=injects,
     )
-    return Larger(sized(UP_TO).world, sized(ids))
+    return Larger(sized(UP_TO).closed, sized(ids))
 
 
 def searched(one: Larger, properties: tuple[Property, ...]) -> Searched:

@@ -81,8 +81,8 @@ def followed(chosen: Chosen, reading: Reading) -> tuple["Program", float]:
 
     assert chosen.bounds is not None
     begun = perf_counter()
-    properties = of_component(chosen.world.component)
-    program = program_of(chosen.world, chosen.bounds, properties, all_words if reading.labelled else None)
+    properties = of_component(chosen.closed.component)
+    program = program_of(chosen.closed, chosen.bounds, properties, all_words if reading.labelled else None)
     if reading.every_id:
         program = for_every_id(program, chosen.ids)
     if reading.symmetric:
@@ -93,11 +93,11 @@ def followed(chosen: Chosen, reading: Reading) -> tuple["Program", float]:
 
 def in_python(chosen: Chosen, limit: int) -> Explored:
     """The explorer itself."""
-    properties = of_component(chosen.world.component)
+    properties = of_component(chosen.closed.component)
     begun = perf_counter()
-    graph = explore(chosen.world, properties, keep_transitions=False, limit=limit)
+    graph = explore(chosen.closed, properties, keep_transitions=False, limit=limit)
     return Explored(
-        model=chosen.world.name,
+        model=chosen.closed.name,
         engine="python",
         states=len(graph.nodes),
         transitions=graph.transition_count,
@@ -118,7 +118,7 @@ def compiled(
     program, seconds = followed(chosen, reading)
     found = Compiled(program, cores=cores).explore(limit=limit, expected=expected, progress=progress)
     return Explored(
-        model=chosen.world.name,
+        model=chosen.closed.name,
         engine=_compiled_on(cores),
         states=found.states,
         labelled=found.labelled,
@@ -139,12 +139,12 @@ def framed(chosen: Chosen, limit: int, *, cores: int, expected: int = 0, progres
     """A model without a kernel, whose moves are looked up in tables of what it has answered."""
     from model.checker.frames.search import Framed
 
-    properties = of_component(chosen.world.component)
-    found = Framed(chosen.world, properties, cores=cores).explore(
+    properties = of_component(chosen.closed.component)
+    found = Framed(chosen.closed, properties, cores=cores).explore(
         limit=limit, expected=expected, progress=progress
     )
     return Explored(
-        model=chosen.world.name,
+        model=chosen.closed.name,
         engine=_compiled_on(cores),
         states=found.states,
         transitions=found.transitions,

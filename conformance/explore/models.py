@@ -11,7 +11,7 @@ from model.checker.bounds import (
     channels_of_gate,
     tasks_of_coordinator,
 )
-from model.checker.closed_model import World
+from model.checker.closed_model import ClosedModel
 from model.dataflow import environment as dataflow_environment
 from model.gate.profiles import PROFILES
 
@@ -36,7 +36,7 @@ class Size(NamedTuple):
 class Chosen(NamedTuple):
     """A closed model, with the bounds that kernels need; None: it has no kernel, but portions."""
 
-    world: World
+    closed: ClosedModel
     bounds: Bounds | None
     symmetry: Symmetry | None = None
     """Which channels or tasks may change places, once that is proved."""
@@ -59,12 +59,12 @@ def _gate(size: Size) -> Chosen:
 def _coordinator(size: Size) -> Chosen:
     bounded = bounded_coordinator(size.tasks, size.ids, max_concurrent=size.at_once, retain=size.retain)
     if size.ids > KERNEL_IDS:
-        return Chosen(bounded.world, None)
+        return Chosen(bounded.closed, None)
     return Chosen(*bounded, tasks_of_coordinator(size.tasks))
 
 
 def _dataflow(scope: dataflow_environment.Scope) -> Callable[[Size], Chosen]:
-    return lambda _: Chosen(dataflow_environment.dataflow_world(scope), None)
+    return lambda _: Chosen(dataflow_environment.closed_dataflow(scope), None)
 
 
 MODELS: Mapping[str, Callable[[Size], Chosen]] = {

@@ -121,7 +121,7 @@ class SparkEngine:
         while shown is None and search.levels[-1].states:
             if search.states > limit:
                 raise TooManyStatesError(
-                    f"{self.program.world.name}: more than {limit} states; use smaller bounds"
+                    f"{self.program.closed.name}: more than {limit} states; use smaller bounds"
                 )
             begun = time.perf_counter()
             level, transitions, fired, broken = self._next(search)

@@ -30,19 +30,19 @@ def main(identity: str) -> dict[str, Any]:
 def drive_model(mutant: Mutant) -> dict[str, Any]:
     """Explore the closed models of the component; the shortest run to a broken property."""
     from model.checker.explore import explore
-    from model.closed_models import small_worlds
+    from model.closed_models import closed_models
     from model.components import COMPONENTS
     from model.properties import of_component
     from model.script import component_on_wire, script
 
-    for world in small_worlds():
-        if world.component == mutant.component:
-            graph = explore(world, of_component(world.component), keep_transitions=False)
+    for closed in closed_models():
+        if closed.component == mutant.component:
+            graph = explore(closed, of_component(closed.component), keep_transitions=False)
             if graph.violation is not None:
                 events = [event._asdict() for event in graph.violation.run]  # type: ignore[attr-defined]
-                on_wire = component_on_wire(world.component) in COMPONENTS
-                size = size_of(script(world, ()).config) if on_wire else ""
-                return {"rules": graph.violation.rules, "events": events, "where": world.name, "size": size}
+                on_wire = component_on_wire(closed.component) in COMPONENTS
+                size = size_of(script(closed, ()).config) if on_wire else ""
+                return {"rules": graph.violation.rules, "events": events, "where": closed.name, "size": size}
     return {"rules": [], "events": [], "where": "all closed models", "size": ""}
 
 
@@ -95,7 +95,7 @@ def toured(component: str, adapter: "Adapter") -> "Divergence | None":
     for graph in graphs_of(component):
         edges = [(edge.source, edge.event, edge.target) for edge in graph.transitions]
         for way in tours(0, edges):
-            one = script(graph.world, way)
+            one = script(graph.closed, way)
             oracle = Oracle(one.component, one.config)
             divergence = replay(oracle, adapter, (*one.opening, *one.events)).divergence
             if divergence is not None:

@@ -30,11 +30,11 @@ class Explored(NamedTuple):
 def run(context: Context) -> PartResult:
     """Explore every small closed model, the composition, and the larger gates."""
     from conformance.explore.larger import larger_models
-    from model.closed_models import small_worlds
+    from model.closed_models import closed_models
     from model.dataflow.environment import SCOPES, SHORT
 
     composed = 1 if context.quick else len(SCOPES if context.thorough else SHORT)
-    places = [*range(-composed, 0), *range(len(small_worlds()))]  # the long ones first
+    places = [*range(-composed, 0), *range(len(closed_models()))]  # the long ones first
     context.say("exploring the closed models with every property")
     kernels = range(len(larger_models()))
     with ProcessPoolExecutor(context.processes, initializer=gc.disable) as pool:  # records hold no cycles
@@ -65,15 +65,15 @@ def run(context: Context) -> PartResult:
 def exhaust(place: int) -> Explored:
     """One closed model by its number; the negative ones are scopes of the composed dataflow, from -1 down."""
     from model.checker.explore import explore
-    from model.closed_models import small_worlds
-    from model.dataflow.environment import SCOPES, dataflow_world
+    from model.closed_models import closed_models
+    from model.dataflow.environment import SCOPES, closed_dataflow
     from model.properties import of_component
 
-    world = dataflow_world(SCOPES[-place - 1]) if place < 0 else small_worlds()[place]
-    properties = of_component(world.component)
-    graph = explore(world, properties, keep_transitions=False)
+    closed = closed_dataflow(SCOPES[-place - 1]) if place < 0 else closed_models()[place]
+    properties = of_component(closed.component)
+    graph = explore(closed, properties, keep_transitions=False)
     return Explored(
-        world.name,
+        closed.name,
         len(graph.nodes),
         graph.transition_count,
         frozenset(known.rule for known in properties),
@@ -87,11 +87,11 @@ def exhaust_larger(place: int) -> Explored:
     from model.properties import of_component
 
     one = larger_models()[place]
-    world = one.large.world
-    properties = of_component(world.component)
+    closed = one.large.closed
+    properties = of_component(closed.component)
     found = searched(one, properties)
     return Explored(
-        world.name,
+        closed.name,
         found.states,
         found.transitions,
         frozenset(known.rule for known in properties),

@@ -132,7 +132,7 @@ def _tour(component: str, numbers: Counter[str], *, thorough: bool) -> Played:
 def _tours_of(graph: Graph) -> Iterator[Script]:
     edges = [(edge.source, edge.event, edge.target) for edge in graph.transitions]
     for way in tours(0, edges):
-        yield script(graph.world, way)
+        yield script(graph.closed, way)
 
 
 def _walk(component: str, context: Context, played: Played, numbers: Counter[str]) -> None:

@@ -140,15 +140,15 @@ def _findings(refutations: list[Refutation]) -> Iterator[Finding]:
 def _shortest_run(rule: str) -> list[str]:
     """The events from the start of a closed model to the first step that breaks the rule."""
     from model.checker.explore import explore
-    from model.closed_models import small_worlds
+    from model.closed_models import closed_models
     from model.properties import PROPERTIES
 
     stated = tuple(known for known in PROPERTIES if known.rule == rule)
-    for world in small_worlds():
-        if any(known.component == world.component for known in stated):
-            here = tuple(known for known in stated if known.component == world.component)
-            violation = explore(world, here, keep_transitions=False).violation
+    for closed_model in closed_models():
+        if any(known.component == closed_model.component for known in stated):
+            here = tuple(known for known in stated if known.component == closed_model.component)
+            violation = explore(closed_model, here, keep_transitions=False).violation
             if violation is not None:
                 steps = [f"    {number} {event}" for number, event in enumerate(violation.run, start=1)]
-                return [f"  as a run of the {world.name}:", *steps]
+                return [f"  as a run of the {closed_model.name}:", *steps]
     return ["  no run of a closed model shows it: the invariants are too weak, or the bounds too small"]

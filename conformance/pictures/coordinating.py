@@ -4,7 +4,7 @@ They are closed models, each about one subject, with what the subject does not n
 """
 
 from conformance.pictures.graph import Closed
-from model.coordinator.environment.subjects import Scope, answers, subject_world
+from model.coordinator.environment.subjects import Scope, answers, closed_subject
 from model.coordinator.events import (
     AcknowledgeMessage,
     DeclineMessage,
@@ -113,7 +113,7 @@ PARTS_OF_COORDINATOR = (
         "1 is pending at first; S is a savepoint that waits, C a checkpoint. With unaligned checkpoints "
         "savepoints wait too, but go before checkpoints; each acknowledgement completes what is pending and"
         " lets the head of the queue start.",
-        subject_world(
+        closed_subject(
             "requests",
             _ONE_SOURCE._replace(unaligned=True),
             Scope(ids=3, types=(CHECKPOINT, SAVEPOINT)),
@@ -128,7 +128,7 @@ PARTS_OF_COORDINATOR = (
         "The scheduler: a request every 2 ms, the first after 1, and a pause of 2 behind a completion",
         "A checkpoint expires after 3 ms. A request that is due while another checkpoint is pending waits; "
         "one within the pause is moved to its end.",
-        subject_world(
+        closed_subject(
             "the scheduler",
             _ONE_SOURCE._replace(
                 interval=2, initial_delay=1, min_pause=2, timeout=3, profile=COORDINATOR_PROFILES["1.20"]
@@ -145,7 +145,7 @@ PARTS_OF_COORDINATOR = (
         "An operator coordinator and a hook come before the source",
         "The coordinator is asked first, the hook when it is done, the source when both are. The source may"
         " acknowledge before its trigger; whoever is last completes the checkpoint.",
-        subject_world(
+        closed_subject(
             "masters",
             _ONE_SOURCE._replace(coordinators=1, hooks=1),
             Scope(ids=1, more=answers),
@@ -161,7 +161,7 @@ PARTS_OF_COORDINATOR = (
         "'with f' brings the file, and what is kept as '1f' uses it. 'f since 1, by 2' is the checkpoint "
         "that brought it and the newest that uses it. It goes when a checkpoint newer than that is all that"
         " is kept.",
-        subject_world("shared files", _ONE_SOURCE, Scope(ids=2, files=((), (1,)))),
+        closed_subject("shared files", _ONE_SOURCE, Scope(ids=2, files=((), (1,)))),
         (),
         _show_shared,
         _say,

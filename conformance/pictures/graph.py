@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import networkx as nx
 
 from conformance.adapters.protocol import Wire
-from model.checker.closed_model import World
+from model.checker.closed_model import ClosedModel
 from model.components import COMPONENTS, PARTS, WireError
 from model.events import Event
 
@@ -47,7 +47,7 @@ class Closed(NamedTuple):
     title: str
     reads: str
     """One sentence or a few: how to read it."""
-    world: World
+    closed_model: ClosedModel
     opening: Sequence[Event]
     show: Callable[[Any], tuple[str, ...]]
     """The lines inside a state."""
@@ -113,21 +113,21 @@ def walk(subject: Subject) -> Drawn:
 
 def walk_closed(closed: Closed) -> Drawn:
     """Every state of a closed model behind its opening. Raises TooLargeError."""
-    world = closed.world
-    start, environment = world.state, world.environment
+    closed_model = closed.closed_model
+    start, environment = closed_model.state, closed_model.environment
     for event in closed.opening:
-        start = world.step(start, event).state
+        start = closed_model.step(start, event).state
     numbers = {(start, environment): 0}
     arrows: dict[tuple[int, int], list[str]] = {}
     queue = deque(numbers)
     while queue:
         state, environment = queue.popleft()
         source = numbers[state, environment]
-        for action, event in world.offers(state):
-            allowed = world.allows(environment, event) if closed.may(action, event) else None
+        for action, event in closed_model.offers(state):
+            allowed = closed_model.allows(environment, event) if closed.may(action, event) else None
             if allowed is None:
                 continue
-            node = (world.step(state, event).state, allowed)
+            node = (closed_model.step(state, event).state, allowed)
             if node not in numbers:
                 if len(numbers) == MOST:
                     raise TooLargeError(f"{closed.name}: more than {MOST} states; give it smaller bounds")

@@ -7,12 +7,12 @@ from typing import Any
 
 from conformance.pictures.graph import Closed
 from model.channel.channel import Queue
-from model.channel.environment import exchange_world
+from model.channel.environment import closed_exchange
 from model.channel.events import Datum, Emit, SendBarrier, Transfer
 from model.channel.exchange import Exchange
-from model.checker.closed_model import World
+from model.checker.closed_model import ClosedModel
 from model.dataflow.dataflow import Channel, Dataflow, Wires
-from model.dataflow.environment import Scope, dataflow_world
+from model.dataflow.environment import Scope, closed_dataflow
 from model.events import Event
 from model.gate.events import Record
 from model.gate.unaligned_events import UNALIGNED
@@ -98,13 +98,13 @@ def _say_dataflow(action: str, event: Any) -> str:  # noqa: ANN401 - one of the 
     return f"{words[action]} {place}".strip()
 
 
-def _dataflow(sources: int, records: int, failures: int) -> World:
+def _dataflow(sources: int, records: int, failures: int) -> ClosedModel:
     """One checkpoint; answers arrive at once, and the sink alone is told of the end."""
     tasks = sources + 2
     nobody = (False,) * tasks
     wires = Wires(nobody, (*nobody[1:], True), nobody)
     bounds = Scope(records, 1, 1, failures, 0, sources=sources, loses=False, wires=wires)
-    return dataflow_world(bounds)
+    return closed_dataflow(bounds)
 
 
 JOINED = (
@@ -114,7 +114,7 @@ JOINED = (
         "'[r2] [r1]' is what waits at the sender and at the receiver, oldest first; the barrier B goes "
         "before both. 'out' is what it overtook at the sender, 'in' at the receiver: both are stored with "
         "the checkpoint.",
-        exchange_world(2, 1, 0),
+        closed_exchange(2, 1, 0),
         (Emit(1), Emit(2), Transfer()),
         _show_exchange,
         _say_exchange,

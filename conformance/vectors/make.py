@@ -64,7 +64,7 @@ def _runs(component: str, seed: int, walks: int, *, whole: bool, paths: bool) ->
     for graph in graphs:
         if whole or len(graph.transitions) <= SMALL:
             for way in tours(0, [(edge.source, edge.event, edge.target) for edge in graph.transitions]):
-                one = script(graph.world, way)
+                one = script(graph.closed, way)
                 yield Run("tour", one.config, (*one.opening, *one.events))
     yield from _random(component, seed, walks)
 

@@ -22,7 +22,7 @@ from model.channel.events import (
     Transfer,
 )
 from model.channel.exchange import OPEN, Exchange, Recover
-from model.checker.closed_model import Environment, World
+from model.checker.closed_model import ClosedModel, Environment
 from model.events import NONE, Event
 from model.gate.unaligned_events import ALIGNED, TIMED, UNALIGNED
 from model.steps import step_of
@@ -30,7 +30,7 @@ from model.steps import step_of
 ALIGNMENTS = (ALIGNED, UNALIGNED, TIMED)
 
 
-def channel_world(ids: int, room: int, profile: ChannelProfile = NEWEST_CHANNEL) -> World:
+def closed_channel(ids: int, room: int, profile: ChannelProfile = NEWEST_CHANNEL) -> ClosedModel:
     """At most `room` items at either end; barriers in any order, calls whenever they make sense."""
 
     def offers(state: Channel) -> Iterator[tuple[str, Event]]:
@@ -55,7 +55,7 @@ def channel_world(ids: int, room: int, profile: ChannelProfile = NEWEST_CHANNEL)
     def allows(environment: Environment, event: Event) -> Environment:
         return environment
 
-    return World(
+    return ClosedModel(
         f"channel, ids to {ids}, {room} items at either end, {profile.name}",
         "channel",
         channel.new_channel(profile),
@@ -66,7 +66,9 @@ def channel_world(ids: int, room: int, profile: ChannelProfile = NEWEST_CHANNEL)
     )
 
 
-def exchange_world(records: int, ids: int, failures: int, profile: ChannelProfile = NEWEST_CHANNEL) -> World:
+def closed_exchange(
+    records: int, ids: int, failures: int, profile: ChannelProfile = NEWEST_CHANNEL
+) -> ClosedModel:
     """So many records and checkpoints; the job fails at most so often."""
 
     def offers(state: Exchange) -> Iterator[tuple[str, Event]]:
@@ -93,7 +95,7 @@ def exchange_world(records: int, ids: int, failures: int, profile: ChannelProfil
             return failed
         return (failed[0] + 1,) if failed[0] < failures else None
 
-    return World(
+    return ClosedModel(
         f"exchange of {records} records, ids to {ids}, {failures} failures, {profile.name}",
         "exchange",
         exchange.new_exchange(ids, profile),
@@ -121,12 +123,12 @@ def may_transfer(state: Channel) -> bool:
     return state.restored == 0 and channel.may_leave(state)
 
 
-def channel_worlds() -> tuple[World, ...]:
+def closed_channel_models() -> tuple[ClosedModel, ...]:
     """Those that are explored, toured and mutated."""
     return (
-        channel_world(2, 1),
-        channel_world(1, 2)._replace(toured=False),  # many ways to the same few steps
-        *(channel_world(1, 1, profile) for profile in CHANNEL_PROFILES.values()),
-        exchange_world(3, 1, 1),
-        exchange_world(1, 2, 0),
+        closed_channel(2, 1),
+        closed_channel(1, 2)._replace(toured=False),  # many ways to the same few steps
+        *(closed_channel(1, 1, profile) for profile in CHANNEL_PROFILES.values()),
+        closed_exchange(3, 1, 1),
+        closed_exchange(1, 2, 0),
     )

@@ -7,9 +7,9 @@ names the field.
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from model.checker.closed_model import World
-from model.coordinator.environment.plain import coordinator_world
-from model.gate.environment.aligned import gate_world
+from model.checker.closed_model import ClosedModel
+from model.coordinator.environment.plain import closed_coordinator
+from model.gate.environment.aligned import closed_gate
 from model.gate.profiles import NEWEST, Profile
 from model.store.store import CHECKPOINT, SAVEPOINT
 
@@ -51,7 +51,7 @@ class Symmetry(NamedTuple):
 class Bounded(NamedTuple):
     """A closed model with the bounds of its ints."""
 
-    world: World
+    closed: ClosedModel
     bounds: Bounds
 
 
@@ -64,10 +64,10 @@ def bounded_gate(
     profile: Profile = NEWEST,
     injects: bool = False,
 ) -> Bounded:
-    """`model.gate.environment.aligned.gate_world`; no barrier is counted more often than there are
+    """`model.gate.environment.aligned.closed_gate`; no barrier is counted more often than there are
     channels.
     """
-    world = gate_world(
+    closed = closed_gate(
         channels,
         ids,
         counts_as_aligned=counts_as_aligned,
@@ -77,7 +77,7 @@ def bounded_gate(
     )
     id_or_none = (-1, ids)
     return Bounded(
-        world,
+        closed,
         Bounds(
             {
                 "current": id_or_none,
@@ -90,24 +90,24 @@ def bounded_gate(
 
 
 def channels_of_gate(channels: int) -> Symmetry:
-    """The channels of a gate that is closed by `gate_world`."""
+    """The channels of a gate that is closed by `closed_gate`."""
     return Symmetry(("blocked", "closed", "environment"), channels)
 
 
 def tasks_of_coordinator(tasks: int) -> Symmetry:
-    """The tasks of `coordinator_world` but for the source, which alone fails and starts again."""
+    """The tasks of `closed_coordinator` but for the source, which alone fails and starts again."""
     of_tasks = ("tasks_run", "tasks_finished", "tasks_reached", "awaited", "unheard")
     of_pending = ("tasks", "acknowledged", "states")
     return Symmetry(("sources", *of_tasks, *of_pending), tasks - 1, "task", first=1)
 
 
 def bounded_coordinator(tasks: int, ids: int, *, max_concurrent: int = 1, retain: int = 1) -> Bounded:
-    """`model.coordinator.environment.plain.coordinator_world`: time ends at 2, and a checkpoint expires 2
+    """`model.coordinator.environment.plain.closed_coordinator`: time ends at 2, and a checkpoint expires 2
     after its start.
     """
     id_or_none = (-1, ids)
     return Bounded(
-        coordinator_world(tasks, ids, max_concurrent=max_concurrent, retain=retain),
+        closed_coordinator(tasks, ids, max_concurrent=max_concurrent, retain=retain),
         Bounds(
             {
                 "now": (0, 2),

@@ -17,10 +17,10 @@ Offers = Callable[[Any], Offered]
 
 
 class Portions(NamedTuple):
-    """How a world comes apart, so that one can see how little each of its moves looks at."""
+    """How a closed model comes apart, so that one can see how little each of its moves looks at."""
 
     movers: tuple[Offers, ...]
-    """What the world offers, in its order, each by itself."""
+    """What the closed model offers, in its order, each by itself."""
     by_member: tuple[str, ...]
     """The names of collections that are never longer or shorter: each member is a part of its own."""
     growing: Mapping[str, Any] = {}
@@ -28,7 +28,7 @@ class Portions(NamedTuple):
     comes apart as all of them do; None: they do not come apart."""
 
 
-class World(NamedTuple):
+class ClosedModel(NamedTuple):
     """A component closed by an environment."""
 
     name: str
@@ -45,4 +45,4 @@ class World(NamedTuple):
     toured: bool = True
     """Its runs mean the same on the wire; not so where a bound is set lower than the protocol has it."""
     portions: Portions | None = None
-    """Of a world with too many shapes for a kernel: a composition, a large coordinator."""
+    """Of a closed model with too many shapes for a kernel: a composition, a large coordinator."""

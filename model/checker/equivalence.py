@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import z3
 
-from model.checker.closed_model import World
+from model.checker.closed_model import ClosedModel
 from model.checker.paths import Ground, paths, satisfiable, solver_with
 from model.checker.prove import Case
 from model.checker.symbolic import SymbolicBool, concrete
@@ -90,7 +90,7 @@ def alike(pairs: Iterable[Pair], outcome: Outcome, project: Project) -> Verdict:
 
 
 def told_apart(
-    left: World, right: World, outcome: Outcome, allowed: Callable[[Any, Event], bool]
+    left: ClosedModel, right: ClosedModel, outcome: Outcome, allowed: Callable[[Any, Event], bool]
 ) -> Difference | None:
     """The shortest run of both closed models whose last step has different outcomes.
 

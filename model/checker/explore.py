@@ -7,7 +7,7 @@ run to a violation.
 
 from typing import Any, NamedTuple
 
-from model.checker.closed_model import Environment, World
+from model.checker.closed_model import ClosedModel, Environment
 from model.events import Event, Step
 from model.properties import Property
 
@@ -38,7 +38,7 @@ class Violation(NamedTuple):
 class Graph(NamedTuple):
     """The reachable part of a closed model."""
 
-    world: World
+    closed: ClosedModel
     nodes: tuple[Node, ...]
     """In the order of discovery; the first is the start."""
     transitions: tuple[Transition, ...]
@@ -56,18 +56,18 @@ class TooManyStatesError(RuntimeError):
 
 
 def explore(
-    world: World,
+    closed: ClosedModel,
     properties: tuple[Property, ...] = (),
     *,
     keep_transitions: bool = True,
     limit: int = 5_000_000,
 ) -> Graph:
-    """Explore `world` until nothing new appears, a property fails, or `limit` nodes are known.
+    """Explore `closed` until nothing new appears, a property fails, or `limit` nodes are known.
 
     Raises TooManyStatesError beyond the limit.
     """
-    search = _Search(world, properties)
-    start = (search.component(world.state), search.environment(world.environment))
+    search = _Search(closed, properties)
+    start = (search.component(closed.state), search.environment(closed.environment))
     nodes: list[Numbers] = [start]
     index: dict[Numbers, int] = {start: 0}
     parents: list[tuple[int, Event]] = [(-1, ())]
@@ -77,7 +77,7 @@ def explore(
     moves_of, permitted, permit = search.moves, search.permitted, search.permit
     broken = search.broken[start[0]]
     if broken:
-        return search.graph(nodes, (), 0, 0, violation(broken, (), world.state))
+        return search.graph(nodes, (), 0, 0, violation(broken, (), closed.state))
     while frontier:
         found: list[int] = []
         for source in frontier:
@@ -105,7 +105,7 @@ def explore(
                     shown = violation(broken, run, search.components[component])
                     return search.graph(nodes, transitions, count, depth + 1, shown)
         if len(nodes) > limit:
-            raise TooManyStatesError(f"{world.name}: more than {limit} states; use smaller bounds")
+            raise TooManyStatesError(f"{closed.name}: more than {limit} states; use smaller bounds")
         frontier = found
         depth += bool(found)
     return search.graph(nodes, transitions, count, depth, None)
@@ -143,8 +143,8 @@ class _Search:
     nodes in which they meet again are told apart by two ints and never hashed whole.
     """
 
-    def __init__(self, world: World, properties: tuple[Property, ...]) -> None:
-        self.world = world
+    def __init__(self, closed: ClosedModel, properties: tuple[Property, ...]) -> None:
+        self.closed = closed
         self.over_steps = [known for known in properties if known.over_steps]
         self.over_states = [known for known in properties if not known.over_steps]
         self.rules: set[str] = set()
@@ -178,7 +178,7 @@ class _Search:
 
     def permit(self, environment: int, number: int, event: Event) -> int:
         """Ask the environment about an event, once: its number after the event, or REFUSED."""
-        after = self.world.allows(self.environments[environment], event)
+        after = self.closed.allows(self.environments[environment], event)
         answer = REFUSED if after is None else self.environment(after)
         self.permitted[environment][number] = answer
         return answer
@@ -188,12 +188,12 @@ class _Search:
         moves = self._moves[component]
         if moves is None:
             state = self.components[component]
-            moves = tuple(self._move(state, action, event) for action, event in self.world.offers(state))
+            moves = tuple(self._move(state, action, event) for action, event in self.closed.offers(state))
             self._moves[component] = moves
         return moves
 
     def _move(self, state: Any, action: str, event: Event) -> Move:  # noqa: ANN401
-        step = self.world.step(state, event)
+        step = self.closed.step(state, event)
         self.rules.update(step.rules)
         broken = tuple(
             known for known in self.over_steps if not known.holds(state, event, step.effects, step.state)
@@ -212,4 +212,4 @@ class _Search:
     ) -> Graph:
         """What was found."""
         found = tuple((self.components[state], self.environments[after]) for state, after in nodes)
-        return Graph(self.world, found, tuple(transitions), count, depth, violation, frozenset(self.rules))
+        return Graph(self.closed, found, tuple(transitions), count, depth, violation, frozenset(self.rules))

@@ -29,13 +29,13 @@ class Asking:
             broken = self._broken.get(node.state)
             if broken is None:
                 broken = self._broken[node.state] = tuple(self._breaking(node.state))
-            if any(self.program.world.allows(node.environment, event) is not None for event in broken):
+            if any(self.program.closed.allows(node.environment, event) is not None for event in broken):
                 return position
         return -1
 
     def _breaking(self, state: Any) -> Iterable[Event]:  # noqa: ANN401 - any component's state
-        for _, event in self.program.world.offers(state):
-            step = self.program.world.step(state, event)
+        for _, event in self.program.closed.offers(state):
+            step = self.program.closed.step(state, event)
             for known in self.program.interpreted:
                 if known.over_steps:
                     holds = known.holds(state, event, step.effects, step.state)

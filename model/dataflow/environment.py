@@ -8,7 +8,7 @@ bound and a message that is lost is one that stays in flight; with a bound it ha
 from functools import partial
 from typing import NamedTuple
 
-from model.checker.closed_model import Environment, Offered, Offers, Portions, World
+from model.checker.closed_model import ClosedModel, Environment, Offered, Offers, Portions
 from model.coordinator.events import BEFORE, MAYBE
 from model.coordinator.profiles import NEWEST_COORDINATOR, CoordinatorProfile
 from model.dataflow.actions import (
@@ -70,7 +70,7 @@ class Scope(NamedTuple):
     profile: CoordinatorProfile = NEWEST_COORDINATOR
 
 
-def dataflow_world(scope: Scope) -> World:
+def closed_dataflow(scope: Scope) -> ClosedModel:
     """All that may happen within `scope`."""
 
     movers = movers_of(scope)
@@ -86,7 +86,7 @@ def dataflow_world(scope: Scope) -> World:
             return declined
         return (declined[0] + 1,) if declined[0] < scope.declines else None
 
-    return World(
+    return ClosedModel(
         f"dataflow of {scope.sources} sources, {scope.records} records each, ids to {scope.checkpoints}, "
         f"{scope.max_concurrent} at once, {scope.failures} failures, {scope.time_outs} time-outs, "
         f"room for {scope.room}, {scope.in_flight} in flight{_more(scope)}",

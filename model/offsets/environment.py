@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from model.checker.closed_model import Environment, World
+from model.checker.closed_model import ClosedModel, Environment
 from model.events import NONE, AbortNotification, CompleteNotification, Crash, Event
 from model.offsets import offsets
 from model.offsets.events import RestoreOffsets, SnapshotOffsets
@@ -10,7 +10,7 @@ from model.offsets.offsets import Reader
 from model.steps import step_of
 
 
-def offsets_world(bound: int, ids: int, positions: int) -> World:
+def closed_offsets(bound: int, ids: int, positions: int) -> ClosedModel:
     """Snapshots with growing ids and any offsets; completions and aborts of any id; crashes, restores."""
 
     def offers(reader: Reader) -> Iterator[tuple[str, Event]]:
@@ -28,7 +28,7 @@ def offsets_world(bound: int, ids: int, positions: int) -> World:
     def allows(environment: Environment, event: Event) -> Environment:
         return environment
 
-    return World(
+    return ClosedModel(
         f"reader remembering {bound}, ids to {ids}, {positions} offsets",
         "offsets",
         offsets.new_reader(bound),
@@ -39,6 +39,6 @@ def offsets_world(bound: int, ids: int, positions: int) -> World:
     )
 
 
-def offsets_worlds() -> tuple[World, ...]:
+def closed_offsets_models() -> tuple[ClosedModel, ...]:
     """Every rule of the reader fires in one of them."""
-    return offsets_world(1, 3, 2), offsets_world(2, 4, 2)
+    return closed_offsets(1, 3, 2), closed_offsets(2, 4, 2)

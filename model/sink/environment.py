@@ -5,7 +5,7 @@ The environment remembers the newest snapshot, the newest completed id, and how 
 
 from collections.abc import Iterator
 
-from model.checker.closed_model import Environment, World
+from model.checker.closed_model import ClosedModel, Environment
 from model.events import NONE, AbortNotification, Close, CompleteNotification, Crash, Event
 from model.sink import two_phase_commit
 from model.sink.events import (
@@ -20,7 +20,7 @@ from model.sink.two_phase_commit import NEWEST_SINK, SINK_PROFILES, Sink, SinkPr
 from model.steps import step_of
 
 
-def sink_world(ids: int, ends: int, profile: SinkProfile = NEWEST_SINK) -> World:
+def closed_sink(ids: int, ends: int, profile: SinkProfile = NEWEST_SINK) -> ClosedModel:
     """Snapshots with growing ids; only completed ones are notified; restores take the latest completed.
 
     A completion may go unnoticed: its notification is lost, and the restore is from it all the same. The
@@ -47,7 +47,7 @@ def sink_world(ids: int, ends: int, profile: SinkProfile = NEWEST_SINK) -> World
         return environment
 
     older = "" if profile is NEWEST_SINK else f", {profile.name}"
-    return World(
+    return ClosedModel(
         f"sink, ids to {ids}, {ends} ends{older}",
         "sink",
         two_phase_commit.new_sink(profile),
@@ -80,6 +80,6 @@ def _offers(state: Sink, ids: int) -> Iterator[tuple[str, Event]]:
     yield "Crash", Crash()
 
 
-def sink_worlds() -> tuple[World, ...]:
+def closed_sink_models() -> tuple[ClosedModel, ...]:
     """Every rule of the sink fires in one of them."""
-    return sink_world(3, 1), sink_world(2, 2), sink_world(2, 1, SINK_PROFILES["1.9"])
+    return closed_sink(3, 1), closed_sink(2, 2), closed_sink(2, 1, SINK_PROFILES["1.9"])

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from model.checker.closed_model import Environment, World
+from model.checker.closed_model import ClosedModel, Environment
 from model.events import Event, Status
 from model.source import source_task
 from model.source.events import Ended, Induce, TriggerArrives
@@ -20,7 +20,7 @@ from model.steps import step_of
 _NAMES = {PLAIN: "source", FUNCTION: "externally induced function", READER: "externally induced reader"}
 
 
-def source_world(ids: int, external: int, profile: SourceProfile = NEWEST_SOURCE) -> World:
+def closed_source(ids: int, external: int, profile: SourceProfile = NEWEST_SOURCE) -> ClosedModel:
     """Triggers, hooks and ends of every id from 1 to `ids`, at any time; the task stops and runs."""
 
     def offers(source: Source) -> Iterator[tuple[str, Event]]:
@@ -32,7 +32,7 @@ def source_world(ids: int, external: int, profile: SourceProfile = NEWEST_SOURCE
             if external != PLAIN:
                 yield "Induce", Induce(checkpoint)
 
-    return World(
+    return ClosedModel(
         f"{_NAMES[external]} of {profile!r}, ids to {ids}",
         "source",
         source_task.new_source(external, profile),
@@ -43,15 +43,15 @@ def source_world(ids: int, external: int, profile: SourceProfile = NEWEST_SOURCE
     )
 
 
-def source_worlds() -> tuple[World, ...]:
+def closed_source_models() -> tuple[ClosedModel, ...]:
     """Every kind of source, in each generation that makes a difference for it."""
     older = SOURCE_PROFILES["1.10"]
     return (
-        source_world(1, PLAIN),
-        source_world(2, FUNCTION),
-        source_world(3, READER),
-        source_world(2, FUNCTION, older),
-        source_world(2, READER, older),
+        closed_source(1, PLAIN),
+        closed_source(2, FUNCTION),
+        closed_source(3, READER),
+        closed_source(2, FUNCTION, older),
+        closed_source(2, READER, older),
     )
 
 

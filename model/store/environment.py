@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import product
 
-from model.checker.closed_model import Environment, World
+from model.checker.closed_model import ClosedModel, Environment
 from model.coordinator.profiles import NEWEST_COORDINATOR, CoordinatorProfile
 from model.events import Event
 from model.steps import step_of
@@ -12,7 +12,7 @@ from model.store.events import Add
 from model.store.store import CHECKPOINT, SAVEPOINT, STOP, Store
 
 
-def store_world(retain: int, ids: int, profile: CoordinatorProfile = NEWEST_COORDINATOR) -> World:
+def closed_store(retain: int, ids: int, profile: CoordinatorProfile = NEWEST_COORDINATOR) -> ClosedModel:
     """Every id from 1 to `ids` may be added once, as any type and in any order."""
 
     def offers(state: Store) -> Iterator[tuple[str, Event]]:
@@ -25,7 +25,7 @@ def store_world(retain: int, ids: int, profile: CoordinatorProfile = NEWEST_COOR
         place = event.checkpoint - 1
         return (*added[:place], 1, *added[place + 1 :])
 
-    return World(
+    return ClosedModel(
         f"store retaining {retain}, ids to {ids}"
         + ("" if profile is NEWEST_COORDINATOR else f", {profile.name}"),
         "store",

@@ -5,7 +5,7 @@ The same environment stands in TLA+ (spec/models/SubtaskModel.tla).
 
 from collections.abc import Iterator
 
-from model.checker.closed_model import Environment, World
+from model.checker.closed_model import ClosedModel, Environment
 from model.events import ASYNC_EXCEPTION, NONE, AbortNotification, Close, CompleteNotification, Event, Status
 from model.steps import step_of
 from model.subtask import subtask
@@ -17,9 +17,9 @@ CAUSE = "IO_EXCEPTION"
 """A reason that a failure names itself."""
 
 
-def subtask_world(
+def closed_subtask(
     ids: int, remembered_at_most: int, profile: TaskProfile = NEWEST_TASK, *, breaks: bool = True
-) -> World:
+) -> ClosedModel:
     """Anything may come at any time, for every id from 1 to `ids`, until the task has failed.
 
     Where triggers are not ordered, no id is triggered while its asynchronous part runs. `breaks`: also the
@@ -46,7 +46,7 @@ def subtask_world(
             for completed in (NONE, *range(1, ids + 1)):
                 yield "AbortNotification", AbortNotification(checkpoint, completed)
 
-    return World(
+    return ClosedModel(
         f"subtask of {profile!r}, ids to {ids}, remembering {remembered_at_most}",
         "subtask",
         start._replace(remembered_at_most=remembered_at_most),
@@ -62,13 +62,13 @@ def _anything(environment: Environment, event: Event) -> Environment:
     return environment
 
 
-def subtask_worlds() -> tuple[World, ...]:
+def closed_subtask_models() -> tuple[ClosedModel, ...]:
     """Those that are explored, toured and mutated: memories that fill up, and every other generation."""
     older = [profile for profile in DISTINCT if profile is not NEWEST_TASK]
     return (
-        subtask_world(3, 2, breaks=False),
-        subtask_world(3, 1, breaks=False),
-        subtask_world(2, 1),
-        *(subtask_world(2, profile.remembers or 1, profile) for profile in older),
-        subtask_world(3, 2, TASK_PROFILES["1.11"], breaks=False),
+        closed_subtask(3, 2, breaks=False),
+        closed_subtask(3, 1, breaks=False),
+        closed_subtask(2, 1),
+        *(closed_subtask(2, profile.remembers or 1, profile) for profile in older),
+        closed_subtask(3, 2, TASK_PROFILES["1.11"], breaks=False),
     )

@@ -1,7 +1,8 @@
 """Run as `python tests/model/mutated_search.py MUTANT ...`: how soon each engine finds a mutant of the gate.
 
-One line of JSON for each of three worlds: the events of the explorer's shortest run, and of the kernel's.
-Each is null if nothing is found. A fresh process, because the mutant is loaded in the room's place.
+One line of JSON for each of three closed models: the events of the explorer's shortest run, and of the
+kernel's. Each is null if nothing is found. A fresh process, because the mutant is loaded in the room's
+place.
 """
 
 import json
@@ -24,7 +25,7 @@ def main(identity: str) -> None:
     properties = of_component("gate")
     for counts, profile in ((True, "flink-1.14"), (False, "flink-1.11"), (False, "flink-1.9")):
         bounded = bounded_gate(2, 3, counts_as_aligned=counts, polled=counts, profile=PROFILES[profile])
-        shown = explore(bounded.world, properties, keep_transitions=False).violation
+        shown = explore(bounded.closed, properties, keep_transitions=False).violation
         found = explore_columns(program_of(*bounded, properties)).violation
         lengths = [one and len(one.run) for one in (shown, found)]
         sys.stdout.write(json.dumps(lengths) + "\n")

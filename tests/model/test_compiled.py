@@ -38,7 +38,7 @@ TWO = bounded_gate(2, 4)
 
 
 def named(bounded):
-    return bounded.world.name
+    return bounded.closed.name
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def two():
 def test_a_column_kernel_sees_the_graph_of_the_explorer(bounded):
     counted = explore_columns(program_of(*bounded))
 
-    graph = explore(bounded.world, keep_transitions=False)
+    graph = explore(bounded.closed, keep_transitions=False)
     assert counted.states == len(graph.nodes)
     assert counted.transitions == graph.transition_count
     assert counted.depth == graph.depth
@@ -61,8 +61,8 @@ def test_a_column_kernel_sees_the_graph_of_the_explorer(bounded):
 @pytest.mark.parametrize("name", ["gate_polled_2", "gate_handler_2_ends_abort"])
 def test_states_with_what_was_said_are_as_many_as_tlc_counts(name):
     pinned = load_manifest()[name]
-    world = projection_of(pinned).world
-    counted = explore_columns(program_of(world, TWO.bounds, words=all_words))
+    closed = projection_of(pinned).closed
+    counted = explore_columns(program_of(closed, TWO.bounds, words=all_words))
 
     assert counted.labelled == pinned.states
     assert counted.depth + 1 == pinned.depth  # TLC counts states, not events
@@ -73,7 +73,7 @@ def test_the_compiled_search_finds_the_same_rules_states_and_labels():
     program = program_of(*bounded, of_component("gate"), all_words)
     found = Compiled(program).explore()
 
-    graph = explore(bounded.world, of_component("gate"), keep_transitions=False)
+    graph = explore(bounded.closed, of_component("gate"), keep_transitions=False)
     counted = explore_columns(program)
     assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
     assert (found.labelled, found.depth) == (counted.labelled, counted.depth)
@@ -87,12 +87,12 @@ def test_a_broken_property_comes_back_as_the_shortest_run():
     def never_triggers_two_after_one(before: Gate, event: object, effects: tuple, after: Gate) -> bool:
         return before.current != 1 or Trigger(2) not in effects
 
-    world, bounds = bounded_gate(1, 2)
+    closed, bounds = bounded_gate(1, 2)
     wrong = (Property("ALIGN-05", "gate", True, never_triggers_two_after_one),)
-    program = program_of(world, bounds, wrong)
+    program = program_of(closed, bounds, wrong)
     found = Compiled(program).explore()
 
-    assert found.violation == explore(world, wrong).violation
+    assert found.violation == explore(closed, wrong).violation
     assert found.violation is not None
     assert found.violation.run == (Barrier(0, 1), Barrier(0, 2))
     assert explore_columns(program).violation == found.violation
@@ -102,13 +102,13 @@ def test_a_property_that_needs_a_value_is_asked_in_python():
     def never_triggers_two_after_one(before: Gate, event: object, effects: tuple, after: Gate) -> bool:
         return {1: Trigger(2) not in effects}.get(before.current, True)
 
-    world, bounds = bounded_gate(1, 2)
+    closed, bounds = bounded_gate(1, 2)
     wrong = (Property("ALIGN-05", "gate", True, never_triggers_two_after_one),)
-    program = program_of(world, bounds, wrong)
+    program = program_of(closed, bounds, wrong)
     counted = explore_columns(program)
 
     assert program.interpreted == wrong
-    assert counted.violation == explore(world, wrong).violation
+    assert counted.violation == explore(closed, wrong).violation
     assert Compiled(program).explore().violation == counted.violation
 
 
@@ -122,7 +122,7 @@ def test_z3_leaves_no_property_of_the_gate_to_be_asked_at_run_time(two):
 
 def test_packing_keeps_every_state_apart(two):
     program = two
-    nodes = {Node(*node) for node in explore(TWO.world).nodes}
+    nodes = {Node(*node) for node in explore(TWO.closed).nodes}
     packed = {program.layout.pack(node) for node in nodes}
 
     assert len(packed) == len(nodes)
@@ -144,14 +144,14 @@ def test_an_int_without_bounds_is_named():
     without = {name: interval for name, interval in TWO.bounds.intervals.items() if name != "current"}
 
     with pytest.raises(UndeclaredError, match="current"):
-        program_of(TWO.world, Bounds(without))
+        program_of(TWO.closed, Bounds(without))
 
 
 def test_bounds_that_are_too_narrow_are_never_believed():
     narrow = TWO.bounds._replace(intervals={**TWO.bounds.intervals, "environment": (0, 3)})
 
     with pytest.raises(OutsideError, match="environment"):
-        program_of(TWO.world, narrow)
+        program_of(TWO.closed, narrow)
 
 
 @pytest.mark.parametrize("mutant", ["model-gate-late-barrier-kept", "model-gate-takes-repeats"])

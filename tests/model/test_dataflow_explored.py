@@ -22,7 +22,7 @@ from model.dataflow.environment import (
     TWICE,
     ZOMBIES,
     Scope,
-    dataflow_world,
+    closed_dataflow,
 )
 from model.events import NONE, SUBSUMED, Step
 from model.gate.events import Abort
@@ -41,7 +41,7 @@ def only(*rules: str) -> tuple[Property, ...]:
 
 
 def explored(scope: Scope, properties: tuple[Property, ...]) -> Graph:
-    return explore(dataflow_world(scope), properties, keep_transitions=False, limit=200_000)
+    return explore(closed_dataflow(scope), properties, keep_transitions=False, limit=200_000)
 
 
 def test_every_rule_is_stated() -> None:
@@ -154,7 +154,7 @@ def _told(event: Any) -> str:
 def run_of(graph: Graph) -> Dataflow:
     """The state after the counterexample."""
     assert graph.violation is not None
-    state: Dataflow = graph.world.state
+    state: Dataflow = graph.closed.state
     for event in graph.violation.run:
         state = actions.act(state, event).state
     return state

@@ -3,25 +3,25 @@
 import pytest
 
 from model.checker.explore import TooManyStatesError, explore
-from model.closed_models import small_worlds
+from model.closed_models import closed_models
 from model.gate.aligned import Gate
-from model.gate.environment.aligned import gate_world
+from model.gate.environment.aligned import closed_gate
 from model.gate.events import Barrier, Trigger
 from model.properties import of_component
 from model.registry import Property
-from model.store.environment import store_world
+from model.store.environment import closed_store
 
 
-@pytest.mark.parametrize("world", small_worlds(), ids=lambda world: world.name)
-def test_every_property_holds_in_every_small_world(world):
-    graph = explore(world, of_component(world.component))
+@pytest.mark.parametrize("closed model", closed_models(), ids=lambda closed: closed.name)
+def closed_test_every_property_holds_in_every_small(closed):
+    graph = explore(closed, of_component(closed.component))
 
     assert graph.violation is None
     assert graph.transition_count == len(graph.transitions) > 0
 
 
 def test_the_store_of_two_ids_has_the_states_that_a_person_counts():
-    graph = explore(store_world(retain=1, ids=2))
+    graph = explore(closed_store(retain=1, ids=2))
 
     # nothing; one of three types for either id; both ids in both orders, three types each
     kept = {tuple((entry.checkpoint, entry.type) for entry in state.entries) for state, _ in graph.nodes}
@@ -34,8 +34,8 @@ def test_a_broken_property_comes_back_as_the_shortest_run():
     def never_triggers_two(before: Gate, event: object, effects: tuple, after: Gate) -> bool:
         return Trigger(2) not in effects
 
-    world = gate_world(2, 3, counts_as_aligned=True, polled=True)
-    graph = explore(world, (Property("ALIGN-05", "gate", True, never_triggers_two),))
+    closed = closed_gate(2, 3, counts_as_aligned=True, polled=True)
+    graph = explore(closed, (Property("ALIGN-05", "gate", True, never_triggers_two),))
 
     assert graph.violation is not None
     assert graph.violation.rules == ("ALIGN-05",)
@@ -45,8 +45,8 @@ def test_a_broken_property_comes_back_as_the_shortest_run():
 
 
 def test_a_property_that_fails_at_the_start_needs_no_event():
-    world = gate_world(1, 1, counts_as_aligned=True, polled=True)
-    graph = explore(world, (Property("ALIGN-19", "gate", False, lambda gate: gate.current > -1),))
+    closed = closed_gate(1, 1, counts_as_aligned=True, polled=True)
+    graph = explore(closed, (Property("ALIGN-19", "gate", False, lambda gate: gate.current > -1),))
 
     assert graph.violation is not None
     assert graph.violation.run == ()
@@ -54,4 +54,4 @@ def test_a_property_that_fails_at_the_start_needs_no_event():
 
 def test_more_states_than_allowed_is_an_error_that_says_so():
     with pytest.raises(TooManyStatesError, match="more than 10 states"):
-        explore(gate_world(3, 3, counts_as_aligned=True, polled=True), limit=10)
+        explore(closed_gate(3, 3, counts_as_aligned=True, polled=True), limit=10)

@@ -1,4 +1,6 @@
-"""A composed world searched by what its moves look at: the explorer's graph; frames are not believed."""
+"""A composed closed model searched by what its moves look at: the explorer's graph; frames are not
+believed.
+"""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -6,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from conformance.compare.projection import projection_of
-from model.checker.closed_model import Portions, World
+from model.checker.closed_model import ClosedModel, Portions
 from model.checker.compiled.program import Node
 from model.checker.explore import TooManyStatesError, explore
 from model.checker.frames.answers import ContradictionError
@@ -16,10 +18,10 @@ from model.checker.frames.parts import ComesApartError, Parts
 from model.checker.frames.places import places_of
 from model.checker.frames.read_sets import Members, Reading, StandIn, settled
 from model.checker.frames.search import Framed
-from model.coordinator.environment.plain import coordinator_world
+from model.coordinator.environment.plain import closed_coordinator
 from model.dataflow import environment as dataflow_environment
 from model.dataflow.actions import Receive
-from model.dataflow.environment import REPLACED, REPLAY, TWICE, ZOMBIES, dataflow_world
+from model.dataflow.environment import REPLACED, REPLAY, TWICE, ZOMBIES, closed_dataflow
 from model.events import Event, Step
 from model.properties import Property, of_component
 from model.sink import two_phase_commit
@@ -41,9 +43,9 @@ ONCE = of_component("dataflow")
     ],
 )
 def test_the_graph_is_that_of_the_explorer(scope, cores):
-    world = dataflow_world(scope)
-    graph = explore(world, ONCE, keep_transitions=False)
-    found = Framed(world, ONCE, cores=cores).explore()
+    closed_model = closed_dataflow(scope)
+    graph = explore(closed_model, ONCE, keep_transitions=False)
+    found = Framed(closed_model, ONCE, cores=cores).explore()
 
     assert found.violation is None
     assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
@@ -53,10 +55,10 @@ def test_the_graph_is_that_of_the_explorer(scope, cores):
 
 
 def test_a_coordinator_comes_apart_by_pending_checkpoints_and_tasks():
-    world = coordinator_world(2, 3, max_concurrent=1, retain=1)
+    closed_model = closed_coordinator(2, 3, max_concurrent=1, retain=1)
     properties = of_component("coordinator")
-    graph = explore(world, properties, keep_transitions=False)
-    found = Framed(world, properties).explore()
+    graph = explore(closed_model, properties, keep_transitions=False)
+    found = Framed(closed_model, properties).explore()
 
     assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
     assert (found.depth, found.rules) == (graph.depth, graph.rules)
@@ -65,15 +67,15 @@ def test_a_coordinator_comes_apart_by_pending_checkpoints_and_tasks():
 
 def test_states_are_those_that_tlc_has_counted():
     model = load_manifest()["dataflow_two_failures"]
-    found = Framed(projection_of(model).world).explore()
+    found = Framed(projection_of(model).closed_model).explore()
 
     assert (found.states, found.depth + 1) == (model.states, model.depth)
 
 
 def test_packing_keeps_every_state_apart():
-    world = dataflow_world(ZOMBIES)
-    parts = Parts(world)
-    nodes = [Node(*node) for node in explore(world).nodes]
+    closed_model = closed_dataflow(ZOMBIES)
+    parts = Parts(closed_model)
+    nodes = [Node(*node) for node in explore(closed_model).nodes]
     rows = [parts.numbers(node) for node in nodes]
     places = places_of(parts.counts())
 
@@ -105,9 +107,9 @@ def never_offset_of_one(state: Any) -> bool:
 )
 @pytest.mark.parametrize("cores", [1, 2])
 def test_the_shortest_run_is_as_long_as_the_explorers(wrong, cores):
-    world = dataflow_world(ZOMBIES)
-    expected = explore(world, (*ONCE, wrong), keep_transitions=False).violation
-    found = Framed(world, (*ONCE, wrong), cores=cores).explore()
+    closed_model = closed_dataflow(ZOMBIES)
+    expected = explore(closed_model, (*ONCE, wrong), keep_transitions=False).violation
+    found = Framed(closed_model, (*ONCE, wrong), cores=cores).explore()
 
     assert expected is not None
     assert found.violation is not None
@@ -117,7 +119,7 @@ def test_the_shortest_run_is_as_long_as_the_explorers(wrong, cores):
 
 def test_a_property_that_the_start_breaks_has_an_empty_run():
     wrong = Property("PROBE", "dataflow", False, lambda state: state.attempt > 1)
-    found = Framed(dataflow_world(ZOMBIES), (wrong,)).explore()
+    found = Framed(closed_dataflow(ZOMBIES), (wrong,)).explore()
 
     assert found.violation is not None
     assert found.violation.run == ()
@@ -129,9 +131,9 @@ def test_without_blocking_a_checkpoint_is_no_cut(monkeypatch):
         dataflow_environment, "is_readable", lambda tasks, channel: bool(tasks.inputs[channel])
     )
     only = tuple(known for known in ONCE if known.rule == "ONCE-01")
-    world = dataflow_world(ONE_CHECKPOINT._replace(records=1))
-    expected = explore(world, only, keep_transitions=False).violation
-    found = Framed(world, only).explore()
+    closed_model = closed_dataflow(ONE_CHECKPOINT._replace(records=1))
+    expected = explore(closed_model, only, keep_transitions=False).violation
+    found = Framed(closed_model, only).explore()
 
     assert expected is not None
     assert found.violation is not None
@@ -148,9 +150,9 @@ def test_a_restore_that_commits_nothing_leaves_a_gap(monkeypatch):
         return Step(restored.state._replace(committed=sink.committed), effects, restored.rules)
 
     monkeypatch.setattr(two_phase_commit, "on_restore", forgetful)
-    world = dataflow_world(ONE_CHECKPOINT._replace(records=1))
-    expected = explore(world, ONCE, keep_transitions=False).violation
-    found = Framed(world, ONCE).explore()
+    closed_model = closed_dataflow(ONE_CHECKPOINT._replace(records=1))
+    expected = explore(closed_model, ONCE, keep_transitions=False).violation
+    found = Framed(closed_model, ONCE).explore()
 
     assert expected is not None
     assert found.violation is not None
@@ -159,7 +161,7 @@ def test_a_restore_that_commits_nothing_leaves_a_gap(monkeypatch):
 
 def test_beyond_the_limit_there_is_no_answer():
     with pytest.raises(TooManyStatesError):
-        Framed(dataflow_world(ZOMBIES)).explore(limit=100)
+        Framed(closed_dataflow(ZOMBIES)).explore(limit=100)
 
 
 # ---------------------------------------------------------------- frames that are not believed
@@ -174,7 +176,7 @@ class Count(NamedTuple):
     kind: str = "count"
 
 
-def counting(step: Any) -> World:
+def counting(step: Any) -> ClosedModel:
     """Two counters to 4; `step` tells what becomes of them."""
 
     def offers(pair: Pair) -> Iterator[tuple[str, Event]]:
@@ -184,7 +186,7 @@ def counting(step: Any) -> World:
     def both(pair: Pair, event: Event) -> Step[Pair]:
         return Step(step(pair), (), ())
 
-    return World(
+    return ClosedModel(
         "two counters",
         "pair",
         Pair(0, 0),
@@ -232,9 +234,9 @@ def test_a_move_that_knows_a_stand_in_by_its_identity_is_found_out():
 
 
 def test_movers_that_leave_out_a_move_are_found_out():
-    world = counting(lambda pair: pair._replace(left=pair.left + 1))
+    closed_model = counting(lambda pair: pair._replace(left=pair.left + 1))
     with pytest.raises(FrameError, match="movers"):
-        Framed(world._replace(portions=Portions((lambda pair: iter(()),), ()))).explore()
+        Framed(closed_model._replace(portions=Portions((lambda pair: iter(()),), ()))).explore()
 
 
 # ---------------------------------------------------------------- collections that grow and shrink
@@ -282,12 +284,12 @@ def attended(lines: Lines, event: Any) -> Step[Lines]:
     return Step(Lines((served, waiting)), (), ())
 
 
-def lines_world(*movers: Any) -> World:
+def closed_lines(*movers: Any) -> ClosedModel:
     def offers(lines: Lines) -> Iterator[tuple[str, Event]]:
         for mover in movers:
             yield from mover(lines)
 
-    return World(
+    return ClosedModel(
         "lines",
         "lines",
         Lines(((), ())),
@@ -300,9 +302,9 @@ def lines_world(*movers: Any) -> World:
 
 
 def test_who_takes_the_head_of_a_line_reads_nothing_behind_it():
-    world = lines_world(arrives, serves)
-    graph = explore(world, keep_transitions=False)
-    framed = Framed(world)
+    closed_model = closed_lines(arrives, serves)
+    graph = explore(closed_model, keep_transitions=False)
+    framed = Framed(closed_model)
     found = framed.explore()
 
     assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
@@ -317,9 +319,9 @@ def test_who_takes_the_head_of_a_line_reads_nothing_behind_it():
 @pytest.mark.parametrize("scouted", [0, 20_000])
 def test_a_line_may_come_to_stand_where_another_stood(monkeypatch, scouted):
     monkeypatch.setattr("model.checker.frames.search.SCOUTED", scouted)
-    world = lines_world(arrives, serves, swaps)
-    graph = explore(world, keep_transitions=False)
-    found = Framed(world).explore()
+    closed_model = closed_lines(arrives, serves, swaps)
+    graph = explore(closed_model, keep_transitions=False)
+    found = Framed(closed_model).explore()
 
     assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
 
@@ -342,7 +344,7 @@ def test_collections_may_hold_collections_that_grow(monkeypatch):
         if len(state.boxes) < 3:
             yield from (("Arrive", Arrive(who)) for who in (1, 2))
 
-    world = World(
+    closed_model = ClosedModel(
         "boxes",
         "boxes",
         Boxes(((),)),
@@ -352,26 +354,26 @@ def test_collections_may_hold_collections_that_grow(monkeypatch):
         boxed,
         portions=Portions((offers,), (), {"boxes": (), "boxes.*": None}),
     )
-    graph = explore(world, keep_transitions=False)
-    found = Framed(world).explore()
+    graph = explore(closed_model, keep_transitions=False)
+    found = Framed(closed_model).explore()
 
     assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
 
 
 def test_none_is_refused_wherever_it_stands():
     for start in (Pair(0, None), Lines(((None,), ()))):  # type: ignore[arg-type]
-        world = counting(lambda pair: pair) if type(start) is Pair else lines_world(serves)
+        closed_model = counting(lambda pair: pair) if type(start) is Pair else closed_lines(serves)
         with pytest.raises(ComesApartError):
-            Framed(world._replace(state=start)).explore()
+            Framed(closed_model._replace(state=start)).explore()
 
 
 def test_parts_are_made_for_as_many_as_come(monkeypatch):
     monkeypatch.setattr("model.checker.frames.parts.ROOM", 1)
     monkeypatch.setattr("model.checker.frames.search.ROOM", 1)
-    world = lines_world(arrives, serves, swaps)
-    framed = Framed(world)
+    closed_model = closed_lines(arrives, serves, swaps)
+    framed = Framed(closed_model)
 
-    assert framed.explore().states == len(explore(world).nodes)
+    assert framed.explore().states == len(explore(closed_model).nodes)
     assert framed.room == {"state.both.0": 4, "state.both.1": 4}
 
 
@@ -382,7 +384,7 @@ def test_a_move_that_looks_at_the_type_of_a_collection_is_found_out():
         return attended(lines, event)
 
     with pytest.raises(FrameError, match="asked with stand-ins"):
-        Framed(lines_world(arrives, serves)._replace(step=wrong)).explore()
+        Framed(closed_lines(arrives, serves)._replace(step=wrong)).explore()
 
 
 def test_a_collection_is_read_as_far_as_it_is_gone_through():

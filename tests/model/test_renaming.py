@@ -21,12 +21,12 @@ GATE = bounded_gate(2, 7)
 
 def test_as_many_states_are_left_whatever_the_bound_on_ids():
     program = for_every_id(program_of(*GATE, of_component("gate")), IDS)
-    nodes = explore(GATE.world, keep_transitions=False).nodes
+    nodes = explore(GATE.closed, keep_transitions=False).nodes
     counted = explore_columns(program)
 
     assert counted.states == len({canonical(program, Node(*node)) for node in nodes}) == 28
     assert counted.violation is None
-    more = explore(bounded_gate(2, 9).world, keep_transitions=False).nodes
+    more = explore(bounded_gate(2, 9).closed, keep_transitions=False).nodes
     wider = program._replace(layout=program_of(*bounded_gate(2, 9)).layout)
     assert len({canonical(wider, Node(*node)) for node in more}) == 28
     assert explore_columns(reduced(program, channels_of_gate(2))).states == 16
@@ -36,10 +36,10 @@ def test_the_shortest_run_has_ids_of_its_own():
     def never_leaves_one_for_another(before: Gate, event: object, effects: tuple, after: Gate) -> bool:
         return before.current <= 0 or before.pending or after.current == before.current or not after.pending
 
-    world, bounds = bounded_gate(2, 7)
+    closed, bounds = bounded_gate(2, 7)
     wrong = (Property("ALIGN-05", "gate", True, never_leaves_one_for_another),)
-    found = explore_columns(for_every_id(program_of(world, bounds, wrong), IDS))
-    by_explorer = explore(world, wrong).violation
+    found = explore_columns(for_every_id(program_of(closed, bounds, wrong), IDS))
+    by_explorer = explore(closed, wrong).violation
 
     assert found.violation is not None
     assert by_explorer is not None
@@ -56,10 +56,10 @@ def test_a_step_that_counts_with_ids_is_refused():
     def step(gate: Gate, event: object) -> Step:
         if type(event) is Barrier and event.checkpoint > gate.current + 1:
             return Step(gate, (), ("ALIGN-04",))
-        return GATE.world.step(gate, event)
+        return GATE.closed.step(gate, event)
 
     with pytest.raises(NotInvariantError, match="more with ids than to compare them"):
-        for_every_id(program_of(GATE.world._replace(step=step), GATE.bounds), IDS)
+        for_every_id(program_of(GATE.closed._replace(step=step), GATE.bounds), IDS)
 
 
 def test_a_property_of_one_id_is_refused():

@@ -69,13 +69,13 @@ def test_a_compiled_term_computes_what_z3_computes():
 
 def test_a_relation_takes_exactly_one_path_for_each_step_of_the_gate():
     from model.checker.explore import explore
-    from model.gate.environment.aligned import gate_world
+    from model.gate.environment.aligned import closed_gate
     from model.gate.events import Injection
     from model.gate.proofs.aligned import gate_cases
 
     of_channels = [case for case in gate_cases(2) if not isinstance(case.event, Injection)]
     relations = {(case.event[-1], case.event[0]): Relation(case) for case in of_channels}
-    graph = explore(gate_world(2, 3, counts_as_aligned=True, polled=False))
+    graph = explore(closed_gate(2, 3, counts_as_aligned=True, polled=False))
     for edge in graph.transitions:
         state = graph.nodes[edge.source][0]
         after, effects = relations[edge.event[-1], edge.event[0]].step(state, edge.event)

@@ -24,7 +24,7 @@ CHANNELS = channels_of_gate(2)
 def test_the_search_sees_one_state_of_each_orbit():
     bounded = bounded_gate(3, 2, polled=False)
     program = reduced(program_of(*bounded), channels_of_gate(3))
-    nodes = explore(bounded.world, keep_transitions=False).nodes
+    nodes = explore(bounded.closed, keep_transitions=False).nodes
 
     assert explore_columns(program).states == len({canonical(program, Node(*node)) for node in nodes})
 
@@ -33,7 +33,7 @@ def test_tasks_change_places_in_every_shape_of_a_coordinator():
     bounded = bounded_coordinator(3, 1)
     program = program_of(*bounded, of_component("coordinator"))
     fewer = reduced(program, tasks_of_coordinator(3))
-    nodes = explore(bounded.world, keep_transitions=False).nodes
+    nodes = explore(bounded.closed, keep_transitions=False).nodes
     orbits = {canonical(fewer, Node(*node)) for node in nodes}
 
     assert len(program.layout.shapes) > 1
@@ -41,16 +41,16 @@ def test_tasks_change_places_in_every_shape_of_a_coordinator():
 
 
 def test_a_guard_that_prefers_a_task_is_refused():
-    world, bounds = bounded_coordinator(3, 1)
+    closed, bounds = bounded_coordinator(3, 1)
 
     def allows(environment: tuple, event: Event) -> tuple | None:
         forbidden = type(event) is AcknowledgeMessage and event.task == 2
-        return None if forbidden else world.allows(environment, event)
+        return None if forbidden else closed.allows(environment, event)
 
     with pytest.raises(
         NotSymmetricError, match=r"tasks 1 and 2 can be told apart by Acknowledge|never varies"
     ):
-        reduced(program_of(world._replace(allows=allows), bounds), tasks_of_coordinator(3))
+        reduced(program_of(closed._replace(allows=allows), bounds), tasks_of_coordinator(3))
 
 
 def test_the_source_is_told_apart_from_the_other_tasks():
@@ -61,10 +61,10 @@ def test_the_source_is_told_apart_from_the_other_tasks():
 
 def test_a_step_that_prefers_a_task_where_it_leads_is_refused():
     """It forgets who has acknowledged: the next state has another shape, or another field."""
-    world, bounds = bounded_coordinator(3, 1)
+    closed, bounds = bounded_coordinator(3, 1)
 
     def step(state: Coordinator, event: Event) -> Step[Coordinator]:
-        after = world.step(state, event)
+        after = closed.step(state, event)
         if type(event) is AcknowledgeMessage and event.task == 1 and after.state.pending:
             return Step(state, after.effects, after.rules)
         return after
@@ -72,7 +72,7 @@ def test_a_step_that_prefers_a_task_where_it_leads_is_refused():
     with pytest.raises(
         NotSymmetricError, match=r"tasks 1 and 2 can be told apart by Acknowledge|never varies"
     ):
-        reduced(program_of(world._replace(step=step), bounds), tasks_of_coordinator(3))
+        reduced(program_of(closed._replace(step=step), bounds), tasks_of_coordinator(3))
 
 
 def test_the_shortest_run_is_one_of_the_model_itself():
@@ -81,16 +81,16 @@ def test_the_shortest_run_is_one_of_the_model_itself():
 
     wrong = (Property("ALIGN-05", "gate", True, never_triggers_two),)
     found = explore_columns(reduced(program_of(*GATE, wrong), CHANNELS))
-    by_explorer = explore(GATE.world, wrong).violation
+    by_explorer = explore(GATE.closed, wrong).violation
 
     assert found.violation is not None
     assert by_explorer is not None
     assert len(found.violation.run) == len(by_explorer.run)
-    state, environment = GATE.world.state, GATE.world.environment
+    state, environment = GATE.closed.state, GATE.closed.environment
     for event in found.violation.run:
         assert environment is not None
-        before, environment = state, GATE.world.allows(environment, event)
-        step = GATE.world.step(state, event)
+        before, environment = state, GATE.closed.allows(environment, event)
+        step = GATE.closed.step(state, event)
         state = step.state
     assert not never_triggers_two(before, event, step.effects, state)
 
@@ -99,20 +99,20 @@ def test_a_step_that_prefers_a_channel_is_refused():
     def step(gate: Gate, event: object) -> Step:
         if event == EndOfPartition(1):
             return Step(gate, (), ("ALIGN-13",))
-        return GATE.world.step(gate, event)
+        return GATE.closed.step(gate, event)
 
     with pytest.raises(NotSymmetricError, match=r"never varies|told apart"):
-        reduced(program_of(GATE.world._replace(step=step), GATE.bounds), CHANNELS)
+        reduced(program_of(GATE.closed._replace(step=step), GATE.bounds), CHANNELS)
 
 
 def test_a_guard_that_prefers_a_channel_is_refused():
     def allows(last: tuple, event: object) -> tuple | None:
         if type(event) is Barrier and event.channel == 0 and event.checkpoint == 2:
             return None
-        return GATE.world.allows(last, event)
+        return GATE.closed.allows(last, event)
 
     with pytest.raises(NotSymmetricError, match="channels 0 and 1 can be told apart by Barrier"):
-        reduced(program_of(GATE.world._replace(allows=allows), GATE.bounds), CHANNELS)
+        reduced(program_of(GATE.closed._replace(allows=allows), GATE.bounds), CHANNELS)
 
 
 def test_a_property_of_one_channel_is_refused():

@@ -1,11 +1,11 @@
-"""The tracker in the model: its proofs ask for every rule, and its worlds fire every rule."""
+"""The tracker in the model: its proofs ask for every rule, and its closed models fire every rule."""
 
 import pytest
 
 from model.checker.explore import explore
 from model.checker.prove import prove
 from model.components import COMPONENTS, WireError
-from model.gate.environment.tracking import tracker_worlds
+from model.gate.environment.tracking import closed_tracker_models
 from model.gate.events import Trigger
 from model.gate.profiles import PROFILES
 from model.gate.proofs.tracking import tracker_cases
@@ -41,15 +41,15 @@ def test_a_false_property_is_refuted():
     assert all(sum(not ended for ended in found.state.closed) == 1 for found in refuted)
 
 
-def test_the_closed_worlds_fire_every_rule():
-    fired = frozenset[str]().union(*(explore(world).rules for world in tracker_worlds()))
+def test_the_closed_closed_models_fire_every_rule():
+    fired = frozenset[str]().union(*(explore(closed).rules for closed in closed_tracker_models()))
 
     assert fired == RULES == {f"TRACK-{number:02}" for number in range(1, 19)}
 
 
-def test_only_worlds_with_the_real_bound_are_toured():
-    assert {world.state.tracked_at_most for world in tracker_worlds() if world.toured} == {50}
-    assert any(not world.toured for world in tracker_worlds())
+def test_only_closed_models_with_the_real_bound_are_toured():
+    assert {closed.state.tracked_at_most for closed in closed_tracker_models() if closed.toured} == {50}
+    assert any(not closed.toured for closed in closed_tracker_models())
 
 
 def test_a_tracker_describes_itself_in_one_line():

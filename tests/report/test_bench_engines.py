@@ -52,7 +52,7 @@ def test_our_engines_count_them(states, engine, capsys):
 
 
 def test_the_largest_search_counts_states_alone(capsys):
-    graph = explore(bounded_gate(1, 3, polled=False).world)
+    graph = explore(bounded_gate(1, 3, polled=False).closed)
     search.main("unlabelled", "1", "3", "1")
     assert capsys.readouterr().out.startswith(
         f"states {len(graph.nodes)} transitions {graph.transition_count} "

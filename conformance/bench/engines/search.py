@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from model.checker.bounds import bounded_gate
-from model.checker.closed_model import World
+from model.checker.closed_model import ClosedModel
 from model.checker.compiled.moves import program_of
 from model.checker.compiled.program import Program, all_words
 from model.events import Effects, Event
@@ -30,7 +30,7 @@ def python(channels: int, ids: int) -> Counted:
     from model.checker.explore import explore
 
     begun = time.perf_counter()
-    graph = explore(_world(channels, ids))
+    graph = explore(_closed(channels, ids))
     said = {(known.target, known.event, known.step.effects) for known in graph.transitions}
     return len(said) + 1, graph.transition_count, time.perf_counter() - begun
 
@@ -43,7 +43,7 @@ def manifest(name: str) -> Counted:
 
     projection = projection_of(load_manifest()[name])
     begun = time.perf_counter()
-    graph = explore(projection.world)
+    graph = explore(projection.closed_model)
     said = {
         (known.target, projection.said(known.event, known.step.effects)) for known in graph.transitions
     } | {(0, ())}
@@ -83,10 +83,10 @@ def unlabelled(channels: int, ids: int, cores: int) -> Counted:
     from model.properties import of_component
 
     bounded = bounded_gate(channels, ids, polled=False)
-    program = program_of(bounded.world, bounded.bounds, of_component(bounded.world.component))
+    program = program_of(bounded.closed, bounded.bounds, of_component(bounded.closed.component))
     found = Compiled(program, cores=cores).explore()
     if found.violation is not None:
-        raise AssertionError(f"{bounded.world.name} breaks {found.violation.rules}")
+        raise AssertionError(f"{bounded.closed.name} breaks {found.violation.rules}")
     return found.states, found.transitions, found.search_seconds
 
 
@@ -103,23 +103,23 @@ def spark(channels: int, ids: int, master: str) -> Counted:
 def minicheck(channels: int, ids: int) -> Counted:
     """Another checker, over the step functions of the model."""
     checker: Any = import_module("minicheck")
-    world = _world(channels, ids)
+    closed = _closed(channels, ids)
     steps = 0
 
     def transitions(node: tuple[Any, Any, tuple[Event, Effects]]) -> list[tuple[str, object]]:
         nonlocal steps
         after: list[tuple[str, object]] = []
-        for action, event in world.offers(node[0]):
-            environment = world.allows(node[1], event)
+        for action, event in closed.offers(node[0]):
+            environment = closed.allows(node[1], event)
             if environment is not None:
-                step = world.step(node[0], event)
+                step = closed.step(node[0], event)
                 after.append((action, (step.state, environment, (event, step.effects))))
         steps += len(after)
         return after
 
-    start = (world.state, world.environment, ())
+    start = (closed.state, closed.environment, ())
     protocol = checker.Protocol(
-        name=world.name,
+        name=closed.name,
         candidate=False,
         fields=("component", "environment", "said"),
         initial=start,
@@ -131,24 +131,24 @@ def minicheck(channels: int, ids: int) -> Counted:
     return found["reachable_states"], steps, time.perf_counter() - begun
 
 
-def composed(name: str, records: int) -> World:
+def composed(name: str, records: int) -> ClosedModel:
     """A model of DataflowModel.tla, in which nothing is said in a step."""
     from conformance.compare.projection import configuration_of
-    from conformance.compare.projection_dataflow import dataflow_world_of
+    from conformance.compare.projection_dataflow import closed_dataflow_of
     from spec.manifest import load_manifest
 
     configuration = configuration_of(load_manifest()[name])
     constants = {**configuration.numbers, "MaxRecords": records}
-    return dataflow_world_of(configuration._replace(numbers=constants))
+    return closed_dataflow_of(configuration._replace(numbers=constants))
 
 
-def _world(channels: int, ids: int) -> World:
-    return bounded_gate(channels, ids, polled=False).world
+def _closed(channels: int, ids: int) -> ClosedModel:
+    return bounded_gate(channels, ids, polled=False).closed
 
 
 def _program(channels: int, ids: int) -> Program:
     bounded = bounded_gate(channels, ids, polled=False)
-    return program_of(bounded.world, bounded.bounds, words=all_words)
+    return program_of(bounded.closed, bounded.bounds, words=all_words)
 
 
 ENGINES: dict[str, Callable[..., Counted]] = {

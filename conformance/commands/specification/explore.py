@@ -110,10 +110,10 @@ def command(
     chosen = MODELS[model](size)
     if chosen.bounds is None and engine == "spark":
         raise click.UsageError(
-            f"{chosen.world.name} has no kernel, which Spark needs: --engine compiled or python"
+            f"{chosen.closed.name} has no kernel, which Spark needs: --engine compiled or python"
         )
     if chosen.bounds is None and labelled:
-        raise click.UsageError(f"{chosen.world.name} has no kernel, which counts that: leave --labelled out")
+        raise click.UsageError(f"{chosen.closed.name} has no kernel, which counts that: leave --labelled out")
     if (symmetric or every_id) and (chosen.bounds is None or engine == "python"):
         raise click.UsageError(
             "--symmetric and --every-id are proved of kernels, and there is none of this: take a gate, or a "
@@ -129,7 +129,7 @@ def command(
             if engine == "python":
                 found = local.in_python(chosen, limit)
             elif engine == "spark":
-                kept = folder / _name_of(model, chosen.world.name, tuple(reading), partitions)
+                kept = folder / _name_of(model, chosen.closed.name, tuple(reading), partitions)
                 found = _on_spark(chosen, limit, master, kept, partitions, reading, watch.says)
             else:
                 search = local.framed if chosen.bounds is None else partial(local.compiled, reading=reading)

@@ -1,4 +1,5 @@
-"""The checkpoint coordinator of a running job, on the driver: the core's components, wired to the world.
+"""The checkpoint coordinator of a running job, on the driver: the core's components, wired to the closed
+model.
 
 The core decides; this room tells it what happens (each event recorded), carries its effects out, reads
 the clock for it, and keeps the checkpoint folder in step: a checkpoint is published there before its last

@@ -84,7 +84,7 @@ def _whole(parts: Iterable[Any], sizes: Iterable[int]) -> np.ndarray[Any, Any]:
 
 def columns_of(program: Program) -> ColumnKernel:
     """The kernel over columns."""
-    start = program.layout.pack(Node(program.world.state, program.world.environment))
+    start = program.layout.pack(Node(program.closed.state, program.closed.environment))
     return ColumnKernel(columns_text(program), start, program.said_words)
 
 

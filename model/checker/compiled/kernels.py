@@ -28,7 +28,7 @@ SEARCH = (
 )
 """What is compiled beside a kernel, each to be called by itself."""
 ANSWERING = (lookup.answer_to, lookup.expand, lookup.unanswered)
-"""The kernel of a composed world."""
+"""The kernel of a composed closed model."""
 
 _HEAD = """\"\"\"Generated: the moves of one closed model over packed states. Not to be edited.\"\"\"
 

@@ -2,7 +2,7 @@
 
 A node is a component's state beside what its environment remembers. For each shape of nodes
 (`model.checker.shapes`) three questions are followed on symbols, path by path, as the prover does it
-(`model.checker.paths`): which events the world offers, whether the environment allows one and what the
+(`model.checker.paths`): which events the closed model offers, whether the environment allows one and what the
 step leads to, and whether the step breaks a property. What z3 shows to hold on a path is asked no more; the
 rest stays in the trees, to be asked of each state. The state properties are assumed before a move, as the
 prover does it, because they are asked after each.
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import z3
 
 from model.checker.bounds import Bounds
-from model.checker.closed_model import World
+from model.checker.closed_model import ClosedModel
 from model.checker.compiled.packing import Shape, layout_of
 from model.checker.compiled.program import Move, Node, Offer, Outside, Program, Target, Words
 from model.checker.paths import Ground, Path, paths, satisfiable, solver_with
@@ -36,7 +36,7 @@ PROBED = 2_000
 
 
 def program_of(
-    world: World, bounds: Bounds, properties: tuple[Property, ...] = (), words: Words | None = None
+    closed: ClosedModel, bounds: Bounds, properties: tuple[Property, ...] = (), words: Words | None = None
 ) -> Program:
     """Follow all moves of a closed model.
 
@@ -48,7 +48,7 @@ def program_of(
     while True:
         asked = tuple(known for known in properties if known not in interpreted)
         try:
-            return _Following(world, bounds, asked, tuple(interpreted), words).program()
+            return _Following(closed, bounds, asked, tuple(interpreted), words).program()
         except _NeedsValueError as needed:
             bounds = bounds._replace(pinned=bounds.pinned | {needed.field})
         except _UnreadableError as unreadable:
@@ -76,13 +76,13 @@ class _Following:
 
     def __init__(
         self,
-        world: World,
+        closed: ClosedModel,
         bounds: Bounds,
         properties: tuple[Property, ...],
         interpreted: tuple[Property, ...],
         words: Words | None,
     ) -> None:
-        self.world = world
+        self.closed = closed
         self.bounds = bounds
         self.words = words
         self.properties = properties
@@ -93,7 +93,7 @@ class _Following:
 
     def program(self) -> Program:
         """Follow every shape until none is wider than when it was followed."""
-        for node in _first_nodes(self.world):
+        for node in _first_nodes(self.closed):
             self.widen(_target(node, self.bounds, "node"))
         offers: dict[Any, tuple[Offer, ...]] = {}
         assumed: dict[Any, tuple[z3.BoolRef, ...]] = {}
@@ -109,7 +109,7 @@ class _Following:
                         if move.said is not None:
                             self.hear(move.said)
         return Program(
-            self.world,
+            self.closed,
             (*self.properties, *self.interpreted),
             self.interpreted,
             layout_of(tuple(self.shapes.values()), self.bounds, "node"),
@@ -195,7 +195,7 @@ class _Reading:
         with self._needs():
             found = [
                 (path.decided, path.result)
-                for path in paths(lambda: tuple(self.following.world.offers(self.node.state)), self.solver)
+                for path in paths(lambda: tuple(self.following.closed.offers(self.node.state)), self.solver)
             ]
         tree = tree_of(found)
         every = dict.fromkeys(offer for _, offered in found for offer in offered)
@@ -244,11 +244,11 @@ class _Reading:
         return Offer(action, event, ranges, offered, tree_of(moves))
 
     def _taken(self, event: Event) -> "_Taken | Outside | None":
-        world, bounds = self.following.world, self.following.bounds
-        environment = world.allows(self.node.environment, event)
+        closed, bounds = self.following.closed, self.following.bounds
+        environment = closed.allows(self.node.environment, event)
         if environment is None:
             return None
-        step = world.step(self.node.state, event)
+        step = closed.step(self.node.state, event)
         try:
             after = _target(Node(step.state, environment), bounds, "node")
             words = self.following.words
@@ -319,17 +319,17 @@ def _is_concrete(value: Value) -> bool:
     return isinstance(value, int)  # a bool is one too
 
 
-def _first_nodes(world: World) -> Iterator[Node]:
+def _first_nodes(closed: ClosedModel) -> Iterator[Node]:
     """The nodes that are reached first, breadth first."""
-    start = Node(world.state, world.environment)
+    start = Node(closed.state, closed.environment)
     known, waiting = {start}, deque([start])
     while waiting and len(known) < PROBED:
         node = waiting.popleft()
         yield node
-        for _, event in world.offers(node.state):
-            environment = world.allows(node.environment, event)
+        for _, event in closed.offers(node.state):
+            environment = closed.allows(node.environment, event)
             if environment is not None:
-                after = Node(world.step(node.state, event).state, environment)
+                after = Node(closed.step(node.state, event).state, environment)
                 if after not in known:
                     known.add(after)
                     waiting.append(after)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import z3
 
 from model.checker.bounds import Symmetry
-from model.checker.closed_model import Environment, World
+from model.checker.closed_model import ClosedModel, Environment
 from model.checker.compiled.packing import Layout
 from model.checker.shapes import Field, Value
 from model.checker.trees import Tree
@@ -71,7 +71,7 @@ class Offer(NamedTuple):
 class Program(NamedTuple):
     """All moves of a closed model."""
 
-    world: World
+    closed: ClosedModel
     properties: tuple[Property, ...]
     interpreted: tuple[Property, ...]
     """Those of them that cannot be followed: they are to be evaluated on each state and step."""

@@ -45,7 +45,7 @@ def for_every_id(program: Program, names: tuple[str, ...]) -> Program:
     """
     if program.said is not None or program.interpreted or len(program.layout.shapes) != 1:
         raise NotInvariantError(
-            f"{program.world.name}: renaming needs states of one shape, no words of what is said and no "
+            f"{program.closed.name}: renaming needs states of one shape, no words of what is said and no "
             "property that is asked in Python"
         )
     shape = program.layout.shapes[0]

@@ -10,7 +10,7 @@ an error. Where states stand for others, the run is one of the model's own, with
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from model.checker.closed_model import World
+from model.checker.closed_model import ClosedModel
 from model.checker.compiled.program import Node, Program
 from model.checker.compiled.renaming import RealIds, in_numbers
 from model.checker.compiled.symmetry import canonical
@@ -34,62 +34,62 @@ def retraced(program: Program, source: Words, before: Sequence[Callable[[Words],
     states = [source]
     for predecessor in reversed(before):
         states.append(predecessor(states[-1]))
-    node = Node(program.world.state, program.world.environment)
+    node = Node(program.closed.state, program.closed.environment)
     real = RealIds(program)
     run: list[Event] = []
     for words in reversed(states[:-1]):
         event, reached = _move_to(program, node, words)
         run.append(real.event(event))
         node = real.moved(reached) if program.ids else reached
-    run.append(real.event(broken_move(program.world, program.properties, node)))
-    return replayed(program.world, program.properties, in_numbers(program, run))
+    run.append(real.event(broken_move(program.closed, program.properties, node)))
+    return replayed(program.closed, program.properties, in_numbers(program, run))
 
 
 def broken_start(program: Program) -> Violation | None:
     """The state properties that the start breaks."""
-    return broken_at_start(program.world, program.properties)
+    return broken_at_start(program.closed, program.properties)
 
 
-def broken_at_start(world: World, properties: tuple[Property, ...]) -> Violation | None:
-    """The state properties that a world's start breaks."""
-    broken = _broken_states(properties, world.state)
-    return violation(broken, (), world.state) if broken else None
+def broken_at_start(closed: ClosedModel, properties: tuple[Property, ...]) -> Violation | None:
+    """The state properties that a closed model's start breaks."""
+    broken = _broken_states(properties, closed.state)
+    return violation(broken, (), closed.state) if broken else None
 
 
-def moves_of(world: World, node: Node) -> Iterable[tuple[Event, Step[Any], Node]]:
+def moves_of(closed: ClosedModel, node: Node) -> Iterable[tuple[Event, Step[Any], Node]]:
     """What the model itself may do next."""
-    for _, event in world.offers(node.state):
-        environment = world.allows(node.environment, event)
+    for _, event in closed.offers(node.state):
+        environment = closed.allows(node.environment, event)
         if environment is not None:
-            step = world.step(node.state, event)
+            step = closed.step(node.state, event)
             yield event, step, Node(step.state, environment)
 
 
 def _move_to(program: Program, before: Node, wanted: Words) -> tuple[Event, Node]:
     """The first move to a state that these words stand for."""
-    for event, _, reached in moves_of(program.world, before):
+    for event, _, reached in moves_of(program.closed, before):
         if canonical(program, reached) == wanted:
             return event, reached
     after = program.layout.unpack(wanted)
     raise DisagreementError(f"the kernel leads from {before} to {after}, and no event does")
 
 
-def broken_move(world: World, properties: tuple[Property, ...], node: Node) -> Event:
+def broken_move(closed: ClosedModel, properties: tuple[Property, ...], node: Node) -> Event:
     """The first event whose step breaks a property. Raises DisagreementError if none does."""
-    for event, step, _ in moves_of(world, node):
+    for event, step, _ in moves_of(closed, node):
         if broken_by(properties, node.state, event, step):
             return event
     raise DisagreementError(f"the kernel has a broken move from {node}, and the model has none")
 
 
-def replayed(world: World, properties: tuple[Property, ...], run: tuple[Event, ...]) -> Violation:
+def replayed(closed: ClosedModel, properties: tuple[Property, ...], run: tuple[Event, ...]) -> Violation:
     """What the model itself makes of the run, from its start. Raises DisagreementError."""
-    node, broken = Node(world.state, world.environment), tuple[Property, ...]()
+    node, broken = Node(closed.state, closed.environment), tuple[Property, ...]()
     for event in run:
-        environment = world.allows(node.environment, event)
+        environment = closed.allows(node.environment, event)
         if environment is None or broken:
             raise DisagreementError(f"the model does not take {event} of the run {run}")
-        before, step = node.state, world.step(node.state, event)
+        before, step = node.state, closed.step(node.state, event)
         broken = broken_by(properties, before, event, step)
         node = Node(step.state, environment)
     if not broken:

@@ -1,6 +1,6 @@
 """Exploration at machine speed: the kernel of a closed model, compiled by numba and searched in full.
 
-    program = program_of(world, bounds, of_component(world.component))
+    program = program_of(closed model, bounds, of_component(closed model.component))
     found = Compiled(program, cores=2).explore()
 
 Every state is kept whole (`model.checker.compiled.breadth_first`), so the counts are exact and the same as
@@ -98,10 +98,10 @@ class _Search(LevelSearch):
 
     def __init__(self, kernel: Compiled, module: Any, expected: int) -> None:  # noqa: ANN401 - generated
         self.program = program = kernel.program
-        world = program.world
+        closed = program.closed
         measures = Measures(
-            name=world.name,
-            start=program.layout.pack(Node(world.state, world.environment)),
+            name=closed.name,
+            start=program.layout.pack(Node(closed.state, closed.environment)),
             said_words=program.said_words,
             branching=kernel.branching,
             rules=len(kernel.text.rules),

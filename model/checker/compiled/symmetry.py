@@ -34,14 +34,14 @@ def reduced(program: Program, symmetry: Symmetry) -> Program:
     """The program with the symmetry divided out. Raises NotSymmetricError if z3 does not prove it."""
     if program.said is not None or program.interpreted:
         raise NotSymmetricError(
-            f"{program.world.name}: a symmetry needs no words of what is said and no property that is asked "
+            f"{program.closed.name}: a symmetry needs no words of what is said and no property that is asked "
             f"in Python; there are {program.said_words} words and {len(program.interpreted)} such properties"
         )
     for shape in program.layout.shapes:
         for column in columns_of(shape, symmetry):
             if sum(shape.fields[position].bits for position in column) > WORD:
                 raise NotSymmetricError(
-                    f"{program.world.name}: one of {symmetry.size} takes over {WORD} bits"
+                    f"{program.closed.name}: one of {symmetry.size} takes over {WORD} bits"
                 )
         for first in range(symmetry.first, symmetry.first + symmetry.size - 1):
             _prove(program, symmetry, shape, first)

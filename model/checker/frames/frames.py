@@ -1,4 +1,4 @@
-"""Every move of a world with portions, asked of the model with stand-ins for the parts of its state.
+"""Every move of a closed model with portions, asked of the model with stand-ins for the parts of its state.
 
 A move looks at few parts: its frame. What the model answers is kept for all states that have these parts, and
 leaves the others as they are (`model.checker.frames.answers`); so the model is asked once for many states.
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from itertools import compress
 from typing import Any, NamedTuple
 
-from model.checker.closed_model import Offers, World
+from model.checker.closed_model import ClosedModel, Offers
 from model.checker.compiled.program import Node
 from model.checker.compiled.retrace import DisagreementError
 from model.checker.frames.answers import BREAKS, MISSING, PLAIN, REFUSED, Answers, Words
@@ -49,14 +49,14 @@ Question = Callable[[Node], Said]
 
 
 class Frames:
-    """What is known of the moves of a world, and how to ask for what is not."""
+    """What is known of the moves of a closed model, and how to ask for what is not."""
 
     def __init__(
-        self, world: World, properties: tuple[Property, ...], room: Mapping[str, int] | None = None
+        self, closed: ClosedModel, properties: tuple[Property, ...], room: Mapping[str, int] | None = None
     ) -> None:
-        assert world.portions is not None
-        self.world = world
-        self.parts = Parts(world, room)
+        assert closed.portions is not None
+        self.closed = closed
+        self.parts = Parts(closed, room)
         self._reading = Reading()
         self._stand_ins: dict[tuple[int, int], StandIn] = {}
         self._plain = Maker(self.parts, self._value, _those_present)
@@ -69,7 +69,7 @@ class Frames:
         """How many answers the model was asked for."""
         self._over_steps = tuple(known for known in properties if known.over_steps)
         self._over_states = tuple(known for known in properties if not known.over_steps)
-        self._movers = world.portions.movers
+        self._movers = closed.portions.movers
         self._trees: dict[Event, int] = {}
         self._event_of: dict[int, Event] = {}
         self.mover_trees = tuple(self.answers.tree() for _ in self._movers)
@@ -92,7 +92,7 @@ class Frames:
             for mover in self.mover_trees
             for tree, _ in self.answers.words(self.answers.find(mover, numbers))
         ]
-        events = [event for _, event in self.world.offers(node.state)]
+        events = [event for _, event in self.closed.offers(node.state)]
         if [self._event_of[tree] for tree in trees] != events:
             raise FrameError(f"{node} offers {events}, and not what its movers were seen to offer")
         steps = zip(trees, (self._stepping(event) for event in events), strict=True)
@@ -158,10 +158,10 @@ class Frames:
 
     def _stepping(self, event: Event) -> Question:
         def stepped(node: Node) -> Said:
-            environment = self.world.allows(node.environment, event)
+            environment = self.closed.allows(node.environment, event)
             if environment is None:
                 return Said(REFUSED)
-            step = self.world.step(node.state, event)
+            step = self.closed.step(node.state, event)
             broken = not all(
                 known.holds(node.state, event, step.effects, step.state) for known in self._over_steps
             )

@@ -1,4 +1,4 @@
-"""What a packed state leads to, as tables of answers have it: the `expand` of a composed world.
+"""What a packed state leads to, as tables of answers have it: the `expand` of a composed closed model.
 
 Compiled beside the search (`model.checker.compiled.kernels`). What is read beside a state, `answers`: the
 places of the parts, the four arrays of `model.checker.frames.answers`, the trees of movers and those of

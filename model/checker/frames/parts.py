@@ -1,9 +1,9 @@
 """The parts of a composed state, and a small number for each value that a part has had.
 
-A node of a world with portions is taken apart through its records, and through the collections that these
-name, down to parts: numbers, words, and small collections. A collection that grows and shrinks comes apart
-into its members, each with a part that says whether it is present; what is not present has absent parts.
-Values are numbered as they are met, so that a state is a row of small numbers, which
+A node of a closed model with portions is taken apart through its records, and through the collections that
+these name, down to parts: numbers, words, and small collections. A collection that grows and shrinks comes
+apart into its members, each with a part that says whether it is present; what is not present has absent
+parts. Values are numbered as they are met, so that a state is a row of small numbers, which
 `model.checker.frames.places` packs into a few words. Nothing is hashed away: equal numbers are equal
 values.
 
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
 
-from model.checker.closed_model import World
+from model.checker.closed_model import ClosedModel
 from model.checker.compiled.program import Node
 from model.checker.frames.places import Numbers
 from model.checker.frames.read_sets import StandIn, known_to_be_false, part_of, settled, slots_of
@@ -66,21 +66,21 @@ class NoRoomError(Exception):
 
 
 class Parts:
-    """The parts of a world's nodes, and their values so far."""
+    """The parts of a closed model's nodes, and their values so far."""
 
-    def __init__(self, world: World, room: Mapping[str, int] | None = None) -> None:
+    def __init__(self, closed: ClosedModel, room: Mapping[str, int] | None = None) -> None:
         """`room`: by path of a collection that grows, for how many members there are parts."""
-        assert world.portions is not None
-        self._portions = world.portions
+        assert closed.portions is not None
+        self._portions = closed.portions
         self._room = room or {}
-        self._fixed = {*world.portions.by_member, ENVIRONMENT}
+        self._fixed = {*closed.portions.by_member, ENVIRONMENT}
         self._growing: list[tuple[str, Growing]] = []
         self._most: list[int] = []
         self.grown = 0
         """Counts what was met for the first time: values, and members."""
         self._copied: set[str] = set()
         self.names: list[str] = []
-        whole = Node(world.state, world.environment)
+        whole = Node(closed.state, closed.environment)
         self.shape = self._shape_of(whole, "")
         self.values: list[list[Any]] = []
         """By part. Those of members, and all that go by the same name, have one list: they can be copied."""

@@ -1,6 +1,6 @@
-"""A world without a kernel, explored at machine speed: what its moves come to is looked up in tables.
+"""A closed model without a kernel, explored at machine speed: what its moves come to is looked up in tables.
 
-    found = Framed(world, of_component(world.component), cores=2).explore()
+    found = Framed(closed model, of_component(closed model.component), cores=2).explore()
 
 A composition has about as many shapes as states, and no kernel can be written of it beforehand. But each of
 its moves looks at few parts of the state, and there are few ways in which these stand
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.checker.closed_model import World
+from model.checker.closed_model import ClosedModel
 from model.checker.compiled.kernels import answering_module
 from model.checker.compiled.level_search import Ints, LevelSearch, Measures, Progress
 from model.checker.compiled.program import Node
@@ -90,14 +90,14 @@ SCOUTING, SEARCHING = Spare(3, 2, 1_000), Spare(1, 0, 1)
 
 
 class Framed:
-    """The search of one world that has portions."""
+    """The search of one closed model that has portions."""
 
-    def __init__(self, world: World, properties: tuple[Property, ...] = (), *, cores: int = 1) -> None:
-        self.world = world
+    def __init__(self, closed: ClosedModel, properties: tuple[Property, ...] = (), *, cores: int = 1) -> None:
+        self.closed = closed
         self.properties = properties
         self.cores = cores
         self.room: dict[str, int] = {}
-        self.frames = Frames(world, properties)
+        self.frames = Frames(closed, properties)
         self.ask_seconds = 0.0
 
     def explore(
@@ -140,7 +140,7 @@ class Framed:
         progress: Progress | None,
     ) -> tuple["_Search", Violation | None, int]:
         """The search that had room for everything, what it has shown, and how many were begun."""
-        shown = broken_at_start(self.world, self.properties)
+        shown = broken_at_start(self.closed, self.properties)
         scouts, times = True, 0
         while True:
             times += 1
@@ -162,7 +162,7 @@ class Framed:
     def make_room(self, path: str) -> None:
         """Parts for twice as many members of a collection that grows; nothing is known of them any more."""
         self.room[path] = 2 * self.room.get(path, ROOM)
-        self.frames = Frames(self.world, self.properties, self.room)
+        self.frames = Frames(self.closed, self.properties, self.room)
 
 
 class _OutgrownError(Exception):
@@ -179,7 +179,7 @@ class _Search(LevelSearch):
         self._rows = self.places.as_array()
         self._trees = (np.array(frames.mover_trees, np.int64), np.array(frames.property_trees, np.int64))
         start = self.places.pack(frames.parts.start)
-        measures = Measures(framed.world.name, start, 0, BRANCHING, 0, framed.cores)
+        measures = Measures(framed.closed.name, start, 0, BRANCHING, 0, framed.cores)
         super().__init__(module, measures, expected)
 
     @property
@@ -241,22 +241,22 @@ class _Search(LevelSearch):
 
     def shown(self, source: Words, back: int) -> Violation:
         """The run to a state, so many levels before the newest, and its broken move."""
-        world, properties = self.framed.world, self.framed.properties
+        closed, properties = self.framed.closed, self.framed.properties
         before = self.before()
         states = [source]
         for predecessor in reversed(before[: len(before) - back]):
             states.append(predecessor(states[-1]))
-        node = Node(world.state, world.environment)
+        node = Node(closed.state, closed.environment)
         run: list[Event] = []
         for words in reversed(states[:-1]):
             event, node = self.move_to(node, words)
             run.append(event)
-        run.append(broken_move(world, properties, node))
-        return replayed(world, properties, tuple(run))
+        run.append(broken_move(closed, properties, node))
+        return replayed(closed, properties, tuple(run))
 
     def move_to(self, node: Node, wanted: Words) -> tuple[Event, Node]:
         """The model's first move to a state."""
-        for event, _, reached in moves_of(self.framed.world, node):
+        for event, _, reached in moves_of(self.framed.closed, node):
             if self.places.pack(self.frames.parts.numbers(reached)) == wanted:
                 return event, reached
         raise DisagreementError(f"the tables lead from {node} to a state that no event leads to")

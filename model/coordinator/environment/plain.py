@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from model.checker.closed_model import Environment, Portions, World
+from model.checker.closed_model import ClosedModel, Environment, Portions
 from model.coordinator import state as coordinator_state
 from model.coordinator.events import (
     AcknowledgeMessage,
@@ -27,7 +27,7 @@ def _anything(environment: Environment, event: Event) -> Environment:
     return environment
 
 
-def coordinator_world(tasks: int, ids: int, *, max_concurrent: int, retain: int) -> World:
+def closed_coordinator(tasks: int, ids: int, *, max_concurrent: int, retain: int) -> ClosedModel:
     """One source and further tasks; time passes by one unit, a checkpoint expires after two."""
     plan = Plan((True, *(False,) * (tasks - 1)), timeout=2, max_concurrent=max_concurrent)
     start = coordinator_state.new_coordinator(plan, retain)._replace(
@@ -51,7 +51,7 @@ def coordinator_world(tasks: int, ids: int, *, max_concurrent: int, retain: int)
             yield "TaskStatus", TaskStatus(0, RUNNING)
             yield "JobStatus", JobStatus(RUNNING)
 
-    return World(
+    return ClosedModel(
         f"coordinator of {tasks} tasks, ids to {ids}, {max_concurrent} at once, retaining {retain}",
         "coordinator",
         start,

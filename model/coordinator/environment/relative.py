@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple
 
-from model.checker.closed_model import Environment, World
+from model.checker.closed_model import ClosedModel, Environment
 from model.coordinator import failures
 from model.coordinator.environment.subjects import running
 from model.coordinator.events import (
@@ -55,7 +55,7 @@ class Scope(NamedTuple):
     """The coordinator is replaced."""
 
 
-def relative_world(plan: Plan, retain: int, scope: Scope) -> World:
+def closed_relative(plan: Plan, retain: int, scope: Scope) -> ClosedModel:
     """A coordinator whose job runs, and all of `scope`."""
     step = step_of("coordinator")
 
@@ -81,7 +81,7 @@ def relative_world(plan: Plan, retain: int, scope: Scope) -> World:
         taken = step(state, event)
         return taken._replace(state=relative(taken.state))
 
-    return World(
+    return ClosedModel(
         f"coordinator of {plan.profile.name}, time told by ages, {scope}",
         "coordinator",
         relative(running(new_coordinator(plan, retain))),
@@ -160,7 +160,9 @@ class CheckpointSucceeds(NamedTuple):
     kind: str = "succeed"
 
 
-def failures_world(profile: CoordinatorProfile, tolerable: int, ids: int, reasons: tuple[str, ...]) -> World:
+def closed_failures(
+    profile: CoordinatorProfile, tolerable: int, ids: int, reasons: tuple[str, ...]
+) -> ClosedModel:
     """Any checkpoint fails or succeeds at any time, also again; the environment remembers who succeeded."""
 
     def offers(counted: Failures) -> Iterator[tuple[str, Event]]:
@@ -191,7 +193,7 @@ def failures_world(profile: CoordinatorProfile, tolerable: int, ids: int, reason
         effects: Effects = (FailJob(event.reason),) if too_many else ()
         return Step(in_order(after), effects, ("COORD-15", "COORD-16"))
 
-    return World(
+    return ClosedModel(
         f"failures of {profile.name}, ids to {ids}, {tolerable} tolerated",
         "failures",
         failures.new_failures(),

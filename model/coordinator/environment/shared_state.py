@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import NamedTuple
 
-from model.checker.closed_model import Environment, World
+from model.checker.closed_model import ClosedModel, Environment
 from model.coordinator import shared_state
 from model.coordinator.completion import add_to_store
 from model.coordinator.events import DiscardState
@@ -46,7 +46,7 @@ class Files(NamedTuple):
     """The files that were deleted, ascending."""
 
 
-def files_world(files: tuple[int, ...], ids: int, retain: int) -> World:
+def closed_files(files: tuple[int, ...], ids: int, retain: int) -> ClosedModel:
     """Checkpoints from 1 to `ids` use these files."""
     subsets = tuple(used for size in range(1, len(files) + 1) for used in combinations(files, size))
 
@@ -58,7 +58,7 @@ def files_world(files: tuple[int, ...], ids: int, retain: int) -> World:
                 if not state.done[checkpoint - 1] and not set(used) & set(state.gone):
                     yield "Use", UseFiles(checkpoint, used)
 
-    return World(
+    return ClosedModel(
         f"shared files {files}, ids to {ids}, retaining {retain}",
         "files",
         Files(new_coordinator(Plan((True,), 1, 1), retain), ((),) * ids, (False,) * ids, ()),

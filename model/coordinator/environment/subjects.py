@@ -1,13 +1,13 @@
-"""Closed worlds of the coordinator beside the plain one: each shows one subject, in one or two generations.
+"""Closed models of the coordinator beside the plain one: each shows one subject, in one or two generations.
 
-A world offers what its subject needs and little else, so that every state can be seen.
+A closed model offers what its subject needs and little else, so that every state can be seen.
 """
 
 from collections.abc import Callable, Iterator
 from itertools import product
 from typing import NamedTuple
 
-from model.checker.closed_model import Environment, World
+from model.checker.closed_model import ClosedModel, Environment
 from model.coordinator import coordinator
 from model.coordinator import state as coordinator_state
 from model.coordinator.events import (
@@ -37,7 +37,7 @@ Offer = tuple[str, Event]
 
 
 class Scope(NamedTuple):
-    """What a world offers, and how far it goes."""
+    """What a closed model offers, and how far it goes."""
 
     ids: int
     """The highest id that is asked for."""
@@ -56,7 +56,7 @@ class Scope(NamedTuple):
     """What belongs to the subject alone."""
 
 
-def subject_world(subject: str, plan: Plan, scope: Scope, *, retain: int = 1) -> World:
+def closed_subject(subject: str, plan: Plan, scope: Scope, *, retain: int = 1) -> ClosedModel:
     """A job that runs, and all of `scope`."""
     start = running(coordinator_state.new_coordinator(plan, retain))
 
@@ -68,7 +68,7 @@ def subject_world(subject: str, plan: Plan, scope: Scope, *, retain: int = 1) ->
         if scope.more is not None:
             yield from scope.more(state)
 
-    return World(
+    return ClosedModel(
         f"coordinator of {plan.profile.name}, {subject}",
         "coordinator",
         start,
@@ -160,25 +160,25 @@ def lost_triggers(state: Coordinator) -> Iterator[Offer]:
         yield "TriggerFails", TriggerFails(0, checkpoint)
 
 
-# ---------------------------------------------------------------- the worlds
+# ---------------------------------------------------------------- the closed models
 
 
-def coordinator_worlds() -> tuple[World, ...]:
+def closed_coordinator_models() -> tuple[ClosedModel, ...]:
     """One for each subject; in more than one generation where these part ways."""
     return (
-        queue_world("2.3"),
-        *(scheduler_world(name) for name in ("2.3", "1.11", "1.9")),
-        *(failures_world(name) for name in ("2.3", "1.11")),
-        *(store_failure_world(name) for name in ("2.3", "1.14", "1.11")),
-        *(shared_world(name) for name in ("2.3", "1.14")),
-        *(shared_states_world(name) for name in ("2.3", "1.14")),
-        *(subsumption_world(name) for name in ("1.14", "1.9")),
-        *(stop_world(name) for name in ("2.3", "1.14")),
-        *(tasks_world(name) for name in ("2.3", "1.12")),
-        sources_world("2.3"),
-        job_end_world("2.3"),
-        *(masters_world(name) for name in ("2.3", "1.15")),
-        hooks_world("1.15"),
+        closed_queue("2.3"),
+        *(closed_scheduler(name) for name in ("2.3", "1.11", "1.9")),
+        *(closed_failures(name) for name in ("2.3", "1.11")),
+        *(closed_store_failure(name) for name in ("2.3", "1.14", "1.11")),
+        *(closed_shared(name) for name in ("2.3", "1.14")),
+        *(closed_shared_states(name) for name in ("2.3", "1.14")),
+        *(closed_subsumption(name) for name in ("1.14", "1.9")),
+        *(closed_stop(name) for name in ("2.3", "1.14")),
+        *(closed_tasks(name) for name in ("2.3", "1.12")),
+        closed_sources("2.3"),
+        closed_job_end("2.3"),
+        *(closed_masters(name) for name in ("2.3", "1.15")),
+        closed_hooks("1.15"),
     )
 
 
@@ -193,88 +193,88 @@ def _plan(name: str, tasks: int = 1) -> Plan:
     )
 
 
-def queue_world(name: str) -> World:
+def closed_queue(name: str) -> ClosedModel:
     """Requests of every urgency behind one pending checkpoint."""
     flags = ((False, False), (True, False), (False, True))
     scope = Scope(ids=4, types=(CHECKPOINT, SAVEPOINT), flags=flags)
-    return subject_world("waiting requests", _plan(name)._replace(unaligned=True), scope)
+    return closed_subject("waiting requests", _plan(name)._replace(unaligned=True), scope)
 
 
-def scheduler_world(name: str) -> World:
+def closed_scheduler(name: str) -> ClosedModel:
     """A request every two units, a pause of one after completions, and three units for a checkpoint."""
     plan = _plan(name)._replace(interval=2, initial_delay=1, min_pause=2, timeout=3)
     scope = Scope(ids=2, until=4, flags=((False, False), (False, True)), more=statuses)
-    return subject_world("a scheduler", plan, scope)
+    return closed_subject("a scheduler", plan, scope)
 
 
-def failures_world(name: str) -> World:
+def closed_failures(name: str) -> ClosedModel:
     """One failure is tolerated."""
     plan = _plan(name)._replace(tolerable_failures=1, max_concurrent=3)
     reasons = ("ASYNC_EXCEPTION", "TASK_NOT_READY")
-    return subject_world("failures", plan, Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), reasons=reasons))
+    return closed_subject("failures", plan, Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), reasons=reasons))
 
 
-def store_failure_world(name: str) -> World:
+def closed_store_failure(name: str) -> ClosedModel:
     """The store fails in every way, and is found again."""
     plan = _plan(name)._replace(max_concurrent=2, tolerable_failures=0)
-    return subject_world("a store that fails", plan, Scope(ids=3, more=store_faults))
+    return closed_subject("a store that fails", plan, Scope(ids=3, more=store_faults))
 
 
-def shared_world(name: str) -> World:
+def closed_shared(name: str) -> ClosedModel:
     """Checkpoints and savepoints share a file."""
     scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), files=((), (1,)))
-    return subject_world("shared files", _plan(name)._replace(max_concurrent=2), scope)
+    return closed_subject("shared files", _plan(name)._replace(max_concurrent=2), scope)
 
 
-def shared_states_world(name: str) -> World:
+def closed_shared_states(name: str) -> ClosedModel:
     """Two tasks, each of which brings a state of its own and may share a file."""
     plan = _plan(name, tasks=2)._replace(max_concurrent=2)
-    return subject_world("shared files beside states", plan, Scope(ids=2, handles=(2,), files=((), (1,))))
+    return closed_subject("shared files beside states", plan, Scope(ids=2, handles=(2,), files=((), (1,))))
 
 
-def subsumption_world(name: str) -> World:
+def closed_subsumption(name: str) -> ClosedModel:
     """Savepoints that are stored, forced checkpoints, two tasks."""
     flags = ((False, False), (True, False))
     scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), flags=flags, handles=(1,))
-    return subject_world("savepoints that replace", _plan(name)._replace(max_concurrent=2), scope)
+    return closed_subject("savepoints that replace", _plan(name)._replace(max_concurrent=2), scope)
 
 
-def stop_world(name: str) -> World:
+def closed_stop(name: str) -> ClosedModel:
     """Stops with a savepoint among the others."""
     plan = _plan(name)._replace(max_concurrent=2, tolerable_failures=0)
     scope = Scope(ids=3, types=(CHECKPOINT, STOP), until=1, more=lost_triggers)
-    return subject_world("stops", plan._replace(timeout=1), scope)
+    return closed_subject("stops", plan._replace(timeout=1), scope)
 
 
-def tasks_world(name: str) -> World:
+def closed_tasks(name: str) -> ClosedModel:
     """Two tasks that finish."""
     plan = _plan(name, tasks=2)
-    return subject_world("tasks that finish", plan, Scope(ids=3, more=ends_of_tasks))
+    return closed_subject("tasks that finish", plan, Scope(ids=3, more=ends_of_tasks))
 
 
-def sources_world(name: str) -> World:
+def closed_sources(name: str) -> ClosedModel:
     """A source and two tasks behind it, which have to begin when it has finished."""
     plan = _plan(name, tasks=3)
-    return subject_world("a source that finishes", plan, Scope(ids=1, more=ends_of_tasks))
+    return closed_subject("a source that finishes", plan, Scope(ids=1, more=ends_of_tasks))
 
 
-def job_end_world(name: str) -> World:
+def closed_job_end(name: str) -> ClosedModel:
     """A job that ends while savepoints and checkpoints are under way."""
     plan = _plan(name)._replace(max_concurrent=2)
     scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), more=ends_of_job)
-    return subject_world("the end of the job", plan, scope)
+    return closed_subject("the end of the job", plan, scope)
 
 
-def masters_world(name: str) -> World:
+def closed_masters(name: str) -> ClosedModel:
     """Two operator coordinators and a hook before the source."""
     plan = _plan(name)._replace(max_concurrent=2, coordinators=2, hooks=1, tolerable_failures=0)
-    return subject_world("operator coordinators and hooks", plan, Scope(ids=2, more=answers))
+    return closed_subject("operator coordinators and hooks", plan, Scope(ids=2, more=answers))
 
 
-def hooks_world(name: str) -> World:
+def closed_hooks(name: str) -> ClosedModel:
     """An operator coordinator and two hooks before the source."""
     plan = _plan(name)._replace(coordinators=1, hooks=2, tolerable_failures=0)
-    return subject_world("an operator coordinator and two hooks", plan, Scope(ids=2, more=answers))
+    return closed_subject("an operator coordinator and two hooks", plan, Scope(ids=2, more=answers))
 
 
 def _anything(environment: Environment, event: Event) -> Environment:

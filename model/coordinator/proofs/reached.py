@@ -12,7 +12,7 @@ from typing import Any
 
 import z3
 
-from model.checker.closed_model import World
+from model.checker.closed_model import ClosedModel
 from model.checker.explore import explore
 from model.checker.prove import Case
 from model.checker.symbolic import SymbolicBool, SymbolicInt, int_term, symbolic_like
@@ -24,10 +24,10 @@ NUMBERS = ("checkpoint", "handle", "ms")
 """What of an event is a symbol."""
 
 
-def met_cases(world: World) -> Iterator[Case]:
-    """One case for each shape of a coordinator and an event that the world's graph has."""
+def met_cases(closed: ClosedModel) -> Iterator[Case]:
+    """One case for each shape of a coordinator and an event that the closed model's graph has."""
     known: set[Any] = set()
-    graph = explore(world)
+    graph = explore(closed)
     for edge in graph.transitions:
         state = symbolic_coordinator(graph.nodes[edge.source][0])
         event = symbolic_event(edge.event)
@@ -35,7 +35,7 @@ def met_cases(world: World) -> Iterator[Case]:
         if shape not in known:
             known.add(shape)
             label = f"{len(state.pending)} pending, {len(state.store.entries)} stored, {event[-1]}"
-            yield Case("coordinator as met", label, state, event, world.step, promised(state))
+            yield Case("coordinator as met", label, state, event, closed.step, promised(state))
 
 
 def symbolic_coordinator(met: Coordinator) -> Coordinator:

@@ -1,4 +1,4 @@
-"""Runs of the coordinator's closed worlds in the words of the wire: configuration, opening, events."""
+"""Runs of the coordinator's closed models in the words of the wire: configuration, opening, events."""
 
 from typing import Any
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from model.checker.closed_model import Environment, World
+from model.checker.closed_model import ClosedModel, Environment
 from model.events import Event
 from model.gate import aligned, polled_gate
 from model.gate.aligned import Gate
@@ -11,7 +11,7 @@ from model.gate.profiles import NEWEST, Profile
 from model.steps import step_of
 
 
-def gate_world(
+def closed_gate(
     channels: int,
     ids: int,
     *,
@@ -19,7 +19,7 @@ def gate_world(
     polled: bool,
     profile: Profile = NEWEST,
     injects: bool = False,
-) -> World:
+) -> ClosedModel:
     """Each channel delivers barriers and cancellations with ids from 1 to `ids` that never go back.
 
     `injects`: the task itself may be triggered too, at any time and with any id.
@@ -49,7 +49,7 @@ def gate_world(
     ends = "ends count" if counts_as_aligned else "ends abort"
     older = "" if profile is NEWEST else f", {profile.name}"
     injected = ", injected" if injects else ""
-    return World(
+    return ClosedModel(
         f"gate of {channels} channels, ids to {ids}, {level}, {ends}{older}{injected}",
         "gate",
         aligned.new_gate(channels, counts_as_aligned, profile),
@@ -60,9 +60,9 @@ def gate_world(
     )
 
 
-def network_world(channels: int, ids: int, waiting: int) -> World:
+def closed_network(channels: int, ids: int, waiting: int) -> ClosedModel:
     """A polled gate with what waits before it; at most `waiting` items wait."""
-    inner = gate_world(channels, ids, counts_as_aligned=True, polled=False)
+    inner = closed_gate(channels, ids, counts_as_aligned=True, polled=False)
 
     def offers(inbox: polled_gate.Inbox) -> Iterator[tuple[str, Event]]:
         for action, event in inner.offers(inbox.gate):
@@ -76,7 +76,7 @@ def network_world(channels: int, ids: int, waiting: int) -> World:
             if not polled_gate.has_ended(inbox, channel) and not held:
                 yield "Record", Record(channel, len(inbox.waiting))
 
-    return World(
+    return ClosedModel(
         f"polled gate of {channels} channels, ids to {ids}, at most {waiting} waiting",
         "network",
         polled_gate.new_inbox(channels, True),

@@ -1,16 +1,16 @@
 """Closed models of the gate that stores (spec/models/StoringModel.tla), and of its twin that does not.
 
-The channels are those of `model.closed.gate_world`; records come as well, and at most so many items are
+The channels are those of `model.closed.closed_gate`; records come as well, and at most so many items are
 stored.
 """
 
 from collections.abc import Iterator
 
-from model.checker.closed_model import Environment, World
+from model.checker.closed_model import ClosedModel, Environment
 from model.events import Event
 from model.gate import buffering
 from model.gate.buffering import PAGE_BYTES, UNLIMITED, Buffer
-from model.gate.environment.aligned import gate_world
+from model.gate.environment.aligned import closed_gate
 from model.gate.events import EndOfPartition, Record
 from model.gate.profiles import PROFILES
 from model.steps import step_of
@@ -19,16 +19,16 @@ OF_RECORDS = 1
 """The value of every record of a closed model: their order shows in what stands between them."""
 
 
-def buffer_world(
+def closed_buffer(
     channels: int, ids: int, stored: int, limit: int = UNLIMITED, *, aligning: bool = False
-) -> World:
+) -> ClosedModel:
     """A gate of Flink 1.9 and its store of at most `stored` items; `limit` in items.
 
     `aligning`: it starts where every channel but the last has delivered barrier 1 and goes on with id 2,
     and none ends; so the stored items of several channels are replayed through a further alignment.
     """
     profile = PROFILES["flink-1.9"]
-    inner = gate_world(channels, ids, counts_as_aligned=False, polled=False, profile=profile)
+    inner = closed_gate(channels, ids, counts_as_aligned=False, polled=False, profile=profile)
 
     def offers(buffer: Buffer) -> Iterator[tuple[str, Event]]:
         full = len(buffer.stored) >= stored
@@ -55,7 +55,7 @@ def buffer_world(
         last = (*(2,) * (channels - 1), 0)
     limited = "" if limit == UNLIMITED else f", limit {limit}"
     begun = ", aligning" if aligning else ""
-    return World(
+    return ClosedModel(
         f"storing gate of {channels} channels, ids to {ids}, at most {stored} stored{limited}{begun}",
         "buffer",
         start,
@@ -66,11 +66,11 @@ def buffer_world(
     )
 
 
-def buffer_worlds() -> tuple[World, ...]:
+def closed_buffer_models() -> tuple[ClosedModel, ...]:
     """Those that are explored, toured and mutated."""
     return (
-        buffer_world(2, 2, 2),
-        buffer_world(2, 2, 3, limit=1),
-        buffer_world(3, 1, 2, limit=1),
-        buffer_world(3, 2, 4, aligning=True),
+        closed_buffer(2, 2, 2),
+        closed_buffer(2, 2, 3, limit=1),
+        closed_buffer(3, 1, 2, limit=1),
+        closed_buffer(3, 2, 4, aligning=True),
     )

@@ -1,19 +1,19 @@
 """The closed models of the modes beside exactly-once: each mode has a room of its own."""
 
-from model.channel.environment import channel_worlds
-from model.checker.closed_model import World
-from model.gate.environment.buffering import buffer_worlds
-from model.gate.environment.tracking import tracker_worlds
-from model.gate.environment.two_threads import threads_worlds
-from model.gate.environment.unaligned import overtaking_worlds
+from model.channel.environment import closed_channel_models
+from model.checker.closed_model import ClosedModel
+from model.gate.environment.buffering import closed_buffer_models
+from model.gate.environment.tracking import closed_tracker_models
+from model.gate.environment.two_threads import closed_threads_models
+from model.gate.environment.unaligned import closed_overtaking_models
 
 
-def mode_worlds() -> tuple[World, ...]:
+def closed_mode_models() -> tuple[ClosedModel, ...]:
     """Those that are explored, toured and mutated."""
     return (
-        *buffer_worlds(),
-        *tracker_worlds(),
-        *overtaking_worlds(),
-        *threads_worlds(),
-        *channel_worlds(),
+        *closed_buffer_models(),
+        *closed_tracker_models(),
+        *closed_overtaking_models(),
+        *closed_threads_models(),
+        *closed_channel_models(),
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from model.checker.closed_model import Environment, World
+from model.checker.closed_model import ClosedModel, Environment
 from model.events import Event
 from model.gate.events import Barrier, Cancel, EndOfPartition, Record
 from model.gate.profiles import NEWEST, PROFILES, Profile
@@ -10,7 +10,7 @@ from model.gate.tracking import TRACKED_AT_MOST, Tracker, new_tracker
 from model.steps import step_of
 
 
-def tracker_world(
+def closed_tracker(
     channels: int,
     ids: int,
     *,
@@ -18,7 +18,7 @@ def tracker_world(
     tracked_at_most: int = TRACKED_AT_MOST,
     profile: Profile = NEWEST,
     records: bool = False,
-) -> World:
+) -> ClosedModel:
     """Each channel delivers barriers and cancellations with ids from 1 to `ids` that never go back."""
 
     def offers(tracker: Tracker) -> Iterator[tuple[str, Event]]:
@@ -43,7 +43,7 @@ def tracker_world(
     ends = "ends count" if counts_as_aligned else "ends abort"
     if not profile.tracker_hears_ends:
         ends = "ends unheard"
-    return World(
+    return ClosedModel(
         f"tracker of {channels} channels, ids to {ids}, at most {tracked_at_most} tracked, {ends}, "
         f"{profile.name}" + (", with records" if records else ""),
         "tracker",
@@ -56,20 +56,20 @@ def tracker_world(
     )
 
 
-def tracker_worlds() -> tuple[World, ...]:
+def closed_tracker_models() -> tuple[ClosedModel, ...]:
     """Those that are explored, toured and mutated: every TRACK rule fires in one.
 
-    With three ids nothing is pushed out by the bound of 50; one world has a bound of 2.
+    With three ids nothing is pushed out by the bound of 50; one closed model has a bound of 2.
     """
     return (
-        tracker_world(2, 2, counts_as_aligned=True, records=True),
-        tracker_world(1, 2, counts_as_aligned=True),
-        tracker_world(2, 3, counts_as_aligned=True),
-        tracker_world(2, 3, counts_as_aligned=False),
-        tracker_world(3, 2, counts_as_aligned=True),
-        tracker_world(2, 3, counts_as_aligned=True, tracked_at_most=2),
+        closed_tracker(2, 2, counts_as_aligned=True, records=True),
+        closed_tracker(1, 2, counts_as_aligned=True),
+        closed_tracker(2, 3, counts_as_aligned=True),
+        closed_tracker(2, 3, counts_as_aligned=False),
+        closed_tracker(3, 2, counts_as_aligned=True),
+        closed_tracker(2, 3, counts_as_aligned=True, tracked_at_most=2),
         *(
-            tracker_world(channels, ids, counts_as_aligned=False, profile=PROFILES[name])
+            closed_tracker(channels, ids, counts_as_aligned=False, profile=PROFILES[name])
             for name, channels, ids in (("flink-1.7", 2, 3), ("flink-1.13", 2, 3), ("flink-1.13", 3, 2))
         ),
     )

@@ -7,7 +7,7 @@ cancellation or an end stands behind them.
 
 from collections.abc import Iterator
 
-from model.checker.closed_model import Environment, World
+from model.checker.closed_model import ClosedModel, Environment
 from model.events import Event
 from model.gate.events import Cancel, EndOfPartition
 from model.gate.profiles import PROFILES
@@ -18,7 +18,7 @@ from model.steps import step_of
 OPTIONS = (UNALIGNED, False, 0)
 
 
-def threads_world(channels: int, ids: int) -> World:
+def closed_threads(channels: int, ids: int) -> ClosedModel:
     """The environment remembers of each channel the highest id handed over, and which are not read yet."""
 
     def offers(threads: Threads) -> Iterator[tuple[str, Event]]:
@@ -50,7 +50,7 @@ def threads_world(channels: int, ids: int) -> World:
             return _with(handed, channel, event.checkpoint)
         return handed if type(event) is EndOfPartition and not unread else None
 
-    return World(
+    return ClosedModel(
         f"two threads at a gate of {channels} channels, ids to {ids}",
         "threads",
         new_threads(channels, False, PROFILES["flink-1.11"]),
@@ -65,6 +65,6 @@ def _with(handed: Environment, place: int, value: int) -> Environment:
     return (*handed[:place], value, *handed[place + 1 :])
 
 
-def threads_worlds() -> tuple[World, ...]:
+def closed_threads_models() -> tuple[ClosedModel, ...]:
     """Those that are explored, toured and mutated."""
-    return (threads_world(2, 2), threads_world(1, 3))
+    return (closed_threads(2, 2), closed_threads(1, 3))

@@ -8,7 +8,7 @@ environment (spec/models/UnalignedModel.tla).
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from model.checker.closed_model import Environment, World
+from model.checker.closed_model import ClosedModel, Environment
 from model.events import Advance, Event, Step
 from model.gate.events import Cancel, EndOfPartition, Record
 from model.gate.polled_unaligned_gate import Passage, has_ended
@@ -55,7 +55,7 @@ class Bounds(NamedTuple):
     """A checkpoint has one type on all channels: a savepoint if its id is even, else none."""
 
 
-def unaligned_world(bounds: Bounds) -> World:
+def closed_unaligned(bounds: Bounds) -> ClosedModel:
     """The handler alone: it is told of everything at once, even on a blocked channel."""
 
     def offers(gate: UnalignedGate) -> Iterator[tuple[str, Event]]:
@@ -66,7 +66,7 @@ def unaligned_world(bounds: Bounds) -> World:
                 yield from _on_channel(bounds, channel)
         yield from _on_task(bounds, gate)
 
-    return World(
+    return ClosedModel(
         _name("gate", bounds),
         "unaligned",
         new_gate(
@@ -83,28 +83,28 @@ def unaligned_world(bounds: Bounds) -> World:
     )
 
 
-def deciding_world(channels: int, ids: int, *, alternating: bool, profile: Profile) -> World:
+def closed_deciding(channels: int, ids: int, *, alternating: bool, profile: Profile) -> ClosedModel:
     """Gates of 1.11 and 1.12, closed as DecidingModel.tla is: the first barrier decides, nothing times out.
 
     What else it asked for decides nothing there, so states that differ only in that are one.
     """
     options = (Options(ALIGNED, False, 0), Options(ALIGNED, True, 0), Options(UNALIGNED, False, 0))
-    world = unaligned_world(
+    closed = closed_unaligned(
         Bounds(
             channels, ids, 0, 0, alternating, False, options, announced=False, profile=profile, one_type=True
         )
     )
 
     def step(gate: UnalignedGate, event: Event) -> Step[UnalignedGate]:
-        taken = world.step(gate, event)
+        taken = closed.step(gate, event)
         return taken._replace(state=taken.state._replace(first=NO_OPTIONS))
 
-    return world._replace(step=step, toured=False)
+    return closed._replace(step=step, toured=False)
 
 
-def passage_world(bounds: Bounds, waiting: int) -> World:
+def closed_passage(bounds: Bounds, waiting: int) -> ClosedModel:
     """A polled gate with what waits before it; at most `waiting` items wait."""
-    inner = unaligned_world(bounds)
+    inner = closed_unaligned(bounds)
 
     def offers(passage: Passage) -> Iterator[tuple[str, Event]]:
         if passage.gate.failed:
@@ -166,26 +166,26 @@ def _name(what: str, bounds: Bounds) -> str:
     )
 
 
-def overtaking_worlds() -> tuple[World, ...]:
+def closed_overtaking_models() -> tuple[ClosedModel, ...]:
     """Those that are explored and mutated: every rule fires in one. The smaller ones are toured, too."""
     everything = (*PLAIN, *RARE)
     older = PROFILES["flink-1.13"]
     typed = (*PLAIN[:2], Options(ALIGNED, True, 0))
     toured = (
-        unaligned_world(Bounds(2, 2, 0, 1, False, True, everything)),
-        unaligned_world(Bounds(2, 2, 0, 1, False, False)),
-        unaligned_world(Bounds(1, 2, 3, 1, True, True, everything)),
-        unaligned_world(Bounds(2, 1, 3, 1, True, True, everything)),
-        passage_world(Bounds(2, 2, 0, 1, True, True, PLAIN[:2], announced=False), 1),
-        unaligned_world(Bounds(2, 2, 0, 0, True, False, typed, False, PROFILES["flink-1.11"])),
-        unaligned_world(Bounds(1, 2, 0, 0, True, False, typed, False, PROFILES["flink-1.11"])),
-        unaligned_world(Bounds(2, 2, 0, 0, True, False, PLAIN[:2], False, PROFILES["flink-1.12"])),
+        closed_unaligned(Bounds(2, 2, 0, 1, False, True, everything)),
+        closed_unaligned(Bounds(2, 2, 0, 1, False, False)),
+        closed_unaligned(Bounds(1, 2, 3, 1, True, True, everything)),
+        closed_unaligned(Bounds(2, 1, 3, 1, True, True, everything)),
+        closed_passage(Bounds(2, 2, 0, 1, True, True, PLAIN[:2], announced=False), 1),
+        closed_unaligned(Bounds(2, 2, 0, 0, True, False, typed, False, PROFILES["flink-1.11"])),
+        closed_unaligned(Bounds(1, 2, 0, 0, True, False, typed, False, PROFILES["flink-1.11"])),
+        closed_unaligned(Bounds(2, 2, 0, 0, True, False, PLAIN[:2], False, PROFILES["flink-1.12"])),
     )
     explored = (
-        unaligned_world(Bounds(2, 2, 2, 1, True, True)),
-        unaligned_world(Bounds(2, 2, 2, 1, True, False)),
-        unaligned_world(Bounds(3, 1, 2, 1, True, True, announced=False)),
-        unaligned_world(Bounds(2, 1, 3, 1, True, False, everything, profile=older)),
-        passage_world(Bounds(2, 1, 2, 1, True, True), 2),
+        closed_unaligned(Bounds(2, 2, 2, 1, True, True)),
+        closed_unaligned(Bounds(2, 2, 2, 1, True, False)),
+        closed_unaligned(Bounds(3, 1, 2, 1, True, True, announced=False)),
+        closed_unaligned(Bounds(2, 1, 3, 1, True, False, everything, profile=older)),
+        closed_passage(Bounds(2, 1, 2, 1, True, True), 2),
     )
-    return (*toured, *(world._replace(toured=False) for world in explored))
+    return (*toured, *(closed._replace(toured=False) for closed in explored))

@@ -7,11 +7,11 @@ take a given path of a step function (`model.gate.proofs.directed`).
 from collections.abc import Iterator
 from itertools import product
 
-from model.checker.closed_model import Environment, World
+from model.checker.closed_model import ClosedModel, Environment
 from model.events import Event
-from model.gate.environment.aligned import gate_world
-from model.gate.environment.tracking import tracker_world
-from model.gate.environment.unaligned import Bounds, unaligned_world
+from model.gate.environment.aligned import closed_gate
+from model.gate.environment.tracking import closed_tracker
+from model.gate.environment.unaligned import Bounds, closed_unaligned
 from model.gate.profiles import Profile
 from model.gate.unaligned_events import ALIGNED, FORCED_ALIGNED, TIMED, UNALIGNED, Options
 
@@ -28,13 +28,13 @@ LATER = Options(TIMED, False, TIMEOUT)
 """A checkpoint that was triggered when the time of the first one is up."""
 
 
-def free_worlds(mode: str, profile: Profile, at_most: int = 3) -> Iterator[World]:
+def closed_free_models(mode: str, profile: Profile, at_most: int = 3) -> Iterator[ClosedModel]:
     """The gates of a mode and a profile, of 1 to 3 channels; 1 and 2 where more than alignment is asked."""
     for counts_as_aligned in (True, False) if profile.ends_count else (False,):
         if mode == "exactly-once":
             for channels, ids in ((1, 3), (2, 3), (3, 3))[:at_most]:
                 yield _free(
-                    gate_world(
+                    closed_gate(
                         channels,
                         ids,
                         counts_as_aligned=counts_as_aligned,
@@ -46,7 +46,7 @@ def free_worlds(mode: str, profile: Profile, at_most: int = 3) -> Iterator[World
         elif mode == "at-least-once":
             for channels, ids in ((1, 3), (2, 4))[:at_most]:
                 yield _free(
-                    tracker_world(
+                    closed_tracker(
                         channels, ids, counts_as_aligned=counts_as_aligned, profile=profile, records=True
                     )
                 )
@@ -56,7 +56,7 @@ def free_worlds(mode: str, profile: Profile, at_most: int = 3) -> Iterator[World
 
 def _overtaking(
     alternating: bool, counts_as_aligned: bool, profile: Profile, at_most: int
-) -> Iterator[World]:
+) -> Iterator[ClosedModel]:
     tells_time = alternating and not profile.first_decides
     for channels, timeout in product(range(1, at_most + 1), (TIMEOUT, 0)):
         if timeout == 0 and not tells_time:
@@ -75,11 +75,11 @@ def _overtaking(
             tick=TIMEOUT // 2,
             one_type=profile.type_decides,
         )
-        yield _free(unaligned_world(bounds))
+        yield _free(closed_unaligned(bounds))
 
 
-def _free(world: World) -> World:
-    return world._replace(name=f"free {world.name}", environment=(), allows=_anything)
+def _free(closed: ClosedModel) -> ClosedModel:
+    return closed._replace(name=f"free {closed.name}", environment=(), allows=_anything)
 
 
 def _anything(environment: Environment, event: Event) -> Environment:

@@ -11,8 +11,8 @@ from conformance.parts.released import Order
 from model.checker.explore import explore
 from model.checker.reachable import never_taken
 from model.checker.relation import relations_of
-from model.gate.environment.aligned import gate_world
-from model.gate.environment.unrestricted import free_worlds
+from model.gate.environment.aligned import closed_gate
+from model.gate.environment.unrestricted import closed_free_models
 from model.gate.profiles import PROFILES
 from model.gate.proofs.directed import aimed_cases
 
@@ -44,7 +44,7 @@ def test_a_case_is_a_run_of_the_wire():
 def _left(profile):
     """The relations of an aligned gate of two channels, the states of its graph, and the paths not hit."""
     relations = relations_of(aimed_cases("exactly-once", profile, 2))
-    graphs = [explore(world) for world in free_worlds("exactly-once", profile, 2)]
+    graphs = [explore(closed) for closed in closed_free_models("exactly-once", profile, 2)]
     left = [set(range(len(relation))) for relation in relations]
     for graph in graphs:
         for transition in graph.transitions:
@@ -59,7 +59,7 @@ def test_what_is_excluded_is_taken_by_no_run_of_a_larger_model():
     relations, states, left = _left(profile)
     excluded = never_taken(relations, chain(*states), left)
     assert sum(len(paths) for paths in excluded) == sum(len(paths) for paths in left) > 0
-    larger = explore(gate_world(2, 6, counts_as_aligned=False, polled=False, profile=profile))
+    larger = explore(closed_gate(2, 6, counts_as_aligned=False, polled=False, profile=profile))
     for transition in larger.transitions:
         state = larger.nodes[transition.source][0]
         for relation, paths in zip(relations, excluded, strict=True):
@@ -77,7 +77,7 @@ def test_what_a_run_takes_is_never_excluded_however_little_was_seen():
 def test_nothing_is_excluded_where_steps_lead_to_shapes_without_a_case():
     profile = PROFILES["flink-1.9"]
     some = [case for case in aimed_cases("at-least-once", profile, 2) if "0 of at most" in case.label]
-    graphs = [explore(world) for world in free_worlds("at-least-once", profile, 2)]
+    graphs = [explore(closed) for closed in closed_free_models("at-least-once", profile, 2)]
     found = directed_cases(graphs, (case for case in some if case.label.startswith("2 channels")))
     assert found.excluded == 0
 

@@ -8,7 +8,7 @@ from conformance.parts import exploration
 from conformance.parts.result import Context
 from conformance.verdict import Verdict
 from model.checker.bounds import Bounded, bounded_gate
-from model.checker.closed_model import World
+from model.checker.closed_model import ClosedModel
 from model.checker.explore import explore
 from model.gate.events import Barrier
 from model.properties import of_component
@@ -17,25 +17,25 @@ GATE = of_component("gate")
 SMALL, LARGE = (bounded_gate(2, ids) for ids in (UP_TO, 5))
 
 
-def lets_go(world: World) -> World:
-    """The world with a gate that blocks no channel for ids above the few."""
+def lets_go(closed: ClosedModel) -> ClosedModel:
+    """The closed model with a gate that blocks no channel for ids above the few."""
 
     def step(state, event):
-        done = world.step(state, event)
+        done = closed.step(state, event)
         if type(event) is Barrier and event.checkpoint > UP_TO:
             return done._replace(state=done.state._replace(blocked=(False, False)))
         return done
 
-    return world._replace(step=step)
+    return closed._replace(step=step)
 
 
-BROKEN = Larger(lets_go(SMALL.world), Bounded(lets_go(LARGE.world), LARGE.bounds))
+BROKEN = Larger(lets_go(SMALL.closed), Bounded(lets_go(LARGE.closed), LARGE.bounds))
 
 
 def test_a_kernel_goes_on_with_the_ids_that_the_explorer_has_not():
-    found = searched(Larger(SMALL.world, LARGE), GATE)
+    found = searched(Larger(SMALL.closed, LARGE), GATE)
 
-    graph = explore(LARGE.world, keep_transitions=False)
+    graph = explore(LARGE.closed, keep_transitions=False)
     assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
     assert (found.violation, found.disagreement) == (None, "")
 
@@ -51,7 +51,7 @@ def test_what_breaks_beyond_the_few_ids_is_found_by_the_kernel():
 
 
 def test_a_kernel_that_counts_otherwise_is_told():
-    another = bounded_gate(2, UP_TO, polled=False).world
+    another = bounded_gate(2, UP_TO, polled=False).closed
     found = searched(Larger(another, LARGE), GATE)
 
     assert found.disagreement == (
@@ -63,7 +63,7 @@ def test_a_kernel_that_counts_otherwise_is_told():
     ("one", "verdict", "rule"),
     [
         (BROKEN, Verdict.DIVERGES, "ALIGN-01"),
-        (Larger(bounded_gate(1, UP_TO).world, LARGE), Verdict.UNDETERMINED, None),
+        (Larger(bounded_gate(1, UP_TO).closed, LARGE), Verdict.UNDETERMINED, None),
     ],
     ids=["broken", "not believed"],
 )

@@ -29,7 +29,7 @@ def gate() -> Bounded:
 
 @pytest.fixture(scope="module")
 def program(gate: Bounded) -> Program:
-    return program_of(gate.world, gate.bounds, of_component("gate"))
+    return program_of(gate.closed, gate.bounds, of_component("gate"))
 
 
 def engine(program: Program, spark, folder: Path) -> SparkEngine:
@@ -41,7 +41,7 @@ class EndedError(Exception):
 
 
 def test_counts_are_those_of_the_explorer(gate: Bounded, program: Program, spark, tmp_path: Path) -> None:
-    graph = explore(gate.world, of_component("gate"))
+    graph = explore(gate.closed, of_component("gate"))
     told: list[tuple[int, int, int]] = []
     found = engine(program, spark, tmp_path).explore(lambda *level: told.append(level))
     assert found.violation is None
@@ -71,7 +71,7 @@ def test_it_goes_on_where_it_was_ended(gate: Bounded, program: Program, spark, t
     left.write_bytes(b"half a file")
     (tmp_path / f"{MANIFEST}.part").write_bytes(b'{"format"')
     found = engine(program, spark, tmp_path).explore()
-    graph = explore(gate.world)
+    graph = explore(gate.closed)
     assert found.resumed == 2
     assert (found.states, found.transitions, found.rules) == (
         len(graph.nodes),
@@ -94,9 +94,9 @@ ENDED = (
 def test_the_shortest_run_to_a_broken_move_is_shown(reached, gate: Bounded, spark, tmp_path: Path) -> None:
     """Of a property that the kernel asks, and of one that can be asked in Python only."""
     never = Property("NEVER-01", "gate", True, lambda before, event, effects, after: not reached(after))
-    expected = explore(gate.world, (never,)).violation
+    expected = explore(gate.closed, (never,)).violation
     assert expected is not None
-    found = engine(program_of(gate.world, gate.bounds, (never,)), spark, tmp_path).explore()
+    found = engine(program_of(gate.closed, gate.bounds, (never,)), spark, tmp_path).explore()
     assert found.violation is not None
     assert found.violation.rules == ("NEVER-01",)
     assert len(found.violation.run) == len(expected.run) == found.depth == 3
@@ -129,7 +129,7 @@ def test_it_goes_on_after_a_kill(gate: Bounded, spark, tmp_path: Path) -> None:
         assert process.stdout.readline().split()[-1:] == [b"2"]
         os.killpg(process.pid, signal.SIGKILL)
     found = engine(program_of(*gate), spark, tmp_path / "found").explore()
-    graph = explore(gate.world)
+    graph = explore(gate.closed)
     assert found.resumed >= 2
     assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
 
