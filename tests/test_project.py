@@ -5,6 +5,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import grimp
+import networkx
 from setuptools import find_packages
 
 from conformance.protocol_modules import all_protocol_files
@@ -123,6 +125,20 @@ def test_protocol_modules_import_nothing_but_the_model_and_types():
     }
 
     assert imported == {"collections", "model", "types", "typing"}
+
+
+def test_no_modules_import_each_other_in_a_cycle():
+    graph = grimp.build_graph(
+        "spec", "model", "impl", "conformance", exclude_type_checking_imports=True, cache_dir=None
+    )
+    imports = networkx.DiGraph(
+        (module, imported)
+        for module in graph.modules
+        for imported in graph.find_modules_directly_imported_by(module)
+    )
+
+    assert imports.number_of_edges() > 1_000
+    assert [sorted(ring) for ring in networkx.strongly_connected_components(imports) if len(ring) > 1] == []
 
 
 def test_no_room_is_a_hall():

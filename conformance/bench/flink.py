@@ -10,7 +10,7 @@ from conformance.adapters.flink.fetch import cached
 from conformance.adapters.flink.releases import Release, newest
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Wire
-from conformance.bench.rates import Benchmark, MeasurementError, Run
+from conformance.bench.benchmark import Benchmark, MeasurementError, Run
 from conformance.drive.oracle import Edge, Oracle
 from conformance.drive.stream import Case, Prepare, differing
 from conformance.generators import generate

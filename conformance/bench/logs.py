@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from conformance.bench.rates import Benchmark, MeasurementError, Run
+from conformance.bench.benchmark import Benchmark, MeasurementError, Run
 
 LOGS = Path(__file__).parents[2] / "tests" / "observe" / "logs"
 TIMES = 3

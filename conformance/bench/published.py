@@ -12,8 +12,8 @@ from typing import Any
 import orjson
 
 from conformance.bench import MEASURED
+from conformance.bench.benchmark import MeasurementError
 from conformance.bench.figures import FOLDER, interval
-from conformance.bench.rates import MeasurementError
 from conformance.machine import HOME
 from conformance.pictures.lines import Panel, svg
 from conformance.report.figures import number

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import psutil
 
+from conformance.bench.benchmark import MeasurementError
 from conformance.bench.figures import Figure, Report
-from conformance.bench.rates import MeasurementError
 from conformance.bench.runtime import word_counts
 from conformance.bench.runtime.scale import Scale
 from conformance.parts.trace import Watched, judged

@@ -6,7 +6,7 @@ from pathlib import Path
 import orjson
 
 from conformance import machine
-from conformance.bench.rates import Measured
+from conformance.bench.benchmark import Measured
 
 
 def table(measured: Sequence[Measured]) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from conformance import cli
 from conformance.bench import rates as bench
-from conformance.bench.rates import Benchmark, Measured, MeasurementError, Run
+from conformance.bench.benchmark import ENOUGH_SECONDS, Benchmark, Measured, MeasurementError, Run
 from conformance.report import rates
 
 
@@ -32,7 +32,7 @@ def test_the_median_is_judged():
 
 
 def test_a_long_measurement_is_not_repeated():
-    assert benchmark(Run(10, bench.ENOUGH_SECONDS, None)).measure(5).rates == (10 / bench.ENOUGH_SECONDS,)
+    assert benchmark(Run(10, ENOUGH_SECONDS, None)).measure(5).rates == (10 / ENOUGH_SECONDS,)
 
 
 def test_work_that_changes_is_no_measurement():

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from conformance.bench.benchmark import MeasurementError
 from conformance.bench.engines import search
 from conformance.bench.engines.checkers import (
     Composition,
@@ -16,7 +17,6 @@ from conformance.bench.engines.checkers import (
     tlc,
     tlc_on,
 )
-from conformance.bench.rates import MeasurementError
 from conformance.bench.runtime.watched import watch
 from model.checker.bounds import bounded_gate
 from model.checker.explore import explore

@@ -5,10 +5,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from conformance.bench.benchmark import MeasurementError
 from conformance.bench.figures import Figure, Report
 from conformance.bench.published import BEGIN, END, load, pages, publish, valid, with_table
 from conformance.bench.published import table as table_of
-from conformance.bench.rates import MeasurementError
 from conformance.bench.runtime.incremental import measure as incremental
 from conformance.bench.runtime.scale import QUICK
 from conformance.bench.runtime.word_counts import exact, files, newest

@@ -14,8 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from conformance.bench.benchmark import MeasurementError
 from conformance.bench.engines.promela import gate_text
-from conformance.bench.rates import MeasurementError
 from conformance.bench.runtime.watched import Watched, watch
 from conformance.own_process import own_process
 from model.checker.compiled.kernels import CACHE

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from conformance.bench.benchmark import MeasurementError
 from conformance.bench.engines.checkers import WORKERS, Explored
 from conformance.bench.figures import Figure
-from conformance.bench.rates import MeasurementError
 
 LONG_SECONDS = 5.0
 """A search that took so long is not repeated."""

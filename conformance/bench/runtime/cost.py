@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from conformance.bench.benchmark import MeasurementError
 from conformance.bench.figures import Figure, Report, interval
-from conformance.bench.rates import MeasurementError
 from conformance.bench.runtime import word_counts
 from conformance.bench.runtime.driver import OURS, Driver, driving
 from conformance.bench.runtime.scale import Scale

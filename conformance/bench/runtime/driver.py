@@ -21,7 +21,7 @@ from typing import Any
 import orjson
 import psutil
 
-from conformance.bench.rates import MeasurementError
+from conformance.bench.benchmark import MeasurementError
 from conformance.bench.runtime import native, slow, word_counts
 from conformance.bench.runtime.processes import spent, tree
 from conformance.bench.runtime.windows import Window, Windows

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from conformance.bench.benchmark import MeasurementError
 from conformance.bench.figures import Figure, Report
-from conformance.bench.rates import MeasurementError
 from conformance.bench.runtime import word_counts
 from conformance.bench.runtime.driver import OURS, driving
 from conformance.bench.runtime.scale import Scale

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from conformance.bench.benchmark import MeasurementError
 from conformance.bench.figures import Figure, Report
-from conformance.bench.rates import MeasurementError
 from conformance.bench.runtime import native, word_counts
 from conformance.bench.runtime.driver import NATIVE, OURS, Driver, driving
 from conformance.bench.runtime.scale import Scale

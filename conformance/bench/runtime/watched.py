@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import psutil
 
-from conformance.bench.rates import MeasurementError
+from conformance.bench.benchmark import MeasurementError
 
 _LOOK_SECONDS = 0.05
 

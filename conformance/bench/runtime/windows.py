@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import psutil
 
-from conformance.bench.rates import MeasurementError
+from conformance.bench.benchmark import MeasurementError
 from conformance.bench.runtime.endless import rows_read
 from conformance.bench.runtime.processes import has_ended, spent, tree
 from impl.connectors.frontier import frontier

@@ -12,8 +12,8 @@ from conformance.bench import MEASURED
 from conformance.options import FOLDER
 
 if TYPE_CHECKING:
+    from conformance.bench.benchmark import Benchmark
     from conformance.bench.figures import Report
-    from conformance.bench.rates import Benchmark
     from conformance.bench.runtime.scale import Scale
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ whoever ends a checkpoint gives the waiting requests their turn afterwards (COOR
 
 from collections.abc import Sequence
 
-from impl.core.coordinator.effects import (
+from impl.core.coordinator.events import (
     CHECKPOINT_SUBSUMED,
     FINALIZE_CHECKPOINT_FAILURE,
     PRE_CHECK_REASONS,
@@ -19,8 +19,8 @@ from impl.core.coordinator.effects import (
     NotifyTaskComplete,
     NotifyTaskSubsumed,
     Rejected,
+    StoreFailure,
 )
-from impl.core.coordinator.events import StoreFailure
 from impl.core.coordinator.pending import PendingCheckpoint
 from impl.core.coordinator.requests import Request
 from impl.core.coordinator.state import Books

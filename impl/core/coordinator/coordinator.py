@@ -14,16 +14,13 @@ from typing import Final
 
 from impl.core.component import Effects, require_checkpoint_id, steps
 from impl.core.coordinator.completion import abort, abort_all, complete, lost, suspend
-from impl.core.coordinator.effects import (
+from impl.core.coordinator.events import (
     COORDINATOR_SHUTDOWN,
     JOB_FAILOVER_REGION,
     TRIGGER_CHECKPOINT_FAILURE,
+    Acknowledge,
     Acknowledged,
     AcknowledgeResult,
-    Restored,
-)
-from impl.core.coordinator.events import (
-    Acknowledge,
     CoordinatorDone,
     CoordinatorFails,
     Decline,
@@ -33,6 +30,7 @@ from impl.core.coordinator.events import (
     JobStatus,
     RequestCheckpoint,
     RestartCoordinator,
+    Restored,
     RestoreJob,
     RestoreScope,
     ShutDownCoordinator,

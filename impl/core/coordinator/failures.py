@@ -8,7 +8,7 @@ again behind its user's back: it fails the job at once. `CoordinatorGeneration` 
 
 from typing import Final
 
-from impl.core.coordinator.effects import (
+from impl.core.coordinator.events import (
     CHECKPOINT_DECLINED,
     CHECKPOINT_EXPIRED,
     FINALIZE_CHECKPOINT_FAILURE,

@@ -8,7 +8,7 @@ tasks are triggered behind it. It knows nothing of other checkpoints; the coordi
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import Enum
 
-from impl.core.coordinator.effects import AcknowledgeResult
+from impl.core.coordinator.events import AcknowledgeResult
 from impl.core.coordinator.job import Plan
 from impl.core.coordinator.requests import Request
 from impl.core.errors import ProtocolError

@@ -8,7 +8,7 @@ start needs beyond that is the coordinator's. `Turnstile` is how releases before
 from bisect import insort
 from typing import Final, NamedTuple
 
-from impl.core.coordinator.effects import (
+from impl.core.coordinator.events import (
     ALREADY_QUEUED,
     MINIMUM_TIME_BETWEEN_CHECKPOINTS,
     TOO_MANY_CONCURRENT_CHECKPOINTS,

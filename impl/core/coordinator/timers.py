@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from impl.core.coordinator.completion import abort, suspend
-from impl.core.coordinator.effects import CHECKPOINT_EXPIRED, COORDINATOR_SUSPEND
+from impl.core.coordinator.events import CHECKPOINT_EXPIRED, COORDINATOR_SUSPEND
 from impl.core.coordinator.job import RUNNING
 from impl.core.coordinator.pending import PendingCheckpoint
 from impl.core.coordinator.state import Books

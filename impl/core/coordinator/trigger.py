@@ -5,7 +5,7 @@ operator coordinators and then the master hooks take their part; meanwhile nothi
 """
 
 from impl.core.coordinator.completion import complete, fail_start, fail_stop, give_up_start, rejected
-from impl.core.coordinator.effects import (
+from impl.core.coordinator.events import (
     COORDINATOR_SHUTDOWN,
     FINALIZE_CHECKPOINT_FAILURE,
     MINIMUM_TIME_BETWEEN_CHECKPOINTS,

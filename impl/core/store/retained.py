@@ -6,8 +6,7 @@ is found by whoever takes over. Rules: SUB-06 to SUB-09. Says what to delete, de
 
 from collections.abc import Iterable, Sequence
 
-from impl.core.coordinator.effects import DiscardCheckpoint, DiscardState
-from impl.core.coordinator.events import StoreFailure
+from impl.core.coordinator.events import DiscardCheckpoint, DiscardState, StoreFailure
 from impl.core.coordinator.profiles import CoordinatorGeneration
 from impl.core.effects import Effect
 from impl.core.events import CheckpointType

@@ -19,7 +19,7 @@ from impl.core.component import (
     steps,
     supported,
 )
-from impl.core.coordinator.effects import DiscardCheckpoint
+from impl.core.coordinator.events import DiscardCheckpoint
 from impl.core.coordinator.profiles import (
     COORDINATOR_GENERATIONS,
     NEWEST_COORDINATOR,

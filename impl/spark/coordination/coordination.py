@@ -13,7 +13,7 @@ from typing import Any
 
 from impl.config import CheckpointConfig
 from impl.core import Coordinator
-from impl.core.coordinator.effects import FINALIZE_CHECKPOINT_FAILURE
+from impl.core.coordinator.events import FINALIZE_CHECKPOINT_FAILURE
 from impl.eventlog import EventLog, Recorded, Wire
 from impl.faults import COMPLETION_STORED, FaultLedger
 from impl.graph.plan import Plan, Role

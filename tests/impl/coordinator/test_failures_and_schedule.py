@@ -3,7 +3,7 @@
 import pytest
 
 from impl.core import CheckpointFailureManager, ConfigError
-from impl.core.coordinator.effects import CHECKPOINT_DECLINED, CHECKPOINT_EXPIRED, CHECKPOINT_SUBSUMED
+from impl.core.coordinator.events import CHECKPOINT_DECLINED, CHECKPOINT_EXPIRED, CHECKPOINT_SUBSUMED
 from impl.core.coordinator.failures import UNLIMITED
 from impl.core.effects import ASYNC_EXCEPTION, SUBSUMED
 from impl.spark.coordination.periodic_trigger import Decision, PeriodicTrigger
