@@ -12,6 +12,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+from conformance.playground import page as playground
 from conformance.site import command_pages, rule_pages
 from conformance.site.links import linked
 from spec.rules import load_rules
@@ -26,7 +27,7 @@ _LOADED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=\"?(?:ht
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add what is made."""
     root = Path(config.config_file_path or ".").parent
-    made = [*command_pages.pages(), *rule_pages.pages(root)]
+    made = [*command_pages.pages(), *rule_pages.pages(root), *playground.files()]
     made += [(path, (root / name).read_text(encoding="utf-8")) for path, name in FROM_THE_ROOT.items()]
     for path, text in made:
         files.append(File.generated(config, path, content=text))

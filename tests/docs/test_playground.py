@@ -1,0 +1,106 @@
+"""The playground: its graphs are those of the model, and its page plays them in a browser."""
+
+import os
+import shutil
+from functools import cache
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from conformance.playground import page
+from conformance.playground.graphs import Graph, GraphTooLargeError, graph_of
+from conformance.playground.subjects import subjects
+from model.checker.explore import explore
+
+COMPLETION = ["block 1", "trigger 1", "resume 0", "resume 1"]
+NAMES = [one.name for one in subjects()]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSER = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def subject(name):
+    return next(one for one in subjects() if one.name == name)
+
+
+@cache
+def graph(name) -> Graph:
+    return graph_of(subject(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_graph_is_that_of_the_explorer(name):
+    explored = explore(subject(name).closed)
+
+    assert len(graph(name).views) == len(explored.nodes)
+    assert sum(map(len, graph(name).edges)) == explored.transition_count
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_reader_can_tell_the_events_of_a_state_apart(name):
+    for edges in graph(name).edges:
+        labels = [one.label for one in edges]
+        assert len(labels) == len(set(labels))
+
+
+def test_a_graph_that_is_too_large_is_refused(monkeypatch):
+    monkeypatch.setattr("conformance.playground.graphs.MOST_STATES", 10)
+
+    with pytest.raises(GraphTooLargeError, match="smaller bounds"):
+        graph_of(subject("aligned"))
+
+
+def test_every_rule_that_fires_has_its_sentence_its_tla_and_its_python():
+    rules = page.data()["rules"]
+
+    assert len(rules) > 40
+    assert all(one["must"] and one["tla"][1] for one in rules.values())
+    assert [name for name, one in rules.items() if not one["python"]] == []
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The files as the site lays them out, with a bare page around them."""
+    home = tmp_path_factory.mktemp("site")
+    for path, text in page.files():
+        (home / path).parent.mkdir(exist_ok=True)
+        (home / path).write_text(text, encoding="utf-8")
+    body = '<div id="playground"></div><script src="playground/data.js"></script>'
+    (home / "playground.html").write_text(f'{body}<script src="playground/playground.js"></script>')
+    return home
+
+
+@pytest.mark.skipif(
+    BROWSER is None, reason="no Chromium here: apt-get install chromium, or set CHROMIUM to its path"
+)
+@pytest.mark.xdist_group("browser")
+def test_a_run_is_played_taken_back_and_shared(folder: Path):
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        opened = browser.new_page()
+        complaints: list[str] = []
+        opened.on("pageerror", lambda error: complaints.append(str(error)))
+        opened.goto(f"file://{folder}/playground.html")
+        opened.get_by_role("button", name="barrier 1 on 0", exact=True).click()
+        assert opened.locator(".pg-lane.pg-blocked b").all_inner_texts() == ["channel 0"]
+        assert opened.locator(".pg-effects li").all_inner_texts() == ["block 0"]
+        opened.locator(".pg-events").get_by_role("button", name="barrier 1 on 1", exact=True).click()
+        assert opened.locator(".pg-effects li").all_inner_texts() == [
+            "block 1",
+            "trigger 1",
+            "resume 0",
+            "resume 1",
+        ]
+        assert "ALIGN-05" in " ".join(opened.locator(".pg-rule summary").all_inner_texts())
+        shared = opened.locator(".pg-link").evaluate("link => link.href")
+        opened.get_by_role("button", name="Back", exact=True).click()
+        assert opened.locator(".pg-run li").count() == 1
+        other = browser.new_page()
+        other.goto(shared)
+        assert other.locator(".pg-run li").all_inner_texts() == ["barrier 1 on 0", "barrier 1 on 1"]
+        opened.get_by_label("Play").select_option("dataflow")
+        opened.get_by_role("button", name="the source emits a record", exact=True).click()
+        assert opened.locator(".pg-item").all_inner_texts() == ["record"]
+        browser.close()
+
+    assert complaints == []
