@@ -124,7 +124,7 @@ def test_protocol_modules_import_nothing_but_the_model_and_types():
         )
     }
 
-    assert imported == {"collections", "model", "types", "typing"}
+    assert imported == {"collections", "dataclasses", "model", "types", "typing"}
 
 
 def test_no_modules_import_each_other_in_a_cycle():
