@@ -2,11 +2,17 @@
 
 import re
 import tomllib
+from collections.abc import Mapping
 from importlib import resources
 from typing import Any, NamedTuple
 
 _ID = re.compile(r"(ALIGN|TRACK|UNAL|TASK|COORD|SUB|SINK|OFFSET|ONCE|LIVE)-\d\d")
 _REQUIRED = ("id", "title", "must", "source", "holds")
+
+
+Where = Mapping[str, tuple[object, ...]]
+"""From an option of the adapter protocol, or `capability`, to the values of which it needs one."""
+_OPTIONS = ("mode", "level", "profile", "checkpoints_after_tasks_finish", "capability")
 
 
 class Rule(NamedTuple):
@@ -21,6 +27,8 @@ class Rule(NamedTuple):
     """A fact of Apache Flink (class or ticket), or a consequence of other rules."""
     holds: str
     """The generations of Flink that it holds for."""
+    where: tuple[Where, ...]
+    """Under which options it can fire: one of these; empty: always."""
     operator: str
     """`Module!Definition` that states it in TLA+; empty if none is given."""
     property: str
@@ -78,11 +86,25 @@ def _rule(position: int, entry: dict[str, Any]) -> Rule:
         raise RuleIndexError(
             f"expected a list of names as mutants of {entry['id']}, got {mutants!r}; mend it"
         )
+    where = entry.get("where", [])
+    if not isinstance(where, list) or not all(_is_where(one) for one in where):
+        raise RuleIndexError(
+            f"expected tables of {', '.join(_OPTIONS)} with lists of values as where of {entry['id']}, "
+            f"got {where!r}; mend it"
+        )
     named = {field: entry[field] for field in _REQUIRED}
     return Rule(
         **named,
+        where=tuple({option: tuple(values) for option, values in one.items()} for one in where),
         operator=entry.get("operator", ""),
         property=entry.get("property", ""),
         mutants=tuple(mutants),
         checked_by=entry.get("checked_by", ""),
+    )
+
+
+def _is_where(one: object) -> bool:
+    """Whether it is a table from options to lists that are not empty."""
+    return isinstance(one, dict) and all(
+        option in _OPTIONS and isinstance(values, list) and values for option, values in one.items()
     )

@@ -10,7 +10,7 @@ from conformance.adapters.protocol import Adapter, Failure
 from conformance.cases.hypothesis_machines import run_machine
 from conformance.cases.rule_cases import chosen_cases, play_rule_cases
 from conformance.cases.walks import Oracles, walks
-from conformance.coverage import UNSENT, Coverage, coverage, impossible
+from conformance.coverage import Coverage, coverage, impossible, needs_injections
 from conformance.drive.bounds.conduct import broken
 from conformance.drive.bounds.play import play_bounds
 from conformance.drive.bounds.tried import Tried, not_asked
@@ -183,7 +183,10 @@ def _doubts(played: Played, skipped: list[str], ended_early: bool, covered: Cove
 
 def _not_here(plan: Plan) -> tuple[str, ...]:
     """What was asked for and cannot come."""
-    never = {*impossible(plan.asked, plan.pinned), *(() if plan.injects else plan.asked & UNSENT)}
+    never = {
+        *impossible(plan.asked, plan.pinned),
+        *(() if plan.injects else filter(needs_injections, plan.asked)),
+    }
     return (f"cannot fire in these configurations: {', '.join(sorted(never))}",) if never else ()
 
 

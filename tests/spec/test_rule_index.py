@@ -7,8 +7,12 @@ import pytest
 from spec.manifest import load_manifest
 from spec.modules import definitions, module_text
 from spec.rules import RuleIndexError, load_rules, parse_rules
+from spec.vocabulary import types
 
 RULES = load_rules()
+OPTIONS = (("mode", "gate_mode"), ("level", "level"))
+PROFILES = ("gate_profile", "channel_profile", "release", "sink_profile", "source_profile")
+CAPABILITIES = {"capability": {"inject"}}
 ENTRY = '[[rule]]\nid = "ALIGN-01"\ntitle = "t"\nmust = "m"\nsource = "s"\nholds = "all"\n'
 
 
@@ -34,16 +38,30 @@ def test_no_definition_states_a_rule_that_the_index_does_not_have():
     assert stated == {rule.definition() for rule in RULES}
 
 
+def test_values_of_where_are_those_of_the_vocabulary():
+    values = {option: set(types()[name].get("enum", ())) for option, name in OPTIONS}
+    profiles = {one for name, schema in types().items() if name in PROFILES for one in schema["enum"]}
+    allowed = values | {"profile": profiles, "checkpoints_after_tasks_finish": {True, False}} | CAPABILITIES
+
+    for rule in RULES:
+        for where in rule.where:
+            for option, listed in where.items():
+                assert set(listed) <= allowed[option], rule.id
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        ENTRY + 'where = [{ colour = ["red"] }]\n',
+        ENTRY + "where = [{ mode = [] }]\n",
+        ENTRY + 'where = "exactly-once"\n',
         ENTRY.replace('must = "m"\n', ""),
         ENTRY.replace("ALIGN-01", "ALIGN-1"),
         ENTRY + ENTRY,
         ENTRY + "mutants = 3\n",
         "[[rule",
     ],
-    ids=["no must", "wrong id", "twice", "mutants", "no toml"],
+    ids=["where option", "where empty", "where text", "no must", "wrong id", "twice", "mutants", "no toml"],
 )
 def test_a_malformed_index_is_refused(text):
     with pytest.raises(RuleIndexError, match="expected"):
