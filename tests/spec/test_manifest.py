@@ -15,7 +15,7 @@ STORE = """
 invariants = ["TypeOK"]
 properties = ["SUB_06", "SUB_07", "SUB_08"]
 
-[model.store.store]
+[model.store]
 module = "StoreModel"
 shows = "A store."
 constants = { Retain = 1, M = 3 }
@@ -117,9 +117,9 @@ def test_what_is_not_exercised_is_checked_and_does_not_count():
 
 
 def test_files_are_one_manifest():
-    module, _, model = STORE.partition("[model.store.store]")
+    module, _, model = STORE.partition("[model.store]")
 
-    assert parse_manifest("[model.store.store]" + model, module) == parse_manifest(STORE)
+    assert parse_manifest("[model.store]" + model, module) == parse_manifest(STORE)
 
 
 @pytest.mark.parametrize(
