@@ -4,7 +4,9 @@ Rounds that take many drivers (`frozen`) run on this. It stands in for the part 
 that the runtime uses: partitions that all run at once, and an end of them by force. Driver, workers,
 checkpoints and sinks are those of every job.
 
-    python -m conformance.torture.processes FOLDER     run the job that was written down in FOLDER
+    python -m conformance.torture.processes [--spark] FOLDER     run the job that was written down in FOLDER
+
+With `--spark` the job runs in a Spark session of that process.
 """
 
 import contextlib
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MASTER = "local[6]"
+PROGRAM = "conformance.torture.processes"
+ON_SPARK = "--spark"
 _PRELOADED = [
     "impl.spark.worker.worker",
     "impl.job",
@@ -133,18 +137,18 @@ def _partition(packed: bytes, partition: int) -> None:
         continue
 
 
-def main(folder: Path) -> None:
-    """Run the job of an errand to its end, and leave how it ended."""
+def main(folder: Path, *, on_spark: bool) -> None:
+    """Run the job of an errand to its end, and write how it ended into `folder`."""
     errand: Errand = pickle.loads((folder / "job").read_bytes())
     outcome: JobResult | Exception
     try:
         outcome = errand.job.drive(
-            MASTER,
+            errand.master if on_spark else MASTER,
             errand.output,
             errand.start,
             errand.faults,
             errand.event_log,
-            spark=ProcessSession().as_spark(),
+            spark=None if on_spark else ProcessSession().as_spark(),
             struck=folder / "struck",
         )
     except Exception as failed:  # noqa: BLE001 - whatever it is, the round looks at it
@@ -160,4 +164,4 @@ def main(folder: Path) -> None:
 if __name__ == "__main__":
     from conformance.torture import processes
 
-    processes.main(Path(sys.argv[1]))
+    processes.main(Path(sys.argv[-1]), on_spark=ON_SPARK in sys.argv)
