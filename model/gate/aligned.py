@@ -1,13 +1,12 @@
 """Alignment of checkpoint barriers at one input gate (exactly-once mode): rules ALIGN-01 to -21 and -24.
 
-A gate reads several channels. Barrier n splits each channel into what belongs to checkpoint n and
-what does not. The gate blocks a channel that has delivered barrier n until every open channel has,
-so that the snapshot taken then holds all that came before barrier n and nothing that came after it.
+A gate reads several channels. Barrier n splits each channel into what belongs to checkpoint n and what does
+not. The gate blocks a channel that has delivered barrier n until every open channel has delivered it. The
+snapshot taken then holds everything before barrier n and nothing after it.
 
-The file knows one gate and nothing else: no coordinator, no records, no time. What waits on a
-blocked channel is the business of `model.gate.polled_gate` and, up to Flink 1.10, of
-`model.gate.buffering`. Where the generations differ, a switch of the gate's profile is asked
-(`model.gate.profiles`).
+The module knows one gate and nothing else: no coordinator, no records, no time. `model.gate.polled_gate` and,
+up to Flink 1.10, `model.gate.buffering` hold the items that wait on a blocked channel. Where the generations
+differ, the functions read a switch of the gate's profile (`model.gate.profiles`).
 """
 
 from typing import NamedTuple
@@ -34,39 +33,39 @@ class Gate(NamedTuple):
     current: int
     """Highest checkpoint id begun or cancelled here; -1 before the first."""
     pending: bool
-    """Barriers of `current` have come, but not from every open channel."""
+    """The gate has counted a barrier of `current`, and an open channel is still awaited."""
     blocked: tuple[bool, ...]
-    """The channel delivered barrier `current` and waits for the others."""
+    """The channel has delivered barrier `current` and waits for the others."""
     closed: tuple[bool, ...]
-    """The channel reached its end."""
+    """The channel has delivered its end of partition."""
     counts_as_aligned: bool
-    """Checkpoints after tasks finish are on: an ended channel counts as aligned. Never changes."""
+    """Checkpoints after tasks finish are enabled: an ended channel counts as aligned. Never changes."""
     profile: Profile = NEWEST
     """The generation. Never changes."""
     repeats: int = 0
-    """Barriers of the pending checkpoint that were counted beside the first of their channel (ALIGN-21)."""
+    """Number of repeated barriers of the pending checkpoint that the gate has counted (ALIGN-21)."""
     failed: bool = False
-    """The gate refused an event with an exception, and takes nothing more (ALIGN-20)."""
+    """The gate has refused an event with an exception and accepts no further event (ALIGN-20)."""
 
 
 def new_gate(channels: int, counts_as_aligned: bool, profile: Profile = NEWEST) -> Gate:
-    """A gate that has seen nothing on any of its channels."""
+    """A gate in its initial state: no channel has delivered anything."""
     return Gate(NONE, False, (False,) * channels, (False,) * channels, counts_as_aligned, profile)
 
 
 def on_barrier(gate: Gate, channel: int, checkpoint: int) -> Step[Gate]:
-    """Barrier `checkpoint` arrives on `channel`, which is open. Ids are only compared (ALIGN-08)."""
+    """Barrier `checkpoint` arrives on `channel`, which is open. The gate only compares ids (ALIGN-08)."""
     if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
-        late = (Resume(channel),) if gate.profile.resumes_late else ()  # the sender may go on
+        late = (Resume(channel),) if gate.profile.resumes_late else ()  # the sender may continue
         return Step(gate, late, ("ALIGN-04",))
     if gate.profile.passes_alone and len(gate.blocked) == 1:
-        going_on = (Resume(channel),) if gate.profile.resumes_late else ()
-        return Step(gate._replace(current=checkpoint), (*going_on, Trigger(checkpoint)), ("ALIGN-07",))
+        resumed = (Resume(channel),) if gate.profile.resumes_late else ()
+        return Step(gate._replace(current=checkpoint), (*resumed, Trigger(checkpoint)), ("ALIGN-07",))
     effects: Effects = ()
     rules: Rules
     if checkpoint > gate.current:
         rules = ("ALIGN-01",)
-        if gate.pending:  # overtaken: the older checkpoint ends here
+        if gate.pending:  # the newer barrier subsumes the pending checkpoint
             effects = give_up(gate, SUBSUMED)
             rules = ("ALIGN-03", "SUB-01")
         gate = begin(gate, checkpoint)
@@ -101,7 +100,7 @@ def on_cancel(gate: Gate, channel: int, checkpoint: int) -> Step[Gate]:
 
 
 def on_end_of_partition(gate: Gate, channel: int) -> Step[Gate]:
-    """`channel` ends: it is awaited no more."""
+    """`channel` ends: the gate no longer awaits it."""
     gate = gate._replace(closed=with_flag(gate.closed, channel, True))
     if not gate.pending:
         return Step(gate, (), ("ALIGN-13",))
@@ -114,7 +113,7 @@ def on_end_of_partition(gate: Gate, channel: int) -> Step[Gate]:
 
 
 def on_inject(gate: Gate, checkpoint: int) -> Step[Gate]:
-    """`checkpoint` is triggered on the task itself: each open channel in turn counts, and none is blocked."""
+    """The coordinator triggers `checkpoint` on the task: each open channel counts, none is blocked."""
     if all(gate.closed):
         return Step(gate, (), ("ALIGN-24",))
     if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
@@ -129,7 +128,7 @@ def on_inject(gate: Gate, checkpoint: int) -> Step[Gate]:
 
 
 def complete(gate: Gate, effects: Effects, rules: Rules) -> Step[Gate]:
-    """Every channel is aligned: snapshot first, then let go (ALIGN-05, ALIGN-06)."""
+    """Every channel is aligned: trigger the snapshot, then resume the channels (ALIGN-05, ALIGN-06)."""
     if gate.profile.triggers_first:
         done = (*effects, Trigger(gate.current), *resume_all(gate))
     else:
@@ -138,47 +137,50 @@ def complete(gate: Gate, effects: Effects, rules: Rules) -> Step[Gate]:
 
 
 def give_up(gate: Gate, reason: str) -> Effects:
-    """The pending alignment ends without a snapshot."""
+    """The effects that abort the pending alignment, in the order of the generation."""
     if gate.profile.releases_first:
         return (*resume_all(gate), Abort(gate.current, reason))
     return (Abort(gate.current, reason), *resume_all(gate))
 
 
 def awaits_a_channel(gate: Gate) -> bool:
-    """Some channel is open and has not delivered the barrier; of one open channel, never (ALIGN-07)."""
+    """An open channel has not delivered the barrier.
+
+    Never true after the barrier of a lone channel (ALIGN-07).
+    """
     channels = zip(gate.blocked, gate.closed, strict=True)
-    if gate.profile.repeats_count:  # barriers are counted, so one channel can stand in for another
+    if gate.profile.repeats_count:  # the gate counts barriers, so one channel can count for another
         return gate.repeats < sum(1 for blocked, closed in channels if not (blocked or closed))
     return not all(blocked or closed for blocked, closed in channels)
 
 
 def begin(gate: Gate, checkpoint: int) -> Gate:
-    """The alignment of `checkpoint` starts, with no channel blocked yet."""
+    """The alignment of `checkpoint` starts with no channel blocked."""
     return idle(gate)._replace(current=checkpoint, pending=True)
 
 
 def idle(gate: Gate) -> Gate:
-    """Nothing is pending and no channel is blocked (ALIGN-19)."""
+    """No checkpoint is pending and no channel is blocked (ALIGN-19)."""
     return gate._replace(pending=False, blocked=(False,) * len(gate.blocked), repeats=0)
 
 
 def block(gate: Gate, channel: int) -> Gate:
-    """The channel delivered the barrier and waits."""
+    """The channel has delivered the barrier and waits."""
     return gate._replace(blocked=with_flag(gate.blocked, channel, True))
 
 
 def resume_all(gate: Gate) -> Effects:
-    """Let go of every blocked channel, in channel order."""
+    """Resumes every blocked channel, in channel order."""
     return tuple(Resume(channel) for channel, blocked in enumerate(gate.blocked) if blocked)
 
 
 def resume_open(gate: Gate) -> Effects:
-    """Let go of every open channel, in channel order, whether it was blocked or not."""
+    """Resumes every open channel, in channel order, blocked or not."""
     return tuple(Resume(channel) for channel, closed in enumerate(gate.closed) if not closed)
 
 
 def behind_the_last_awaited(gate: Gate) -> Effects:
-    """The blocked channels behind the last awaited one: the checkpoint is over when their turn comes."""
+    """Resumes of the blocked channels after the last awaited one: the checkpoint ends before they count."""
     late: Effects = ()
     for channel in reversed(range(len(gate.blocked))):
         if gate.blocked[channel]:
@@ -189,12 +191,12 @@ def behind_the_last_awaited(gate: Gate) -> Effects:
 
 
 def with_flag(flags: tuple[bool, ...], position: int, value: bool) -> tuple[bool, ...]:
-    """The same flags with one of them set to `value`."""
+    """The same flags with the one at `position` set to `value`."""
     return (*flags[:position], value, *flags[position + 1 :])
 
 
 def describe(gate: Gate) -> str:
-    """The gate in one line, as transcripts print it."""
+    """The gate in one line, for transcripts."""
     phase = "aligning" if gate.pending else "idle"
     blocked = [str(channel) for channel, flag in enumerate(gate.blocked) if flag]
     closed = [str(channel) for channel, flag in enumerate(gate.closed) if flag]

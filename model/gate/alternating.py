@@ -1,14 +1,14 @@
-"""A gate that aligns until it takes too long, and then lets barriers overtake. Rules UNAL-04 to UNAL-26.
+"""A gate that aligns until a time-out and then lets barriers overtake. Rules UNAL-04 to UNAL-26.
 
-Aligned, timed, forced-aligned and unaligned barriers may come mixed. A timed barrier is announced by its
-channel while it still stands behind records. The checkpoint begins with the first barrier or announcement
-of its id; a timer runs from the checkpoint's timestamp (in Flink 1.13 from that first word of it). As long
-as nobody objects the gate aligns as in `model.gate.aligned`; when the time is over, or when an unaligned
-barrier comes, the announced barriers are asked to overtake and the checkpoint goes on unaligned
+Aligned, timed, forced-aligned and unaligned barriers may arrive mixed. A channel announces a timed barrier
+while the barrier is still behind records. The checkpoint begins with the first barrier or announcement of its
+id. A timer runs from the checkpoint's timestamp (in Flink 1.13 from that first barrier or announcement). Until
+the time is over, the gate aligns as in `model.gate.aligned`. When it is over, or when an unaligned barrier
+arrives, the gate prioritises the announced barriers and the checkpoint continues unaligned
 (`model.gate.unaligned`). Blocked channels stay blocked until its end.
 
-Time is a number in the state: it passes by `on_advance`, which alone lets a timer fire. That a barrier or
-an end comes after the time-out and before the timer is therefore possible, as in a busy task.
+Time is a number in the state. Only `on_advance` increases it and fires a timer. A barrier or an end can
+therefore arrive after the time-out and before the timer fires, as in a busy task.
 """
 
 from model.events import INPUT_END_OF_STREAM, NONE, ON_CANCELLATION_BARRIER, Effects, Rules, Step
@@ -18,9 +18,9 @@ from model.gate.unaligned import (
     DISAGREES,
     UnalignedGate,
     aborted,
+    all_arrived,
     begin,
     counted,
-    everyone_arrived,
     idle,
     is_convertible,
     is_spent,
@@ -35,27 +35,27 @@ from model.gate.unaligned import (
 )
 from model.gate.unaligned_events import TIMED, UNALIGNED, Options, Prioritise
 
-# ---------------------------------------------------------------- what may happen
+# ---------------------------------------------------------------- events
 
 
 def on_barrier(
     gate: UnalignedGate, channel: int, checkpoint: int, alignment: int, savepoint: bool, timestamp: int
 ) -> Step[UnalignedGate]:
-    """Barrier `checkpoint` is read on `channel`, which is open; the sender of an aligned one stops."""
+    """The gate reads barrier `checkpoint` on `channel`, which is open; the sender of an aligned one stops."""
     return read(gate, channel, checkpoint, Options(alignment, savepoint, timestamp), blocks=True)
 
 
 def on_inject(
     gate: UnalignedGate, checkpoint: int, alignment: int, savepoint: bool, timestamp: int
 ) -> Step[UnalignedGate]:
-    """The coordinator triggers the task: as if the barrier came on each open channel; no sender stops."""
+    """The coordinator triggers the task: the barrier counts on each open channel in turn; no sender stops."""
     options = Options(alignment, savepoint, timestamp)
     effects: Effects = ()
     rules: Rules = ("UNAL-22",)
     for channel, closed in enumerate(gate.closed):
         if not closed and not gate.failed:
-            gate, said, fired = read(gate, channel, checkpoint, options, blocks=False)
-            effects = (*effects, *said)
+            gate, emitted, fired = read(gate, channel, checkpoint, options, blocks=False)
+            effects = (*effects, *emitted)
             rules = (*rules, *fired)
     return Step(gate, effects, rules)
 
@@ -63,7 +63,7 @@ def on_inject(
 def on_announce(
     gate: UnalignedGate, channel: int, checkpoint: int, alignment: int, savepoint: bool, timestamp: int
 ) -> Step[UnalignedGate]:
-    """Barrier `checkpoint` stands in `channel`: its checkpoint begins, but nothing counts yet (UNAL-13)."""
+    """`channel` announces barrier `checkpoint`: its checkpoint begins, but no channel counts (UNAL-13)."""
     if is_spent(gate, checkpoint) or gate.profile.first_decides:
         return Step(gate, (), ("UNAL-05",))
     gate, effects, rules = begin_if_newer(gate, checkpoint, Options(alignment, savepoint, timestamp))
@@ -74,7 +74,7 @@ def on_announce(
 
 
 def on_cancel(gate: UnalignedGate, channel: int, checkpoint: int) -> Step[UnalignedGate]:
-    """A cancellation marker of `checkpoint` is read on `channel`."""
+    """The gate reads a cancellation marker of `checkpoint` on `channel`."""
     if checkpoint < gate.current or (checkpoint == gate.current and not any(gate.arrived)):
         return Step(gate, (), ("UNAL-07",))  # also of a pending one that was only announced
     effects = (*let_go(gate, checkpoint), Abort(checkpoint, ON_CANCELLATION_BARRIER))
@@ -82,7 +82,7 @@ def on_cancel(gate: UnalignedGate, channel: int, checkpoint: int) -> Step[Unalig
 
 
 def on_end_of_partition(gate: UnalignedGate, channel: int) -> Step[UnalignedGate]:
-    """`channel` ends: it is awaited no more."""
+    """`channel` ends: the gate no longer awaits it."""
     gate = gate._replace(closed=with_flag(gate.closed, channel, True))
     if not gate.pending:
         return Step(gate, (), ("UNAL-09",))
@@ -96,19 +96,19 @@ def on_end_of_partition(gate: UnalignedGate, channel: int) -> Step[UnalignedGate
     )
     if gate.begun and not gate.overtaking and gate.first.alignment == UNALIGNED:
         return refuse(gate, (), ("UNAL-09", "UNAL-21"))  # announced as unaligned, read as aligned
-    if not everyone_arrived(gate):
+    if not all_arrived(gate):
         if gate.begun and not gate.overtaking and is_timed_out(gate, gate.first):
             return give_up_alignment(gate, gate.first, ("UNAL-09", "UNAL-19"))
         return Step(gate, (), ("UNAL-09",))
     if not gate.begun:
-        return Step(idle(gate), (), ("UNAL-09",))  # announced, and never read: it ends without a word
+        return Step(idle(gate), (), ("UNAL-09",))  # announced, and never read: it ends without an effect
     if gate.overtaking:
         return stop(gate, (), ("UNAL-09", "UNAL-03"))
     return complete(gate, (), ("UNAL-09",))
 
 
 def on_advance(gate: UnalignedGate, ms: int) -> Step[UnalignedGate]:
-    """Virtual time passes; a timer that is due fires."""
+    """Virtual time passes; a due timer fires."""
     gate = gate._replace(now=gate.now + ms)
     if gate.timer == NONE or gate.timer > gate.now:
         return Step(gate, (), ())
@@ -124,7 +124,7 @@ def on_advance(gate: UnalignedGate, ms: int) -> Step[UnalignedGate]:
 def read(
     gate: UnalignedGate, channel: int, checkpoint: int, options: Options, *, blocks: bool
 ) -> Step[UnalignedGate]:
-    """A barrier is read, on a channel or in its stead."""
+    """The gate reads a barrier, or counts one for an injection."""
     if is_spent(gate, checkpoint):
         late: Effects = () if overtakes(gate, options) else (Resume(channel),)
         if gate.profile.first_decides and not gate.alternating:
@@ -147,14 +147,14 @@ def read(
 
 
 def disagrees(gate: UnalignedGate, channel: int, options: Options) -> bool:
-    """The barrier is of another kind than the first one, or its channel is blocked by an earlier one."""
+    """The barrier differs in kind from the first one, or an earlier barrier has blocked its channel."""
     if gate.blocked[channel]:
         return True
     return gate.alternating and gate.overtaking != overtakes(gate, options)
 
 
 def begin_if_newer(gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
-    """The first that is heard of a checkpoint begins it, and sets the timer of a timed one (UNAL-15)."""
+    """The first barrier or announcement of a checkpoint begins it, with a timer if timed (UNAL-15)."""
     if checkpoint == gate.current:
         return Step(gate, (), ())
     gate, effects, rules = begin(gate, checkpoint, options)
@@ -168,13 +168,13 @@ def begin_if_newer(gate: UnalignedGate, checkpoint: int, options: Options) -> St
 
 
 def align(gate: UnalignedGate, channel: int, options: Options, *, blocks: bool) -> Step[UnalignedGate]:
-    """An aligned, timed or forced-aligned barrier while the gate aligns."""
+    """The gate reads an aligned, timed or forced-aligned barrier while it aligns."""
     gate = gate._replace(announced=with_flag(gate.announced, channel, False))
     effects: Effects = ()
     if blocks:
         gate = gate._replace(blocked=with_flag(gate.blocked, channel, True))
         effects = (Block(channel),)
-    if everyone_arrived(gate):  # asked before the time: the last barrier is never too late
+    if all_arrived(gate):  # checked before the time-out: the last barrier is never late
         return complete(gate, effects, ("UNAL-10",))
     if is_timed_out(gate, options):
         if not is_convertible(gate, options):
@@ -186,14 +186,14 @@ def align(gate: UnalignedGate, channel: int, options: Options, *, blocks: bool) 
 
 
 def overtake(gate: UnalignedGate, channel: int, options: Options, rules: Rules) -> Step[UnalignedGate]:
-    """The alignment is given up because of a barrier, which is then the first or a further one."""
+    """A barrier ends the aligned phase, as the first or a further barrier of its checkpoint."""
     gate, effects, fired = give_up_alignment(gate, options, rules)
     step = on_overtaking_barrier(gate, channel, options, blocks=False)
     return Step(step.state, (*effects, *step.effects), (*fired, *step.rules))
 
 
 def give_up_alignment(gate: UnalignedGate, options: Options, rules: Rules) -> Step[UnalignedGate]:
-    """Announced barriers are to overtake; if one was read before, the snapshot is triggered now."""
+    """Prioritises announced barriers. If the gate has read a barrier, it triggers the snapshot now."""
     effects = prioritise_all(gate)
     gate = gate._replace(announced=(False,) * len(gate.closed), overtaking=True)
     if not gate.begun:
@@ -204,15 +204,15 @@ def give_up_alignment(gate: UnalignedGate, options: Options, rules: Rules) -> St
 
 
 def complete(gate: UnalignedGate, effects: Effects, rules: Rules) -> Step[UnalignedGate]:
-    """Every channel is aligned: snapshot first, then let go (UNAL-11)."""
-    said: Effects = (Trigger(gate.current), *resume_all(gate))
+    """Every channel is aligned: trigger the snapshot, then resume the channels (UNAL-11)."""
+    emitted: Effects = (Trigger(gate.current), *resume_all(gate))
     if not gate.profile.triggers_first:
-        said = (*resume_all(gate), Trigger(gate.current))
-    return Step(idle(gate), (*effects, *said), (*rules, "UNAL-11"))
+        emitted = (*resume_all(gate), Trigger(gate.current))
+    return Step(idle(gate), (*effects, *emitted), (*rules, "UNAL-11"))
 
 
 def is_timed_out(gate: UnalignedGate, options: Options) -> bool:
-    """The alignment of a timed barrier has lasted longer than it may."""
+    """The alignment of a timed barrier has lasted longer than the time-out."""
     if options.alignment != TIMED or gate.timeout <= 0 or gate.profile.first_decides:
         return False
     if gate.profile.times_from_first:
@@ -221,7 +221,7 @@ def is_timed_out(gate: UnalignedGate, options: Options) -> bool:
 
 
 def describe(gate: UnalignedGate) -> str:
-    """The gate in one line."""
+    """The gate in one line, for transcripts."""
     phase = "idle"
     if gate.pending:
         phase = "announced" if not gate.begun else "persisting" if gate.overtaking else "aligning"

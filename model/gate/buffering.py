@@ -1,10 +1,10 @@
-"""A gate that stores what comes on a blocked channel: Flink up to 1.10. Rules ALIGN-17, ALIGN-22, ALIGN-23.
+"""A gate that stores the items of a blocked channel: Flink up to 1.10. Rules ALIGN-17, ALIGN-22, ALIGN-23.
 
-Before the network could hold a channel back, the gate took everything and kept aside what belonged
-behind a barrier. When an event lets channels go, what was stored is rolled over: it is replayed within
-that event, before anything new. A replayed item whose channel is blocked again is stored again; if
-that alignment ends before the replay does, what was stored last is replayed first, and the rest of
-the older sequence after it. An alignment that would store more than a limit is given up.
+Up to Flink 1.10 the network cannot hold a channel back. The gate reads every item and stores the items of
+blocked channels. When an event resumes channels, the stored items are rolled over: the gate replays them
+within that event, before it reads a new item. The gate stores a replayed item again if its channel is blocked
+again. If that alignment ends before the replay does, the gate first replays the items stored last and then
+the rest of the older sequence. The gate aborts an alignment that would store more than a limit.
 """
 
 from typing import NamedTuple
@@ -18,35 +18,35 @@ from model.gate.profiles import Profile
 
 UNLIMITED = -1
 PAGE_BYTES = 32_768
-"""What each stored item counts for, whatever its own size: a page of the network."""
+"""Size that each stored item counts for, in bytes: one network page, whatever the item's own size."""
 
 
 class Buffer(NamedTuple):
-    """A gate and its store."""
+    """A gate and its stored items."""
 
     gate: Gate
     stored: tuple[Item, ...]
-    """What came on blocked channels since the last release, oldest first."""
+    """Items that arrived on blocked channels since the last release, oldest first."""
     rolled: tuple[tuple[Item, ...], ...]
-    """Sequences that are being replayed, the next one first; between two events there are none."""
+    """Sequences in replay, the next one first; empty between two events."""
     limit: int
-    """So many bytes may be stored and not yet replayed; -1 for no limit. Never changes."""
+    """Maximum number of bytes stored and not yet replayed; -1 for no limit. Never changes."""
 
 
 def new_buffer(channels: int, counts_as_aligned: bool, profile: Profile, limit: int = UNLIMITED) -> Buffer:
-    """An empty store before a gate that has seen nothing."""
+    """A gate in its initial state with nothing stored."""
     return Buffer(aligned.new_gate(channels, counts_as_aligned, profile), (), (), limit)
 
 
 def has_ended(buffer: Buffer, channel: int) -> bool:
-    """The channel's end has arrived, at the gate or in the store: nothing may follow it."""
+    """The end of the channel has arrived, at the gate or in the store: no item may follow it."""
     return buffer.gate.closed[channel] or any(
         type(item) is EndOfPartition and item.channel == channel for item in buffer.stored
     )
 
 
 def on_arrival(buffer: Buffer, item: Item) -> Step[Buffer]:
-    """An item arrives; whatever it lets go is replayed before anything new is taken."""
+    """An item arrives. The gate replays every item that this event releases before the event ends."""
     buffer, effects, rules = take(buffer, item)
     while buffer.rolled:
         sequence, *others = buffer.rolled
@@ -59,7 +59,7 @@ def on_arrival(buffer: Buffer, item: Item) -> Step[Buffer]:
 
 
 def take(buffer: Buffer, item: Item) -> Step[Buffer]:
-    """One item, new or replayed: stored if its channel is blocked, else handed to the gate."""
+    """The gate stores a new or replayed item if its channel is blocked, and else reads it."""
     gate = buffer.gate
     if gate.blocked[item.channel]:
         buffer = buffer._replace(stored=(*buffer.stored, item))
@@ -75,13 +75,13 @@ def take(buffer: Buffer, item: Item) -> Step[Buffer]:
 
 
 def is_full(buffer: Buffer) -> bool:
-    """More is stored, or waits to be replayed, than the limit allows."""
+    """The items stored or in replay exceed the limit."""
     items = len(buffer.stored) + sum(len(sequence) for sequence in buffer.rolled)
     return 0 <= buffer.limit < items * PAGE_BYTES
 
 
 def roll_over(buffer: Buffer) -> Buffer:
-    """What is stored becomes the next sequence to be replayed."""
+    """The stored items become the next sequence to replay."""
     if not buffer.stored:
         return buffer
     return buffer._replace(stored=(), rolled=(buffer.stored, *buffer.rolled))

@@ -28,21 +28,21 @@ class Cancel(NamedTuple):
 
 
 class EndOfPartition(NamedTuple):
-    """A channel of a gate has delivered its last item."""
+    """A channel of a gate delivers its last item."""
 
     channel: int
     kind: str = "end_of_partition"
 
 
 class Injection(NamedTuple):
-    """A checkpoint is triggered on the task itself, whose predecessors have finished."""
+    """The coordinator triggers a checkpoint on the task itself, because all tasks before it have finished."""
 
     checkpoint: int
     kind: str = "inject"
 
 
 class Process(NamedTuple):
-    """The record reaches the operator."""
+    """The operator processes the record."""
 
     channel: int
     value: int
@@ -50,28 +50,28 @@ class Process(NamedTuple):
 
 
 class Block(NamedTuple):
-    """The channel is not read until it is resumed."""
+    """The gate does not read the channel until it is resumed."""
 
     channel: int
     kind: str = "block"
 
 
 class Resume(NamedTuple):
-    """The channel, whose sender stopped after its barrier, is read again."""
+    """The gate reads the channel again; its sender, which stopped after its barrier, continues."""
 
     channel: int
     kind: str = "resume"
 
 
 class Trigger(NamedTuple):
-    """The subtask takes its snapshot now."""
+    """The subtask takes its snapshot."""
 
     checkpoint: int
     kind: str = "trigger"
 
 
 class Abort(NamedTuple):
-    """The checkpoint ends here without success."""
+    """The checkpoint ends without success at this gate."""
 
     checkpoint: int
     reason: str

@@ -1,8 +1,8 @@
-"""What a task sees that polls its gate: items of a blocked channel wait. Rule ALIGN-17.
+"""A gate that a task polls: items of a blocked channel wait in the network. Rule ALIGN-17.
 
-The network holds back what arrives on a blocked channel. When an event releases channels, what
-waited is handed on within that event, after its own effects, in the order of arrival over all
-channels, as long as the item's channel stays open to it.
+The network holds back the items that arrive on a blocked channel. When an event resumes channels, the gate
+reads the waiting items within that event, after the event's own effects, in the order of arrival over all
+channels. An item waits on if its channel is blocked again.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ Item = Record | Barrier | Cancel | EndOfPartition
 
 
 class Inbox(NamedTuple):
-    """A gate and what the network holds back for it."""
+    """A gate and the items that the network holds back for it."""
 
     gate: Gate
     waiting: tuple[Item, ...]
@@ -25,31 +25,34 @@ class Inbox(NamedTuple):
 
 
 def new_inbox(channels: int, counts_as_aligned: bool, profile: Profile = NEWEST) -> Inbox:
-    """An empty network before a gate that has seen nothing."""
+    """A gate in its initial state with no item waiting."""
     return Inbox(aligned.new_gate(channels, counts_as_aligned, profile), ())
 
 
 def has_ended(inbox: Inbox, channel: int) -> bool:
-    """The channel's end has arrived, at the gate or in the network: nothing may follow it."""
+    """The end of the channel has arrived, at the gate or in the network: no item may follow it."""
     return inbox.gate.closed[channel] or any(
         type(item) is EndOfPartition and item.channel == channel for item in inbox.waiting
     )
 
 
 def on_arrival(inbox: Inbox, item: Item) -> Step[Inbox]:
-    """An item arrives at the network; the gate gets it now or when its channel is released."""
+    """An item arrives at the network. The gate reads it now, or when its channel is resumed."""
     if inbox.gate.blocked[item.channel]:
         return Step(Inbox(inbox.gate, (*inbox.waiting, item)), (), ("ALIGN-17",))
     return handed_on(inbox.waiting, at_gate(inbox.gate, item))
 
 
 def on_inject(inbox: Inbox, checkpoint: int) -> Step[Inbox]:
-    """The task itself is triggered: no item of a channel, so the gate hears of it at once (ALIGN-24)."""
+    """The coordinator triggers the task.
+
+    No channel is involved, so the gate takes the event at once (ALIGN-24).
+    """
     return handed_on(inbox.waiting, aligned.on_inject(inbox.gate, checkpoint))
 
 
 def handed_on(waiting: tuple[Item, ...], done: Step[Gate]) -> Step[Inbox]:
-    """What the gate did, and all that it lets through."""
+    """The step of the gate, followed by the steps of all items that it releases."""
     gate, effects, rules = done
     position = next_released(gate, waiting)
     while position is not None:
@@ -63,7 +66,7 @@ def handed_on(waiting: tuple[Item, ...], done: Step[Gate]) -> Step[Inbox]:
 
 
 def next_released(gate: Gate, waiting: tuple[Item, ...]) -> int | None:
-    """The position of the oldest item whose channel is open, if there is one."""
+    """The position of the oldest item whose channel is not blocked, or None."""
     for position, item in enumerate(waiting):
         if not gate.blocked[item.channel]:
             return position
@@ -71,7 +74,7 @@ def next_released(gate: Gate, waiting: tuple[Item, ...]) -> int | None:
 
 
 def at_gate(gate: Gate, item: Item) -> Step[Gate]:
-    """The gate gets one item; a record goes straight to the operator."""
+    """The gate reads one item; the operator processes a record at once."""
     if type(item) is Barrier:
         return aligned.on_barrier(gate, item.channel, item.checkpoint)
     if type(item) is Cancel:

@@ -1,14 +1,15 @@
 """In-flight records of a polled gate in mode `unaligned` or `alternating`. Rules UNAL-23 and UNAL-24.
 
-A record that is read on a channel whose barrier the running snapshot still awaits belongs before that
-barrier: it is processed and persisted. Every other record is only processed. What comes on a blocked
-channel waits in the network, whatever it is: the sender stopped after its aligned barrier and sends
-nothing, no announcement and no unaligned barrier either. When an event releases channels, what waited is
-handed on within that event, after its own effects, in the order of arrival over all channels, as long as
-the item's channel stays open to it.
+A record on a channel whose barrier the running snapshot still awaits belongs before that barrier: the task
+processes it and persists it. The task only processes every other record. Every item of a held channel waits
+in the network: the sender has stopped after its aligned barrier and sends nothing, not even an announcement
+or an unaligned barrier. When an event resumes channels, the gate reads the waiting items within that event,
+after the event's own effects, in the order of arrival over all channels. An item waits on if its channel is
+held again.
 
-The network obeys the gate's words: a channel is held from its `block` to its `resume`. That is what the
-gate takes for blocked, but for a late injection, which resumes every open channel, blocked ones too.
+The network follows the effects of the gate: it holds a channel from its `block` to its `resume`. The held
+channels are the blocked ones, with one exception: a late injection resumes every open channel, also those
+that the gate keeps blocked.
 """
 
 from typing import NamedTuple
@@ -25,13 +26,13 @@ Item = Record | OptionedBarrier | Announce | Cancel | EndOfPartition
 
 
 class Passage(NamedTuple):
-    """A gate and what the network holds back for it."""
+    """A gate and the items that the network holds back for it."""
 
     gate: UnalignedGate
     waiting: tuple[Item, ...]
     """Items that arrived on held channels, oldest first."""
     held: tuple[bool, ...]
-    """The channel was told to block, and not to go on since."""
+    """The gate has blocked the channel and has not resumed it since."""
 
 
 def new_passage(
@@ -42,27 +43,27 @@ def new_passage(
     alternating: bool = False,
     timeout: int = 0,
 ) -> Passage:
-    """An empty network before a gate that has seen nothing."""
+    """A gate in its initial state with no item waiting."""
     gate = new_gate(channels, counts_as_aligned, profile, alternating=alternating, timeout=timeout)
     return Passage(gate, (), (False,) * channels)
 
 
 def has_ended(passage: Passage, channel: int) -> bool:
-    """The channel's end has arrived, at the gate or in the network: nothing may follow it."""
+    """The end of the channel has arrived, at the gate or in the network: no item may follow it."""
     return passage.gate.closed[channel] or any(
         type(item) is EndOfPartition and item.channel == channel for item in passage.waiting
     )
 
 
 def on_arrival(passage: Passage, item: Item) -> Step[Passage]:
-    """An item arrives at the network; the gate reads it now or when its channel is released."""
+    """An item arrives at the network. The gate reads it now, or when its channel is resumed."""
     if passage.held[item.channel]:
         return Step(passage._replace(waiting=(*passage.waiting, item)), (), ("UNAL-24",))
     return handed_on(passage, at_gate(passage.gate, item))
 
 
 def on_call(passage: Passage, call: Inject | Advance) -> Step[Passage]:
-    """The coordinator triggers the task, or time passes: that waits for no channel."""
+    """The coordinator triggers the task, or time passes: neither waits for a channel."""
     if type(call) is Inject:
         return handed_on(passage, alternating.on_inject(passage.gate, *call[:-1]))
     assert type(call) is Advance
@@ -70,7 +71,7 @@ def on_call(passage: Passage, call: Inject | Advance) -> Step[Passage]:
 
 
 def handed_on(passage: Passage, step: Step[UnalignedGate]) -> Step[Passage]:
-    """The effects of an event, followed by those of all that it lets through."""
+    """The effects of an event, followed by the effects of all items that it releases."""
     gate, effects, rules = step
     waiting = passage.waiting
     held = obeyed(passage.held, effects)
@@ -87,7 +88,7 @@ def handed_on(passage: Passage, step: Step[UnalignedGate]) -> Step[Passage]:
 
 
 def obeyed(held: tuple[bool, ...], effects: Effects) -> tuple[bool, ...]:
-    """The channels that the network holds after these words of the gate."""
+    """The channels that the network holds after these effects of the gate."""
     for effect in effects:
         if type(effect) is Block:
             held = with_flag(held, effect.channel, True)
@@ -97,7 +98,7 @@ def obeyed(held: tuple[bool, ...], effects: Effects) -> tuple[bool, ...]:
 
 
 def next_released(gate: UnalignedGate, waiting: tuple[Item, ...], held: tuple[bool, ...]) -> int | None:
-    """The position of the oldest item whose channel is not held; a failed gate reads nothing."""
+    """The position of the oldest item whose channel is not held, or None. A failed gate reads nothing."""
     if gate.failed:
         return None
     for position, item in enumerate(waiting):
@@ -107,7 +108,7 @@ def next_released(gate: UnalignedGate, waiting: tuple[Item, ...], held: tuple[bo
 
 
 def at_gate(gate: UnalignedGate, item: Item) -> Step[UnalignedGate]:
-    """The gate reads one item; a record goes straight to the operator."""
+    """The gate reads one item; the operator processes a record at once."""
     if type(item) is OptionedBarrier:
         return alternating.on_barrier(gate, *item[:-1])
     if type(item) is Announce:

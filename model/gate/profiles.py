@@ -1,8 +1,8 @@
-"""Generations of Flink: one protocol, and the named switches in which the releases differ.
+"""Generations of the gate: one protocol, and the named switches in which the releases differ.
 
-A profile is a set of switches. A step function reads a switch where the generations part ways and is
-otherwise the same for all of them; no step function is written twice, and none asks for a profile's
-name. Each switch says in one sentence what its two sides mean to an observer of one task.
+A profile is a set of switches. A step function reads a switch where the generations differ and is otherwise
+the same for all of them. Each step function exists once, and none reads the name of a profile. The docstring
+of a switch states in one sentence what an observer of one task sees on each side.
 """
 
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Profile:
-    """The switches of one generation. There is one object of each, and states refer to it."""
+    """The switches of one generation. Each profile is a single object, to which states refer."""
 
     name: str
-    """As the wire calls it: the first release of the generation."""
+    """The name on the wire: the first release of the generation."""
     releases: str
-    """The releases that behave so."""
+    """The releases that behave alike."""
 
     # ------------------------------------------------------------ alignment at one gate
 
@@ -24,65 +24,75 @@ class Profile:
     """Checkpoints after tasks finish are on if left out: an ended channel counts as aligned. Flink offers
     them from 1.14 on; its own default is off in 1.14 and on from 1.15 on."""
     stores_blocked: bool = False
-    """The gate itself stores what comes on a blocked channel; else the network holds it back."""
+    """The gate stores the items of a blocked channel; else the network holds them back."""
     resumes_late: bool = True
-    """A late barrier resumes its channel, because the sender stopped after it; else nobody stopped."""
+    """A late barrier resumes its channel, because the sender stopped after it; else senders do not stop."""
     triggers_first: bool = True
-    """On completion the snapshot is triggered before the channels are let go; else after."""
+    """At completion the gate triggers the snapshot before it resumes the channels; else after."""
     releases_first: bool = True
-    """An alignment that is overtaken, or that an end aborts, lets its channels go first; else after."""
+    """A subsumed alignment, or one that an end aborts, resumes its channels before the abort; else after."""
     repeats_count: bool = False
-    """A second barrier of the pending checkpoint on one channel counts once more (a wrong cut)."""
+    """A repeated barrier of the pending checkpoint on one channel counts again (a wrong cut)."""
     repeats_fail: bool = False
-    """A second barrier of the pending checkpoint on one channel is refused with an exception."""
+    """The gate refuses a repeated barrier of the pending checkpoint on one channel with an exception."""
     passes_alone: bool = False
-    """A gate that has one channel in all triggers at its barrier and never blocks it."""
+    """A gate with a single channel triggers at its barrier and never blocks the channel."""
     cancels_twice: bool = False
-    """A newer cancellation while one is pending tells of its own id twice, first as subsumed."""
+    """A newer cancellation during an alignment aborts its own id twice, first with reason subsumed."""
 
     # ------------------------------------------------------------ at-least-once tracking
 
     tracker_hears_ends: bool = True
-    """An ended channel aborts, or counts for, what is tracked; else the tracker never learns of ends."""
+    """An ended channel counts for the tracked checkpoints, or aborts them; else the tracker ignores ends."""
     tracker_awaits_ended: bool = False
-    """A checkpoint that begins needs one barrier of every channel, also of ended ones; else of open ones."""
+    """A new checkpoint needs one barrier of every channel, ended ones included; else of the open ones."""
     tracker_counts_repeats: bool = False
-    """Barriers are counted, so a repeated one counts again; else the set of channels is kept."""
+    """The tracker counts barriers, so a repeated one counts again; else it keeps the set of channels."""
 
     # ------------------------------------------------------------ unaligned checkpoints
 
     has_unaligned: bool = True
-    """The modes unaligned and alternating exist; else the generation has no such checkpoints."""
-    hears_announcements: bool = True
-    """A channel may tell of a barrier that stands in it; else nobody would listen."""
+    """The modes unaligned and alternating exist; else the generation has no unaligned checkpoints."""
+    has_announcements: bool = True
+    """A channel may announce a barrier that it still holds; else there are no announcements."""
 
     times_from_first: bool = False
-    """An alignment's time-out counts from when the gate first heard of it; else from its timestamp."""
+    """The time-out of an alignment runs from its first barrier or announcement; else from its timestamp."""
     first_decides: bool = False
-    """The first barrier decides for its checkpoint whether to align, and one that disagrees is refused; there
-    are no announcements and no time-outs, barriers that overtake never block, and who overtook last goes on
-    doing so until the next first barrier. Else any mix is legal."""
+    """The first barrier decides whether its checkpoint aligns; else any mix of barriers is legal.
+
+    If it decides, the gate refuses a barrier that disagrees. There are no announcements and no time-outs, and
+    barriers that overtake never block. A gate keeps the phase of its last checkpoint until the next first
+    barrier.
+    """
     savepoints_overtake: bool = False
-    """The alignment of a savepoint is given up like that of a checkpoint; else that is refused."""
+    """The gate may stop the alignment of a savepoint like that of a checkpoint; else it refuses to."""
     type_decides: bool = False
-    """Where the first barrier decides: a savepoint aligns and any other checkpoint overtakes, whatever its
-    options ask for; else the options decide."""
+    """In the generations of `first_decides`: a savepoint aligns and any other checkpoint overtakes.
+
+    Else the options of the barrier decide.
+    """
     tells_stop: bool = True
-    """The channels are told when the persisting of their input ends; else it ends without a word."""
+    """The gate emits an effect when it stops persisting; else persisting stops without an effect."""
     whole_stays_pending: bool = False
-    """A checkpoint whose barriers have all overtaken stays pending until something else ends it, so that an
-    end, a cancellation or a savepoint still aborts what was whole; else it ends with its last barrier."""
+    """A checkpoint whose barriers have all overtaken stays pending; else it ends with its last barrier.
+
+    While it is pending, an end, a cancellation or a savepoint still aborts it.
+    """
     network_starts: bool = False
-    """A gate of mode unaligned is told by the network's thread of each barrier received, which may start its
-    checkpoint and leaves the rest for the task's thread; else all begins where barriers are read."""
+    """In mode unaligned the network thread reports each received barrier to the gate; else only reads count.
+
+    A report may start the checkpoint; the network thread leaves the other effects for the task thread.
+    """
     overtaking_counts_repeats: bool = False
-    """Barriers that overtake are counted, so a repeated one stands in for a channel; else once a channel."""
+    """The gate counts overtaking barriers, so a repeated one counts for another channel; else once a channel.
+    """
 
     def __repr__(self) -> str:
         return self.name
 
     def __reduce__(self) -> str | tuple[object, ...]:
-        """The one object of that name, also in another process."""
+        """Unpickles to the one object of that name, also in another process."""
         return _profile_of, (self.name,)
 
 
@@ -127,7 +137,7 @@ PROFILES: Mapping[str, Profile] = {
             "flink-1.11",
             "1.11",
             ends_count=False,
-            hears_announcements=False,
+            has_announcements=False,
             first_decides=True,
             type_decides=True,
             tells_stop=False,

@@ -1,11 +1,12 @@
 """Tracking of checkpoint barriers at one input gate (at-least-once mode). Rules TRACK-01 to TRACK-18.
 
-The tracker never blocks. It only notes which channels have delivered barrier n, and triggers the
-snapshot when the last awaited one has; what came behind barrier n on a faster channel is in the snapshot
-too, and comes a second time after a restore. Several checkpoints may so be under way at once.
+The tracker never blocks. It counts the channels that have delivered barrier n and triggers the snapshot when
+the last awaited channel has delivered it. Records behind barrier n on a faster channel are part of the
+snapshot too, and the operator processes them again after a restore. The tracker tracks several checkpoints at
+once.
 
-The file knows one tracker and nothing else: no coordinator, no time. Where the generations differ, a
-switch of the tracker's profile is asked (`model.gate.profiles`).
+The module knows one tracker and nothing else: no coordinator, no time. Where the generations differ, the
+functions read a switch of the tracker's profile (`model.gate.profiles`).
 """
 
 from typing import NamedTuple
@@ -15,34 +16,34 @@ from model.gate.events import Abort, Process, Trigger
 from model.gate.profiles import NEWEST, Profile
 
 TRACKED_AT_MOST = 50
-"""So many checkpoints are tracked at once (TRACK-07); proofs and closed models take less and say so."""
+"""Maximum number of tracked checkpoints (TRACK-07); proofs and closed models name a smaller one."""
 
 
 class Tracked(NamedTuple):
-    """One checkpoint under way."""
+    """One tracked checkpoint."""
 
     checkpoint: int
     counted: tuple[int, ...]
-    """By channel, how often it has counted: its barrier, its cancellation, its end."""
+    """By channel, how often it has counted: by its barrier, its cancellation, its end."""
     needed: int
-    """So many have to have counted; never changes."""
+    """Number of counts that complete the checkpoint. Never changes."""
     aborted: bool
-    """It was cancelled: when the last one has counted it vanishes without a trigger."""
+    """The checkpoint was cancelled: it ends without a trigger when the last channel has counted."""
 
 
 class Tracker(NamedTuple):
     """One input gate in at-least-once mode."""
 
     latest: int
-    """Highest checkpoint id that was ever tracked here; -1 before the first."""
+    """Highest checkpoint id ever tracked at this gate; -1 before the first."""
     tracked: tuple[Tracked, ...]
-    """Checkpoints under way, oldest first."""
+    """The tracked checkpoints, oldest first."""
     closed: tuple[bool, ...]
-    """By channel: it reached its end."""
+    """By channel: it has delivered its end of partition."""
     counts_as_aligned: bool
-    """Checkpoints after tasks finish are on: an ended channel counts. Never changes."""
+    """Checkpoints after tasks finish are enabled: an ended channel counts. Never changes."""
     tracked_at_most: int = TRACKED_AT_MOST
-    """Never changes."""
+    """Maximum number of tracked checkpoints. Never changes."""
     profile: Profile = NEWEST
     """The generation. Never changes."""
 
@@ -53,19 +54,19 @@ def new_tracker(
     profile: Profile = NEWEST,
     tracked_at_most: int = TRACKED_AT_MOST,
 ) -> Tracker:
-    """A tracker that has seen nothing on any of its channels."""
+    """A tracker in its initial state: no channel has delivered anything."""
     return Tracker(NONE, (), (False,) * channels, counts_as_aligned, tracked_at_most, profile)
 
 
 def on_record(tracker: Tracker, channel: int, value: int) -> Step[Tracker]:
-    """A record arrives: nothing is ever blocked, so the operator gets it at once."""
+    """A record arrives. No channel is ever blocked, so the operator processes it at once."""
     return Step(tracker, (Process(channel, value),), ("TRACK-01",))
 
 
 def on_barrier(tracker: Tracker, channel: int, checkpoint: int) -> Step[Tracker]:
     """Barrier `checkpoint` arrives on `channel`, which is open."""
     if checkpoint > tracker.latest:
-        if awaited_by_a_new_one(tracker) == 1:  # this channel is all there is; nothing to remember
+        if awaited_by_a_new_one(tracker) == 1:  # no other channel is awaited, so the tracker stores nothing
             return Step(tracker, (Trigger(checkpoint),), ("TRACK-17",))
         rules: Rules = ("TRACK-02", "TRACK-15")
         tracker = begin(tracker, channel, checkpoint, aborted=False)
@@ -77,7 +78,7 @@ def on_barrier(tracker: Tracker, channel: int, checkpoint: int) -> Step[Tracker]
         if entry.checkpoint == checkpoint:
             rule = "TRACK-16" if entry.counted[channel] > 0 else "TRACK-03"
             return settle(tracker, position, with_count(tracker, entry, channel), (), (rule,))
-    return Step(tracker, (), ("TRACK-05",))  # late, or too many newer ones came
+    return Step(tracker, (), ("TRACK-05",))  # late, or dropped in favour of newer ones
 
 
 def on_cancel(tracker: Tracker, channel: int, checkpoint: int) -> Step[Tracker]:
@@ -110,7 +111,7 @@ def on_end_of_partition(tracker: Tracker, channel: int) -> Step[Tracker]:
     if not tracker.counts_as_aligned:
         effects = aborts(tracker.tracked, INPUT_END_OF_STREAM)
         return Step(tracker._replace(tracked=()), effects, ("TRACK-13",))
-    for position in reversed(range(len(tracker.tracked))):  # newest first: one checkpoint at most ends
+    for position in reversed(range(len(tracker.tracked))):  # newest first: at most one checkpoint ends
         entry = with_count(tracker, tracker.tracked[position], channel)
         if is_complete(entry):
             return settle(tracker, position, entry, (), ("TRACK-14",))
@@ -119,7 +120,7 @@ def on_end_of_partition(tracker: Tracker, channel: int) -> Step[Tracker]:
 
 
 def settle(tracker: Tracker, position: int, entry: Tracked, effects: Effects, rules: Rules) -> Step[Tracker]:
-    """A channel has counted for the checkpoint at `position`: if it was the last one, all up to it ends."""
+    """A channel has counted for the checkpoint at `position`: if complete, it and all older ones end."""
     if not is_complete(entry):
         return Step(with_entry(tracker, position, entry), effects, rules)
     newer = tracker.tracked[position + 1 :]
@@ -132,44 +133,44 @@ def settle(tracker: Tracker, position: int, entry: Tracked, effects: Effects, ru
 
 
 def begin(tracker: Tracker, channel: int, checkpoint: int, *, aborted: bool) -> Tracker:
-    """Track a newer checkpoint, for which `channel` has counted."""
+    """Tracks a newer checkpoint, for which `channel` has counted."""
     counted = tuple(int(position == channel) for position in range(len(tracker.closed)))
     entry = Tracked(checkpoint, counted, awaited_by_a_new_one(tracker), aborted)
     return tracker._replace(latest=checkpoint, tracked=(*tracker.tracked, entry))
 
 
 def awaited_by_a_new_one(tracker: Tracker) -> int:
-    """How many have to count for a checkpoint that begins now (TRACK-15)."""
+    """Number of counts that a checkpoint beginning now needs (TRACK-15)."""
     if tracker.profile.tracker_awaits_ended:
         return len(tracker.closed)
     return sum(1 for ended in tracker.closed if not ended)
 
 
 def with_count(tracker: Tracker, entry: Tracked, channel: int) -> Tracked:
-    """The channel counts; what it counts a second time, only some generations notice (TRACK-16)."""
+    """The channel counts. Only some generations count it a second time (TRACK-16)."""
     counted = entry.counted
     times = counted[channel] + 1 if tracker.profile.tracker_counts_repeats else 1
     return entry._replace(counted=(*counted[:channel], times, *counted[channel + 1 :]))
 
 
 def is_complete(entry: Tracked) -> bool:
-    """As many have counted as are needed."""
+    """The checkpoint has as many counts as it needs."""
     return sum(entry.counted) == entry.needed
 
 
 def with_entry(tracker: Tracker, position: int, entry: Tracked) -> Tracker:
-    """The entry at `position` replaced."""
+    """The tracker with the entry at `position` replaced."""
     tracked = tracker.tracked
     return tracker._replace(tracked=(*tracked[:position], entry, *tracked[position + 1 :]))
 
 
 def aborts(entries: tuple[Tracked, ...], reason: str) -> Effects:
-    """Each of them ends, oldest first; of one that was cancelled all has been said (TRACK-12)."""
+    """An abort of each entry, oldest first, except those that were aborted before (TRACK-12)."""
     return tuple(Abort(entry.checkpoint, reason) for entry in entries if not entry.aborted)
 
 
 def describe(tracker: Tracker) -> str:
-    """The tracker in one line."""
+    """The tracker in one line, for transcripts."""
     under_way = [
         f"{entry.checkpoint}: {sum(entry.counted)} of {entry.needed}" + (" aborted" if entry.aborted else "")
         for entry in tracker.tracked

@@ -1,13 +1,15 @@
-"""The two threads of Flink 1.11's unaligned gate: the network's may start a checkpoint. UNAL-30, UNAL-31.
+"""The two threads of Flink 1.11's unaligned gate: the network thread may start a checkpoint.
 
-When a channel receives a barrier, the thread of the network tells the gate, long before the task reads it.
-If its id is above every one that was started or cancelled, the checkpoint starts: input is persisted from now
-on. The snapshot is the task's business, and so is the word about an older checkpoint that ends: both are
-left for the task's thread, in order. By the time it gets to them something newer may have started; then the
-snapshot is not taken any more.
+UNAL-30, UNAL-31.
 
-What both threads share is the gate of `model.gate.unaligned`: its current id is the highest that either
-started or cancelled. Apart from it is what the task has read. Nothing is ever blocked here.
+When a channel receives a barrier, the network thread reports it to the gate, long before the task reads it.
+If its id is above every id that was started or cancelled, the checkpoint starts: the gate persists input from
+then on. The task thread takes the snapshot and aborts an older checkpoint that ends. The network thread
+leaves both for the task thread in a mailbox, in order. If a newer checkpoint has started before the task
+thread reads the mail, the task thread does not take the snapshot.
+
+Both threads share the gate of `model.gate.unaligned`: its current id is the highest that either thread has
+started or cancelled. The state of the task's reads is separate. The gate never blocks a channel.
 """
 
 from typing import NamedTuple
@@ -21,29 +23,29 @@ from model.gate.unaligned_events import StartPersisting, TriggerUnaligned
 
 
 class Left(NamedTuple):
-    """What the network's thread leaves for the task's to say."""
+    """One effect that the network thread leaves for the task thread."""
 
     checkpoint: int
     aborts: bool
-    """It was subsumed; else it is to be triggered."""
+    """The effect is an abort (subsumed); else it is a trigger."""
     unaligned: bool
-    """How the barrier asked to be triggered."""
+    """The trigger is unaligned."""
 
 
 class Threads(NamedTuple):
-    """A gate that two threads share, and what only one of them knows."""
+    """A gate that two threads share, and the state of each thread."""
 
     gate: UnalignedGate
     read: int
-    """Highest id that the task read or cancelled; -1 before the first."""
+    """Highest id that the task has read or cancelled; -1 before the first."""
     reading: bool
-    """The task has read a barrier of it, and it was not cut off since."""
+    """The task has read a barrier of `read`, and no cancellation or end has ended it since."""
     mail: tuple[Left, ...]
-    """Oldest first."""
+    """The effects left for the task thread, oldest first."""
 
 
 def new_threads(channels: int, counts_as_aligned: bool, profile: Profile, timeout: int = 0) -> Threads:
-    """A gate of which neither thread has seen anything."""
+    """A gate in its initial state: neither thread has seen an event."""
     gate = new_gate(channels, counts_as_aligned, profile, timeout=timeout)
     return Threads(gate, NONE, False, ())
 
@@ -51,35 +53,38 @@ def new_threads(channels: int, counts_as_aligned: bool, profile: Profile, timeou
 def on_receive(
     threads: Threads, channel: int, checkpoint: int, alignment: int, savepoint: bool, timestamp: int
 ) -> Step[Threads]:
-    """The network's thread has received barrier `checkpoint` on `channel`; nobody has read it yet."""
+    """The network thread has received barrier `checkpoint` on `channel`; the task has not read it yet."""
     gate, effects, rules = alternating.on_barrier(
         threads.gate, channel, checkpoint, alignment, savepoint, timestamp
     )
-    said: Effects = ()
+    emitted: Effects = ()
     mail = threads.mail
     for effect in effects:
         if type(effect) is StartPersisting:
-            said = (*said, effect)
+            emitted = (*emitted, effect)
         elif type(effect) is Abort:
             mail = (*mail, Left(effect.checkpoint, True, False))
         elif type(effect) is TriggerUnaligned or type(effect) is Trigger:
             mail = (*mail, Left(effect.checkpoint, False, type(effect) is TriggerUnaligned))
-    return Step(threads._replace(gate=gate, mail=mail), said, (*rules, "UNAL-30"))
+    return Step(threads._replace(gate=gate, mail=mail), emitted, (*rules, "UNAL-30"))
 
 
 def on_mail(threads: Threads) -> Step[Threads]:
-    """The task's thread says what was left for it; a snapshot that is out of date is not taken."""
-    said: Effects = ()
+    """The task thread emits the effects left for it, without triggers that are out of date."""
+    emitted: Effects = ()
     for left in threads.mail:
         if left.aborts:
-            said = (*said, Abort(left.checkpoint, SUBSUMED))
+            emitted = (*emitted, Abort(left.checkpoint, SUBSUMED))
         elif is_due(threads, left):
-            said = (*said, TriggerUnaligned(left.checkpoint) if left.unaligned else Trigger(left.checkpoint))
-    return Step(threads._replace(mail=()), said, ("UNAL-31",))
+            emitted = (
+                *emitted,
+                TriggerUnaligned(left.checkpoint) if left.unaligned else Trigger(left.checkpoint),
+            )
+    return Step(threads._replace(mail=()), emitted, ("UNAL-31",))
 
 
 def is_due(threads: Threads, left: Left) -> bool:
-    """Nothing newer was started or cancelled since."""
+    """No newer checkpoint has started or been cancelled."""
     return left.checkpoint >= threads.gate.current
 
 
@@ -111,13 +116,13 @@ def on_end_of_partition(threads: Threads, channel: int) -> Step[Threads]:
 
 
 def on_advance(threads: Threads, ms: int) -> Step[Threads]:
-    """Virtual time passes."""
+    """Virtual time passes: `ms` milliseconds."""
     gate, effects, rules = alternating.on_advance(threads.gate, ms)
     return Step(threads._replace(gate=gate), effects, rules)
 
 
 def describe(threads: Threads) -> str:
-    """Both threads in one line."""
+    """Both threads in one line, for transcripts."""
     phase = f"{alternating.describe(threads.gate)}; read {threads.read}"
     left = [f"{'abort' if one.aborts else 'trigger'} {one.checkpoint}" for one in threads.mail]
     return ", ".join([phase, *left])

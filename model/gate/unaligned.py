@@ -1,13 +1,13 @@
 """Unaligned checkpoints at one input gate: barriers overtake records. Rules UNAL-01 to UNAL-10.
 
-A gate that aligns waits for the slowest channel. Here it does not: the first barrier triggers the
-snapshot, and what the other channels deliver until their barriers come is processed *and* stored in the
-snapshot as in-flight data. State at the trigger and in-flight data together are the same cut that an
-alignment makes.
+A gate that aligns waits for the slowest channel. A gate whose barriers overtake does not: the first barrier
+triggers the snapshot. The task processes the records that the other channels deliver before their barriers
+*and* stores them in the snapshot as in-flight data. The state at the trigger and the in-flight data together
+form the same cut as an alignment.
 
-The file holds the gate and what happens while barriers overtake. `model.gate.alternating` holds what happens
-while it still aligns, the passing of time, and the entry points: a gate of mode `unaligned` is one that
-never aligns. What waits on a blocked channel is the business of `model.gate.polled_unaligned_gate`.
+The module holds the gate and its steps while barriers overtake. `model.gate.alternating` holds the steps of
+the aligned phase, the passing of time, and the entry points: a gate of mode `unaligned` never aligns.
+`model.gate.polled_unaligned_gate` holds the items that wait on a blocked channel.
 """
 
 from typing import NamedTuple
@@ -38,37 +38,37 @@ class UnalignedGate(NamedTuple):
     current: int
     """Highest checkpoint id begun or cancelled here; -1 before the first."""
     pending: bool
-    """`current` has begun, and has not ended."""
+    """`current` has begun and has not ended."""
     begun: bool
-    """A barrier of the pending checkpoint was read; false while it is only announced."""
+    """The gate has read a barrier of the pending checkpoint; false while it is only announced."""
     overtaking: bool
-    """Barriers overtake: the gate does not align, or no longer. Idle: whether it never does."""
+    """Barriers overtake: the gate does not align, or no longer aligns. The phase of an idle gate."""
     arrived: tuple[bool, ...]
-    """The channel delivered the pending barrier, or has ended since the checkpoint began and counts."""
+    """The channel has delivered the pending barrier, or has ended since the checkpoint began and counts."""
     blocked: tuple[bool, ...]
-    """The channel delivered an aligned barrier and waits for the end of the checkpoint."""
+    """The channel has delivered an aligned barrier and waits for the end of the checkpoint."""
     announced: tuple[bool, ...]
-    """The pending barrier stands in the channel, and may still be asked to overtake."""
+    """The channel still holds the pending barrier, which may yet be prioritised."""
     closed: tuple[bool, ...]
-    """The channel reached its end."""
+    """The channel has delivered its end of partition."""
     first: Options
-    """Of the barrier or announcement that began the pending checkpoint."""
+    """Options of the barrier or announcement that began the pending checkpoint."""
     since: int
-    """When the gate first heard of the pending checkpoint; 0 where nobody asks for it."""
+    """When the pending checkpoint began at this gate, in ms; 0 in generations that do not use it."""
     repeats: int
-    """Barriers of the pending checkpoint that were counted beside the first of their channel (ALIGN-21)."""
+    """Number of repeated barriers of the pending checkpoint that the gate has counted (ALIGN-21)."""
     now: int
     """Virtual time in milliseconds."""
     timer: int
-    """When the alignment times out; -1: no timer runs."""
+    """When the alignment times out, in ms of virtual time; -1: no timer runs."""
     failed: bool
-    """The gate refused an event with an exception, and takes nothing more (UNAL-21)."""
+    """The gate has refused an event with an exception and accepts no further event (UNAL-21)."""
     alternating: bool
-    """It aligns as long as barriers and time allow. Never changes."""
+    """The mode is alternating: the gate aligns as long as barriers and time allow. Never changes."""
     counts_as_aligned: bool
-    """Checkpoints after tasks finish are on: an ended channel counts. Never changes."""
+    """Checkpoints after tasks finish are enabled: an ended channel counts. Never changes."""
     timeout: int
-    """How long an alignment may last; 0: for ever. Never changes."""
+    """Maximum duration of an alignment in ms; 0: no limit. Never changes."""
     profile: Profile = NEWEST
     """The generation. Never changes."""
 
@@ -81,7 +81,7 @@ def new_gate(
     alternating: bool = False,
     timeout: int = 0,
 ) -> UnalignedGate:
-    """A gate that has seen nothing on any of its channels, at time 0."""
+    """A gate in its initial state at time 0: no channel has delivered anything."""
     none = (False,) * channels
     return UnalignedGate(
         current=NONE,
@@ -105,50 +105,50 @@ def new_gate(
     )
 
 
-# ---------------------------------------------------------------- what ids and channels are
+# ---------------------------------------------------------------- ids and channels
 
 
 def is_spent(gate: UnalignedGate, checkpoint: int) -> bool:
-    """The id has ended or was passed over, and never comes back (UNAL-25)."""
+    """The id has ended or was skipped, and cannot begin again (UNAL-25)."""
     return checkpoint < gate.current or (checkpoint == gate.current and not gate.pending)
 
 
-def everyone_arrived(gate: UnalignedGate) -> bool:
-    """No channel is awaited any more."""
-    if counts_repeats(gate):  # so one channel can stand in for another
+def all_arrived(gate: UnalignedGate) -> bool:
+    """The gate awaits no channel."""
+    if counts_repeats(gate):  # one channel can count for another
         channels = zip(gate.arrived, gate.closed, strict=True)
         return gate.repeats >= sum(1 for arrived, closed in channels if not (arrived or closed))
     return all(arrived or closed for arrived, closed in zip(gate.arrived, gate.closed, strict=True))
 
 
 def counted(gate: UnalignedGate, channel: int) -> UnalignedGate:
-    """The channel has delivered the pending barrier; what it delivers twice, only some generations count."""
+    """The gate counts the pending barrier of the channel. Only some generations count a repeated one."""
     if counts_repeats(gate) and gate.arrived[channel]:
         return gate._replace(repeats=gate.repeats + 1)
     return gate._replace(arrived=with_flag(gate.arrived, channel, True))
 
 
 def counts_repeats(gate: UnalignedGate) -> bool:
-    """Barriers are counted here, and not the channels that delivered one."""
+    """The gate counts barriers, not the channels that have delivered one."""
     return gate.profile.repeats_count or gate.profile.overtaking_counts_repeats
 
 
 def is_whole(gate: UnalignedGate) -> bool:
-    """All barriers of the pending checkpoint have overtaken, and it is pending all the same (UNAL-29)."""
+    """All barriers of the pending checkpoint have overtaken, and the checkpoint stays pending (UNAL-29)."""
     if not gate.profile.whole_stays_pending or not gate.pending or not gate.overtaking:
         return False
-    return everyone_arrived(gate)
+    return all_arrived(gate)
 
 
 def overtakes(gate: UnalignedGate, options: Options) -> bool:
-    """The barrier overtakes of itself, so that its sender does not stop after it (UNAL-28)."""
+    """The barrier overtakes by its own options, so its sender does not stop after it (UNAL-28)."""
     if gate.profile.type_decides:
         return not options.savepoint
     return options.alignment == UNALIGNED
 
 
 def persisting(gate: UnalignedGate) -> tuple[bool, ...]:
-    """Channels whose records are part of the snapshot: open ones whose barrier is awaited (UNAL-23)."""
+    """Channels whose records become part of the snapshot: open ones whose barrier is awaited (UNAL-23)."""
     under_way = gate.begun and gate.overtaking
     return tuple(
         bool(under_way and not arrived and not closed)
@@ -157,7 +157,7 @@ def persisting(gate: UnalignedGate) -> tuple[bool, ...]:
 
 
 def is_convertible(gate: UnalignedGate, options: Options) -> bool:
-    """Its checkpoint may go on unaligned (UNAL-21)."""
+    """A checkpoint with these options may continue unaligned (UNAL-21)."""
     if gate.profile.first_decides:
         return True
     if options.savepoint and not gate.profile.savepoints_overtake:
@@ -171,7 +171,7 @@ def is_convertible(gate: UnalignedGate, options: Options) -> bool:
 def on_overtaking_barrier(
     gate: UnalignedGate, channel: int, options: Options, *, blocks: bool
 ) -> Step[UnalignedGate]:
-    """A barrier of the pending checkpoint is read on `channel`; `blocks`: its sender stops after it."""
+    """The gate reads a barrier of the pending checkpoint; `blocks`: its sender stops after it."""
     effects: Effects = ()
     rules: Rules = ("UNAL-02",) if gate.begun else ("UNAL-01",)
     if blocks and options.alignment != UNALIGNED and not gate.profile.first_decides:
@@ -183,34 +183,34 @@ def on_overtaking_barrier(
             return refuse(gate, effects, (*rules, "UNAL-21"))
         gate = gate._replace(begun=True)
         effects = (*effects, *start(gate, options))
-    if everyone_arrived(gate):
+    if all_arrived(gate):
         return stop(gate, effects, (*rules, "UNAL-03"))
     return Step(gate, effects, rules)
 
 
 def start(gate: UnalignedGate, options: Options) -> Effects:
-    """In-flight input is persisted from now on, and the snapshot is triggered (UNAL-01)."""
+    """The gate starts to persist in-flight input and triggers the snapshot (UNAL-01)."""
     if gate.profile.first_decides and options.alignment != UNALIGNED:
         return (StartPersisting(gate.current), Trigger(gate.current))
     return (StartPersisting(gate.current), TriggerUnaligned(gate.current))
 
 
 def stop(gate: UnalignedGate, effects: Effects, rules: Rules) -> Step[UnalignedGate]:
-    """The last barrier came: the in-flight data is complete, and all channels go on (UNAL-03)."""
+    """The last barrier has arrived: the in-flight data is complete, and all channels resume (UNAL-03)."""
     if gate.profile.whole_stays_pending:
         return Step(gate, effects, (*rules, "UNAL-29"))
     return Step(idle(gate), (*effects, StopPersisting(gate.current), *resume_all(gate)), rules)
 
 
 def prioritise_all(gate: UnalignedGate) -> Effects:
-    """Every announced barrier is asked to overtake, in channel order."""
+    """Prioritises every announced barrier, in channel order."""
     return tuple(Prioritise(channel) for channel, announced in enumerate(gate.announced) if announced)
 
 
 def refuse(
     gate: UnalignedGate, effects: Effects, rules: Rules, why: str = NOT_CONVERTIBLE
 ) -> Step[UnalignedGate]:
-    """The event is refused with an exception (UNAL-21)."""
+    """The gate refuses the event with an exception (UNAL-21)."""
     return Step(gate._replace(failed=True), (*effects, Fail(why)), rules)
 
 
@@ -218,12 +218,12 @@ def refuse(
 
 
 def begin(gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
-    """A newer checkpoint is first heard of; a pending one ends here, once (UNAL-04)."""
+    """A newer checkpoint begins; a pending one ends, once (UNAL-04)."""
     effects: Effects = ()
     rules: Rules = ()
     changes = changes_kind(gate, options)
     if is_whole(gate) and not changes:
-        rules = ("UNAL-29",)  # nobody misses it
+        rules = ("UNAL-29",)  # the whole checkpoint ends without an effect
     elif gate.pending:
         effects = aborted(gate, SUBSUMED, releases_first=changes or gate.profile.releases_first)
         rules = ("UNAL-04",)
@@ -237,21 +237,21 @@ def begin(gate: UnalignedGate, checkpoint: int, options: Options) -> Step[Unalig
 
 
 def changes_kind(gate: UnalignedGate, options: Options) -> bool:
-    """The first barrier of a checkpoint decides otherwise than that of the one before."""
+    """The first barrier of a checkpoint decides differently from that of the checkpoint before."""
     if not gate.profile.first_decides or not gate.alternating:
         return False
     return gate.overtaking != overtakes(gate, options)
 
 
 def aborted(gate: UnalignedGate, reason: str, *, releases_first: bool) -> Effects:
-    """The pending checkpoint ends unfinished: its channels go on, and it is aborted, in either order."""
+    """The pending checkpoint ends unfinished: its channels resume and it is aborted, in either order."""
     released = let_go(gate, gate.current)
-    said: Effects = (Abort(gate.current, reason),)
-    return (*released, *said) if releases_first else (*said, *released)
+    emitted: Effects = (Abort(gate.current, reason),)
+    return (*released, *emitted) if releases_first else (*emitted, *released)
 
 
 def let_go(gate: UnalignedGate, checkpoint: int) -> Effects:
-    """The pending checkpoint ends unfinished, because of `checkpoint`: its own id or a newer one."""
+    """Stops persisting and resumes the channels, because `checkpoint` (the pending or a newer id) ends it."""
     stopped: Effects = ()
     if gate.profile.tells_stop and gate.overtaking and (gate.begun or gate.profile.first_decides):
         stopped = (StopPersisting(checkpoint),)
@@ -259,7 +259,7 @@ def let_go(gate: UnalignedGate, checkpoint: int) -> Effects:
 
 
 def idle(gate: UnalignedGate) -> UnalignedGate:
-    """Nothing is pending: no channel is blocked or announced, no timer runs (UNAL-20, UNAL-26)."""
+    """No checkpoint is pending: no channel is blocked or announced, no timer runs (UNAL-20, UNAL-26)."""
     none = (False,) * len(gate.closed)
     return gate._replace(
         pending=False,
@@ -276,5 +276,5 @@ def idle(gate: UnalignedGate) -> UnalignedGate:
 
 
 def resume_all(gate: UnalignedGate) -> Effects:
-    """Every blocked channel goes on, in channel order."""
+    """Resumes every blocked channel, in channel order."""
     return tuple(Resume(channel) for channel, blocked in enumerate(gate.blocked) if blocked)

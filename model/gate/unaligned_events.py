@@ -1,33 +1,33 @@
-"""The words of unaligned checkpoints: barriers with options, announcements, time, and what is said of them.
+"""Events and effects of unaligned checkpoints: barriers with options, announcements, persisting.
 
-A barrier says how its checkpoint wants to be aligned. These words are told to the modes `unaligned` and
-`alternating` of a gate only; in the others every barrier is an aligned one (`model.events.Barrier`).
+The options of a barrier state how its checkpoint aligns. Only the modes `unaligned` and `alternating` of a
+gate use these events; in the other modes every barrier is aligned (`model.gate.events.Barrier`).
 """
 
 from typing import NamedTuple
 
 ALIGNED = 0
-"""Channels are blocked until all have delivered, however long that takes."""
+"""Channels stay blocked until all have delivered the barrier, however long that takes."""
 UNALIGNED = 1
 """The barrier overtakes the records before it; they become part of the snapshot."""
 FORCED_ALIGNED = 2
-"""Aligned for ever: some channel cannot take part in an unaligned checkpoint."""
+"""Aligned without a time limit: some channel cannot take part in an unaligned checkpoint."""
 TIMED = 3
-"""Aligned, until the alignment has lasted longer than the gate's time-out; then unaligned."""
+"""Aligned until the alignment has lasted longer than the gate's time-out; then unaligned."""
 
 
 class Options(NamedTuple):
-    """What a barrier carries beside its id."""
+    """The options that a barrier carries beside its id."""
 
     alignment: int
-    """One of the four above."""
+    """One of the four constants above."""
     savepoint: bool
     timestamp: int
     """When the coordinator triggered the checkpoint, in milliseconds."""
 
 
 NO_OPTIONS = Options(ALIGNED, False, 0)
-"""Of the pending checkpoint when there is none."""
+"""The value of `first` while no checkpoint is pending."""
 
 
 # ---------------------------------------------------------------- events
@@ -45,7 +45,7 @@ class OptionedBarrier(NamedTuple):
 
 
 class Announce(NamedTuple):
-    """A channel tells that barrier `checkpoint` stands in it, behind records that are not read yet."""
+    """A channel announces barrier `checkpoint`, which it holds behind records that are not read yet."""
 
     channel: int
     checkpoint: int
@@ -56,7 +56,7 @@ class Announce(NamedTuple):
 
 
 class Inject(NamedTuple):
-    """The coordinator triggers the task itself, whose predecessors have finished in part."""
+    """The coordinator triggers the task itself, because tasks before it have finished."""
 
     checkpoint: int
     alignment: int
@@ -66,7 +66,7 @@ class Inject(NamedTuple):
 
 
 class ReceiveBarrier(NamedTuple):
-    """The network's thread has received barrier `checkpoint` on a channel; the task reads it later."""
+    """The network thread has received barrier `checkpoint` on a channel; the task reads it later."""
 
     channel: int
     checkpoint: int
@@ -77,7 +77,7 @@ class ReceiveBarrier(NamedTuple):
 
 
 class RunMail(NamedTuple):
-    """The task's thread does what the network's left for it."""
+    """The task thread emits the effects that the network thread left for it."""
 
     kind: str = "mail"
 
@@ -86,7 +86,7 @@ class RunMail(NamedTuple):
 
 
 class TriggerUnaligned(NamedTuple):
-    """The subtask takes its snapshot now, and sends the barrier past what stands in its outputs."""
+    """The subtask takes its snapshot and sends the barrier ahead of the records in its outputs."""
 
     checkpoint: int
     unaligned: bool = True
@@ -94,21 +94,21 @@ class TriggerUnaligned(NamedTuple):
 
 
 class StartPersisting(NamedTuple):
-    """From now on in-flight input is part of the snapshot, channel by channel until the barrier comes."""
+    """In-flight input becomes part of the snapshot from now on; on each channel until its barrier arrives."""
 
     checkpoint: int
     kind: str = "start_persisting"
 
 
 class StopPersisting(NamedTuple):
-    """In-flight input is no longer part of a snapshot; the id is the one whose event ends it."""
+    """In-flight input is no longer part of a snapshot. `checkpoint` is the id of the event that ends it."""
 
     checkpoint: int
     kind: str = "stop_persisting"
 
 
 class Persist(NamedTuple):
-    """The record reaches the operator and is stored in the snapshot: its channel's barrier is late."""
+    """The operator processes the record and the snapshot stores it: its channel's barrier is awaited."""
 
     channel: int
     value: int
@@ -116,7 +116,7 @@ class Persist(NamedTuple):
 
 
 class Prioritise(NamedTuple):
-    """The announced barrier of a channel is to overtake what stands before it."""
+    """The announced barrier of a channel overtakes the records before it."""
 
     channel: int
     kind: str = "prioritise"

@@ -59,7 +59,7 @@ def gate_seat(divergence: Divergence, edges: Sequence[Edge]) -> Seat:
         seat,
         polled,
         *(() if profile.ends_count else ("inject",)),
-        *(() if profile.hears_announcements else ("announce",)),
+        *(() if profile.has_announcements else ("announce",)),
     )
     return _behind_network(seat, steps, holds) if polled and _has_waited(edges) else seat
 

@@ -1,1 +1,1 @@
-"""Closed models of a gate: what its channels may deliver, by mode."""
+"""Closed models of a gate: the items that its channels may deliver, by mode."""

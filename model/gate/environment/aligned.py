@@ -20,9 +20,9 @@ def closed_gate(
     profile: Profile = NEWEST,
     injects: bool = False,
 ) -> ClosedModel:
-    """Each channel delivers barriers and cancellations with ids from 1 to `ids` that never go back.
+    """Each channel delivers barriers and cancellations with ids from 1 to `ids` that never fall.
 
-    `injects`: the task itself may be triggered too, at any time and with any id.
+    `injects`: the coordinator may also trigger the task itself, at any time and with any id.
     """
 
     def offers(gate: Gate) -> Iterator[tuple[str, Event]]:
@@ -61,7 +61,7 @@ def closed_gate(
 
 
 def closed_network(channels: int, ids: int, waiting: int) -> ClosedModel:
-    """A polled gate with what waits before it; at most `waiting` items wait."""
+    """A polled gate with the items that wait before it, at most `waiting`."""
     inner = closed_gate(channels, ids, counts_as_aligned=True, polled=False)
 
     def offers(inbox: polled_gate.Inbox) -> Iterator[tuple[str, Event]]:

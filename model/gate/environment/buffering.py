@@ -1,7 +1,7 @@
-"""Closed models of the gate that stores (spec/models/StoringModel.tla), and of its twin that does not.
+"""Closed models of the gate that stores items (spec/models/StoringModel.tla), and of its aligned twin.
 
-The channels are those of `model.closed.closed_gate`; records come as well, and at most so many items are
-stored.
+The channels are those of `model.gate.environment.aligned.closed_gate`. They also deliver records, and the
+number of stored items is bounded.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from model.gate.profiles import PROFILES
 from model.steps import step_of
 
 OF_RECORDS = 1
-"""The value of every record of a closed model: their order shows in what stands between them."""
+"""The value of every record in these closed models: its order shows by the items around it."""
 
 
 def closed_buffer(
@@ -24,8 +24,9 @@ def closed_buffer(
 ) -> ClosedModel:
     """A gate of Flink 1.9 and its store of at most `stored` items; `limit` in items.
 
-    `aligning`: it starts where every channel but the last has delivered barrier 1 and goes on with id 2,
-    and none ends; so the stored items of several channels are replayed through a further alignment.
+    `aligning`: every channel but the last has delivered barrier 1 before the start and continues with id 2,
+    and no channel ends. The gate therefore replays stored items of several channels through a further
+    alignment.
     """
     profile = PROFILES["flink-1.9"]
     inner = closed_gate(channels, ids, counts_as_aligned=False, polled=False, profile=profile)
@@ -67,7 +68,7 @@ def closed_buffer(
 
 
 def closed_buffer_models() -> tuple[ClosedModel, ...]:
-    """Those that are explored, toured and mutated."""
+    """The closed models that are explored, toured and mutated."""
     return (
         closed_buffer(2, 2, 2),
         closed_buffer(2, 2, 3, limit=1),

@@ -1,4 +1,4 @@
-"""The closed models of the modes beside exactly-once: each mode has a room of its own."""
+"""The closed models of all modes except exactly-once at the handler, one module for each mode."""
 
 from model.channel.environment import closed_channel_models
 from model.checker.closed_model import ClosedModel
@@ -9,7 +9,7 @@ from model.gate.environment.unaligned import closed_overtaking_models
 
 
 def closed_mode_models() -> tuple[ClosedModel, ...]:
-    """Those that are explored, toured and mutated."""
+    """The closed models that are explored, toured and mutated."""
     return (
         *closed_buffer_models(),
         *closed_tracker_models(),

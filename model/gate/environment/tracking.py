@@ -19,7 +19,7 @@ def closed_tracker(
     profile: Profile = NEWEST,
     records: bool = False,
 ) -> ClosedModel:
-    """Each channel delivers barriers and cancellations with ids from 1 to `ids` that never go back."""
+    """Each channel delivers barriers and cancellations with ids from 1 to `ids` that never fall."""
 
     def offers(tracker: Tracker) -> Iterator[tuple[str, Event]]:
         for channel in range(channels):
@@ -57,9 +57,9 @@ def closed_tracker(
 
 
 def closed_tracker_models() -> tuple[ClosedModel, ...]:
-    """Those that are explored, toured and mutated: every TRACK rule fires in one.
+    """The closed models that are explored, toured and mutated: every TRACK rule fires in one of them.
 
-    With three ids nothing is pushed out by the bound of 50; one closed model has a bound of 2.
+    With three ids the bound of 50 drops no checkpoint; one closed model has a bound of 2.
     """
     return (
         closed_tracker(2, 2, counts_as_aligned=True, records=True),

@@ -1,8 +1,8 @@
 """A closed model of the two threads at a gate of Flink 1.11 (spec/models/ThreadsModel.tla).
 
-Each channel hands over barriers and cancellations with ids that rise. The network's thread receives a
-barrier; the task reads those of a channel in the order in which they were received, at any time later. A
-cancellation or an end stands behind them.
+Each channel delivers barriers and cancellations with rising ids. The network thread receives a barrier; the
+task reads the barriers of a channel in the order of their receipt, at any later time. A cancellation or an
+end follows the barriers before it.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ OPTIONS = (UNALIGNED, False, 0)
 
 
 def closed_threads(channels: int, ids: int) -> ClosedModel:
-    """The environment remembers of each channel the highest id handed over, and which are not read yet."""
+    """The environment holds, for each channel, the highest id delivered and the set of unread ids."""
 
     def offers(threads: Threads) -> Iterator[tuple[str, Event]]:
         for channel in range(channels):
@@ -66,5 +66,5 @@ def _with(handed: Environment, place: int, value: int) -> Environment:
 
 
 def closed_threads_models() -> tuple[ClosedModel, ...]:
-    """Those that are explored, toured and mutated."""
+    """The closed models that are explored, toured and mutated."""
     return (closed_threads(2, 2), closed_threads(1, 3))

@@ -1,8 +1,8 @@
 """Closed models of a gate in the modes unaligned and alternating: with channels, options and time.
 
-Channels deliver barriers, announcements and cancellations with ids that never go back; every checkpoint
-was triggered at time 0, and time passes by one unit. The gate alone stands in TLA+ with the very same
-environment (spec/models/UnalignedModel.tla).
+Channels deliver barriers, announcements and cancellations with ids that never fall. The coordinator triggers
+every checkpoint at time 0, and time passes by one unit. The gate without the network has a TLA+ twin with the
+same environment (spec/models/UnalignedModel.tla).
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,35 +28,35 @@ from model.gate.unaligned_events import (
 from model.steps import step_of
 
 PLAIN = (Options(ALIGNED, False, 0), Options(UNALIGNED, False, 0), Options(TIMED, False, 0))
-"""What checkpoints ask for in a job with unaligned checkpoints."""
+"""Options that occur in a job with unaligned checkpoints."""
 RARE = (Options(FORCED_ALIGNED, False, 0), Options(TIMED, True, 0))
-"""What cannot go on unaligned."""
+"""Options with which a checkpoint cannot continue unaligned."""
 
 
 class Bounds(NamedTuple):
-    """How large a closed model is."""
+    """The size of a closed model."""
 
     channels: int
     ids: int
     until: int
-    """Time passes up to here."""
+    """The last point in time, in ms."""
     timeout: int
     alternating: bool
     counts_as_aligned: bool
     options: Sequence[Options] = PLAIN
     announced: bool = True
-    """Barriers may be announced, and the task triggered by the coordinator."""
+    """Channels may announce barriers, and the coordinator may trigger the task."""
     profile: Profile = NEWEST
     tick: int = 1
-    """By so much time passes at once."""
+    """Milliseconds by which time passes in one event."""
     announces: Sequence[int] = (TIMED,)
-    """The alignments that announced barriers ask for."""
+    """The alignments of announced barriers."""
     one_type: bool = False
     """A checkpoint has one type on all channels: a savepoint if its id is even, else none."""
 
 
 def closed_unaligned(bounds: Bounds) -> ClosedModel:
-    """The handler alone: it is told of everything at once, even on a blocked channel."""
+    """The handler alone: it takes every item at once, even on a blocked channel."""
 
     def offers(gate: UnalignedGate) -> Iterator[tuple[str, Event]]:
         if gate.failed:
@@ -84,9 +84,9 @@ def closed_unaligned(bounds: Bounds) -> ClosedModel:
 
 
 def closed_deciding(channels: int, ids: int, *, alternating: bool, profile: Profile) -> ClosedModel:
-    """Gates of 1.11 and 1.12, closed as DecidingModel.tla is: the first barrier decides, nothing times out.
+    """Gates of 1.11 and 1.12, closed as in DecidingModel.tla: the first barrier decides, no time-outs.
 
-    What else it asked for decides nothing there, so states that differ only in that are one.
+    The other options of the first barrier decide nothing, so states that differ only in those are one.
     """
     options = (Options(ALIGNED, False, 0), Options(ALIGNED, True, 0), Options(UNALIGNED, False, 0))
     closed = closed_unaligned(
@@ -103,7 +103,7 @@ def closed_deciding(channels: int, ids: int, *, alternating: bool, profile: Prof
 
 
 def closed_passage(bounds: Bounds, waiting: int) -> ClosedModel:
-    """A polled gate with what waits before it; at most `waiting` items wait."""
+    """A polled gate with the items that wait before it, at most `waiting`."""
     inner = closed_unaligned(bounds)
 
     def offers(passage: Passage) -> Iterator[tuple[str, Event]]:
@@ -148,7 +148,7 @@ def _on_task(bounds: Bounds, gate: UnalignedGate) -> Iterator[tuple[str, Event]]
 
 
 def _never_back(last: Environment, event: Event) -> Environment | None:
-    """Along one channel ids do not fall."""
+    """The ids of one channel do not fall."""
     if type(event) is OptionedBarrier or type(event) is Announce or type(event) is Cancel:
         if event.checkpoint < last[event.channel]:
             return None
@@ -167,7 +167,7 @@ def _name(what: str, bounds: Bounds) -> str:
 
 
 def closed_overtaking_models() -> tuple[ClosedModel, ...]:
-    """Those that are explored and mutated: every rule fires in one. The smaller ones are toured, too."""
+    """The closed models that are explored and mutated: every rule fires in one. Small ones are toured."""
     everything = (*PLAIN, *RARE)
     older = PROFILES["flink-1.13"]
     typed = (*PLAIN[:2], Options(ALIGNED, True, 0))

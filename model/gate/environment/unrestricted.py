@@ -1,7 +1,7 @@
-"""Gates whose channels may deliver anything at any time: also a lower id after a higher one, as on the wire.
+"""Gates whose channels may deliver any item at any time: also a lower id after a higher one, as on the wire.
 
-The environment remembers nothing, so the states are the gate's own and few. Here runs are looked for that
-take a given path of a step function (`model.gate.proofs.directed`).
+The environment has no state, so the states are those of the gate, and few. The directed search looks here for
+runs that take a given path of a step function (`model.gate.proofs.directed`).
 """
 
 from collections.abc import Iterator
@@ -19,17 +19,17 @@ EVERY_KIND = (
     *(Options(alignment, False, 0) for alignment in (ALIGNED, UNALIGNED, FORCED_ALIGNED, TIMED)),
     *(Options(alignment, True, 0) for alignment in (ALIGNED, FORCED_ALIGNED, TIMED)),
 )
-"""What a barrier can ask for; a savepoint is never unaligned."""
+"""All options that a barrier may carry; a savepoint is never unaligned."""
 TIMEOUT = 10
-"""As in the configurations that releases are driven with."""
+"""The time-out in ms, as in the configurations of the released generations."""
 
 
 LATER = Options(TIMED, False, TIMEOUT)
-"""A checkpoint that was triggered when the time of the first one is up."""
+"""Options of a checkpoint that is triggered when the time of the first one is over."""
 
 
 def closed_free_models(mode: str, profile: Profile, at_most: int = 3) -> Iterator[ClosedModel]:
-    """The gates of a mode and a profile, of 1 to 3 channels; 1 and 2 where more than alignment is asked."""
+    """The gates of a mode and a profile with 1 to 3 channels; 1 and 2 if it is not exactly-once."""
     for counts_as_aligned in (True, False) if profile.ends_count else (False,):
         if mode == "exactly-once":
             for channels, ids in ((1, 3), (2, 3), (3, 3))[:at_most]:
@@ -57,20 +57,20 @@ def closed_free_models(mode: str, profile: Profile, at_most: int = 3) -> Iterato
 def _overtaking(
     alternating: bool, counts_as_aligned: bool, profile: Profile, at_most: int
 ) -> Iterator[ClosedModel]:
-    tells_time = alternating and not profile.first_decides
+    has_timer = alternating and not profile.first_decides
     for channels, timeout in product(range(1, at_most + 1), (TIMEOUT, 0)):
-        if timeout == 0 and not tells_time:
+        if timeout == 0 and not has_timer:
             continue
         bounds = Bounds(
             channels,
-            ids=2 if tells_time else 4,
-            until=3 * TIMEOUT // 2 if tells_time and timeout else 1,
+            ids=2 if has_timer else 4,
+            until=3 * TIMEOUT // 2 if has_timer and timeout else 1,
             timeout=timeout,
             alternating=alternating,
             counts_as_aligned=counts_as_aligned,
-            options=(*EVERY_KIND, LATER) if tells_time and not profile.times_from_first else EVERY_KIND,
+            options=(*EVERY_KIND, LATER) if has_timer and not profile.times_from_first else EVERY_KIND,
             announces=(ALIGNED, UNALIGNED, FORCED_ALIGNED, TIMED),
-            announced=profile.hears_announcements,
+            announced=profile.has_announcements,
             profile=profile,
             tick=TIMEOUT // 2,
             one_type=profile.type_decides,

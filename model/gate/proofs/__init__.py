@@ -1,1 +1,1 @@
-"""The shapes of a gate that its proofs go through, by mode."""
+"""The shapes of a gate over which its proofs range, by mode."""

@@ -1,4 +1,4 @@
-"""The proofs of the aligned gate: any state and any id, for every profile, with and without what waits."""
+"""The proofs of the aligned gate: any state and any id, for every profile, with and without waiting items."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -16,13 +16,13 @@ from model.steps import step_of
 
 
 def symbolic_gate(channels: int, profile: Profile) -> aligned.Gate:
-    """A gate of so many channels in any state in which it has not failed."""
+    """A gate with `channels` channels in any state in which it has not failed."""
     gate: aligned.Gate = symbolic_like(aligned.new_gate(channels, True, profile), "gate")
     return gate._replace(failed=False) if profile.repeats_count else gate._replace(failed=False, repeats=0)
 
 
 def gate_cases(channels: int, profile: Profile = NEWEST) -> Iterator[Case]:
-    """A gate of so many channels in any state, and anything that may come on an open one."""
+    """A gate with `channels` channels in any state, and every event that an open channel may deliver."""
     state = symbolic_gate(channels, profile)
     for channel in range(channels):
         for event in (Barrier(channel, 0), Cancel(channel, 0), EndOfPartition(channel)):
@@ -56,7 +56,7 @@ def arriving(event: Any) -> Any:  # noqa: ANN401 - an Item
 
 
 def is_open(gate: aligned.Gate, item: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401 - an Item
-    """The item's channel is open, and its id is an id."""
+    """The item's channel is open, and its id is not negative."""
     opened = z3.Not(bool_term(gate.closed[item.channel]))
     if type(item) is EndOfPartition or type(item) is Record:
         return (opened,)
@@ -64,7 +64,7 @@ def is_open(gate: aligned.Gate, item: Any) -> tuple[z3.BoolRef, ...]:  # noqa: A
 
 
 def network_cases(channels: int, waiting: int) -> Iterator[Case]:
-    """A polled gate before which so many items wait, of every class and on every channel."""
+    """A polled gate before which `waiting` items wait, of every class and on every channel."""
 
     def items(position: int) -> Iterator[polled_gate.Item]:
         for channel in range(channels):
@@ -104,7 +104,7 @@ def network_cases(channels: int, waiting: int) -> Iterator[Case]:
 
 
 def follows_its_end(held: tuple[polled_gate.Item, ...]) -> bool:
-    """Something waits behind the end of its own channel: no channel delivers so."""
+    """An item waits behind the end of its own channel; no channel delivers that."""
     return any(
         type(item) is EndOfPartition and any(later.channel == item.channel for later in held[place + 1 :])
         for place, item in enumerate(held)

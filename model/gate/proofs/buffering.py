@@ -1,4 +1,4 @@
-"""The proofs of the gate that stores: up to two items stored, of every class and on every channel."""
+"""The proofs of the gate that stores items: up to two items stored, of every class and on every channel."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -15,7 +15,7 @@ from model.steps import step_of
 
 
 def buffer_cases(channels: int, stored: int, limit: int) -> Iterator[Case]:
-    """A gate of Flink 1.9 in any state with so many items stored; `limit` in items, -1 for none."""
+    """A gate of Flink 1.9 in any state with `stored` items stored; `limit` in items, -1 for none."""
 
     def items(position: int) -> Iterator[polled_gate.Item]:
         for channel in range(channels):
@@ -51,6 +51,6 @@ def buffer_cases(channels: int, stored: int, limit: int) -> Iterator[Case]:
 
 
 def all_buffer_cases() -> Iterator[Case]:
-    """Every case of the published proofs."""
+    """All cases of the published proofs."""
     for channels, stored, limit in ((1, 0, -1), (2, 0, -1), (2, 1, -1), (2, 2, -1), (2, 1, 1)):
         yield from buffer_cases(channels, stored, limit)

@@ -1,7 +1,7 @@
-"""The paths that a gate of a mode and a profile can take: what directed cases aim at.
+"""The paths that a gate of a mode and a profile can take: the targets of directed cases.
 
-They are those of the proofs, but for one promise: in Flink 1.11 the type of a checkpoint decides, and the
-environment gives it the same type on every channel (what else would come there, Flink does not ask).
+They are the paths of the proofs, with one more assumption: in Flink 1.11, where the type of a checkpoint
+decides, the environment sends the same type on every channel. Flink does not check for other input.
 """
 
 from collections.abc import Iterator
@@ -18,14 +18,14 @@ from model.gate.tracking import TRACKED_AT_MOST
 from model.gate.unaligned_events import OptionedBarrier
 
 TRACKED = 3
-"""So many checkpoints are tracked at most; a gate of one channel tracks none."""
+"""Maximum number of tracked checkpoints; a gate with one channel tracks none."""
 
 
 def aimed_cases(mode: str, profile: Profile, at_most: int = 3) -> Iterator[Case]:
-    """Every event on a gate of 1 to 3 channels (1 and 2 where more than alignment is asked), or fewer."""
+    """Every event on a gate with 1 to 3 channels (1 and 2 in the modes other than exactly-once), or fewer."""
     for counts_as_aligned in (True, False) if profile.ends_count else (False,):
         if mode == "exactly-once":
-            if not profile.ends_count or counts_as_aligned:  # there it is a symbol
+            if not profile.ends_count or counts_as_aligned:  # the flag is a symbol there
                 for channels in range(1, min(at_most, 3) + 1):
                     yield from gate_cases(channels, profile)
         elif mode == "at-least-once":
@@ -48,7 +48,7 @@ def aimed_cases(mode: str, profile: Profile, at_most: int = 3) -> Iterator[Case]
                     counts_as_aligned=counts_as_aligned,
                     profile=profile,
                 ):
-                    if case.event[-1] != "announce" or profile.hears_announcements:
+                    if case.event[-1] != "announce" or profile.has_announcements:
                         yield _of_one_type(case) if profile.type_decides else case
 
 

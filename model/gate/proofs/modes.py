@@ -1,4 +1,4 @@
-"""The proofs of the modes beside exactly-once: each mode has a room of its own."""
+"""The proofs of all modes of a gate except exactly-once at the handler, one module for each mode."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from model.gate.proofs.unaligned import all_unaligned_cases
 
 
 def mode_cases(channels: int) -> Iterator[Case]:
-    """Every case of the published proofs, with at most so many channels."""
+    """All cases of the published proofs, with at most `channels` channels."""
     yield from all_buffer_cases()
     yield from all_tracker_cases(channels)
     yield from all_unaligned_cases(channels)

@@ -1,6 +1,6 @@
-"""The shapes that the proofs of the tracker go through (see `model.cases`).
+"""The shapes over which the proofs of the tracker range (see `model.checker.shapes`).
 
-The bound of 50 tracked checkpoints is a parameter: the proofs take 2 to 4, and the label says which.
+The bound of 50 tracked checkpoints is a parameter: the proofs take 2 to 4, and the label states which.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def tracker_cases(
     profile: Profile = NEWEST,
     records: bool = False,
 ) -> Iterator[Case]:
-    """A tracker of so many channels with so many checkpoints under way, and anything that may come."""
+    """A tracker with `channels` channels and `tracked` tracked checkpoints, and every possible event."""
     entry = Tracked(0, (0,) * channels, 0, False)
     shape = new_tracker(channels, counts_as_aligned, profile)._replace(tracked=(entry,) * tracked)
     state: Tracker = symbolic_like(shape, "tracker")._replace(
@@ -53,7 +53,7 @@ def tracker_cases(
 
 
 def _is_open(tracker: Tracker, channel: int, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401 - an Item
-    """The channel is open, and an id is an id."""
+    """The channel is open, and an id is not negative."""
     opened = z3.Not(bool_term(tracker.closed[channel]))
     if type(event) is Barrier or type(event) is Cancel:
         return (opened, int_term(event.checkpoint) >= 0)
@@ -61,7 +61,7 @@ def _is_open(tracker: Tracker, channel: int, event: Any) -> tuple[z3.BoolRef, ..
 
 
 def all_tracker_cases(channels: int = 3) -> Iterator[Case]:
-    """Every case of the published proofs: capacities 2 to 4, each generation that differs."""
+    """All cases of the published proofs: bounds 2 to 4, each generation that differs."""
     for tracked in (0, 1, 2):
         yield from tracker_cases(2, tracked, 2, records=tracked == 0)
         yield from tracker_cases(2, tracked, 2, counts_as_aligned=False)

@@ -1,4 +1,4 @@
-"""The proofs of the two threads at a gate of Flink 1.11: any ids, and up to two things left to be said."""
+"""The proofs of the two threads at a gate of Flink 1.11: any ids, and up to two effects left in the mail."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ from model.steps import step_of
 
 
 def threads_cases(channels: int, left: int) -> Iterator[Case]:
-    """A gate of so many channels in any state, with so much left for the task's thread, and any event."""
+    """A gate with `channels` channels in any state, with `left` effects in the mail, and any event."""
     gate = symbolic_gate(channels, alternating=False, counts_as_aligned=False, profile=PROFILES["flink-1.11"])
     mail = tuple(symbolic_like(Left(0, False, False), f"mail.{place}") for place in range(left))
     state = Threads(gate, symbolic_like(0, "read"), symbolic_like(False, "reading"), mail)
@@ -42,6 +42,6 @@ def threads_cases(channels: int, left: int) -> Iterator[Case]:
 
 
 def all_threads_cases() -> Iterator[Case]:
-    """Every case of the published proofs."""
+    """All cases of the published proofs."""
     for channels, left in ((1, 0), (1, 1), (1, 2), (2, 0)):
         yield from threads_cases(channels, left)

@@ -1,7 +1,7 @@
-"""The shapes that the proofs of unaligned checkpoints go through (see `model.cases`).
+"""The shapes over which the proofs of unaligned checkpoints range (see `model.checker.shapes`).
 
-Ids, options, timestamps, the time and the time-out are symbols. Whether the gate alternates and whether ends
-count is gone through one by one.
+Ids, options, timestamps, the time and the time-out are symbols. The proofs enumerate the modes and whether
+ends count.
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ from model.steps import step_of
 def symbolic_gate(
     channels: int, *, alternating: bool, counts_as_aligned: bool, profile: Profile = NEWEST
 ) -> UnalignedGate:
-    """A gate of so many channels in any state in which it has not failed."""
+    """A gate with `channels` channels in any state in which it has not failed."""
     gate: UnalignedGate = symbolic_like(new_gate(channels, True), "gate")
     gate = gate._replace(
         failed=False, alternating=alternating, counts_as_aligned=counts_as_aligned, profile=profile
@@ -51,7 +51,7 @@ def symbolic_gate(
 def unaligned_cases(
     channels: int, *, alternating: bool, counts_as_aligned: bool, profile: Profile = NEWEST
 ) -> Iterator[Case]:
-    """A gate of so many channels in any state, and anything that may come to it."""
+    """A gate with `channels` channels in any state, and every event that may arrive."""
     gate = symbolic_gate(
         channels, alternating=alternating, counts_as_aligned=counts_as_aligned, profile=profile
     )
@@ -69,7 +69,7 @@ def unaligned_cases(
 
 
 def passage_cases(channels: int) -> Iterator[Case]:
-    """A polled gate before which nothing waits; of what comes, records and what may let them through."""
+    """A polled gate with no item waiting; its events are records and items that may release a channel."""
     gate = symbolic_gate(channels, alternating=True, counts_as_aligned=True)
     passage = Passage(gate, (), symbolic_like((False,) * channels, "held"))
     sound = assume_invariants(gate, of_component("unaligned"))
@@ -136,7 +136,7 @@ DECIDING = (PROFILES["flink-1.11"], PROFILES["flink-1.12"])
 
 
 def all_unaligned_cases(channels: int) -> Iterator[Case]:
-    """Every case of the published proofs: one channel, and of two what a job with time-outs meets."""
+    """All cases of the published proofs: every one of one channel; of two, those of a job with time-outs."""
     for alternating, counts in product((True, False), (True, False)):
         yield from unaligned_cases(1, alternating=alternating, counts_as_aligned=counts)
     for profile, alternating in product(DECIDING, (True, False)):
@@ -154,7 +154,7 @@ def _of_two_in_time() -> Iterator[Case]:
 
 
 def thorough_unaligned_cases() -> Iterator[Case]:
-    """What the published proofs leave out: all of two channels, in every generation. They take minutes."""
+    """Cases outside the published proofs: all of two channels, in every generation. They take minutes."""
     known = {case.label for case in _of_two_in_time()}
     for alternating, counts in product((True, False), (True, False)):
         for case in unaligned_cases(2, alternating=alternating, counts_as_aligned=counts):

@@ -1,8 +1,8 @@
-"""ALIGN-01 to ALIGN-21 and SUB-01, stated over one gate.
+"""ALIGN-01 to ALIGN-21, ALIGN-24 and SUB-01, stated over one gate.
 
-An id is *spent* once it was triggered, aborted or passed over: below the current id, or the current
-one with nothing pending. The gate needs no memory of what it triggered, because a spent id can
-never end again (ALIGN-18).
+An id is *spent* once it was triggered, aborted or skipped: an id below the current one, or the current one
+with no checkpoint pending. The gate stores no history of its triggers, because a spent id can never end again
+(ALIGN-18).
 """
 
 from model.events import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, SUBSUMED, Effects, Fail
@@ -28,7 +28,7 @@ NETWORK = Registry("network")
 
 @GATE.step("ALIGN-01")
 def align_01(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """Nothing pending, a newer barrier: its id becomes current and its channel is blocked."""
+    """A newer barrier at an idle gate: its id becomes current and its channel is blocked."""
     if type(event) is not Barrier or before.pending or event.checkpoint <= before.current or _alone(before):
         return True
     if not effects or effects[0] != Block(event.channel) or after.current != event.checkpoint:
@@ -38,7 +38,7 @@ def align_01(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-02")
 def align_02(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """A barrier of the pending id: its channel is blocked, nothing is aborted or let go."""
+    """A barrier of the pending id: its channel is blocked, and the barrier aborts and resumes nothing."""
     if type(event) is not Barrier or not before.pending or event.checkpoint != before.current:
         return True
     if after.failed:
@@ -52,7 +52,7 @@ def align_02(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-03")
 def align_03(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """A newer barrier while one is pending: let go, abort the older one once, begin anew."""
+    """A newer barrier during an alignment: resume, abort the older checkpoint once, begin the newer one."""
     if type(event) is not Barrier or not before.pending or event.checkpoint <= before.current:
         return True
     expected = (*_given_up(before, SUBSUMED), Block(event.channel))
@@ -63,7 +63,7 @@ def align_03(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-04")
 def align_04(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """A late barrier lets its own channel go on and touches nothing else."""
+    """A late barrier resumes its own channel and changes nothing else."""
     if type(event) is not Barrier or not _spent(before, event.checkpoint):
         return True
     answer = (Resume(event.channel),) if before.profile.resumes_late else ()
@@ -72,7 +72,7 @@ def align_04(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-05")
 def align_05(before: Gate, event: Item | Injection, effects: Effects, after: Gate) -> bool:
-    """A trigger comes with the event that aligns the last awaited channel, and with no other."""
+    """A trigger occurs in the event that aligns the last awaited channel, and in no other."""
     if _repeats(before, event) or before.repeats > 0 or type(event) is Injection:
         return True  # ALIGN-20, ALIGN-21, ALIGN-24
     triggered = tuple(effect.checkpoint for effect in effects if type(effect) is Trigger)
@@ -92,7 +92,7 @@ def align_05(before: Gate, event: Item | Injection, effects: Effects, after: Gat
 
 @GATE.step("ALIGN-06")
 def align_06(before: Gate, event: Item | Injection, effects: Effects, after: Gate) -> bool:
-    """A trigger stands right beside the resumes of all channels blocked then: before, or up to 1.12 after."""
+    """A trigger is adjacent to the resumes of all blocked channels: before them, or up to 1.12 after them."""
     if not _triggers(effects) or _alone(before) or type(event) is Injection:
         return True  # ALIGN-07, ALIGN-24
     position = next(place for place, effect in enumerate(effects) if type(effect) is Trigger)
@@ -118,7 +118,7 @@ def align_07(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
         return True
     if not all(ended for channel, ended in enumerate(before.closed) if channel != event.channel):
         return True
-    if _alone(before):  # not blocked at all
+    if _alone(before):  # never blocked
         resumed = (Resume(event.channel),) if before.profile.resumes_late else ()
         return effects == (*resumed, Trigger(event.checkpoint)) and _idle(after)
     return Trigger(event.checkpoint) in effects
@@ -126,7 +126,7 @@ def align_07(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-08")
 def align_08(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """However far a newer barrier jumps, its own id becomes current and no id between appears."""
+    """However far a newer barrier jumps, its own id becomes current and no effect names an id in between."""
     if type(event) is not Barrier or event.checkpoint <= before.current:
         return True
     named = tuple(effect.checkpoint for effect in effects if type(effect) is Trigger or type(effect) is Abort)
@@ -137,7 +137,7 @@ def align_08(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-09")
 def align_09(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """A cancellation of the pending id: let go, then one abort, and the id is dead."""
+    """A cancellation of the pending id: resume all, abort once, and the id is spent."""
     if type(event) is not Cancel or not before.pending or event.checkpoint != before.current:
         return True
     expected = (*_resumes(before.blocked), Abort(before.current, ON_CANCELLATION_BARRIER))
@@ -146,7 +146,7 @@ def align_09(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-10")
 def align_10(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """A newer cancellation with nothing pending: the id dies before it began."""
+    """A newer cancellation at an idle gate: the id is spent before it began."""
     if type(event) is not Cancel or before.pending or event.checkpoint <= before.current:
         return True
     expected = (Abort(event.checkpoint, ON_CANCELLATION_BARRIER),)
@@ -155,7 +155,7 @@ def align_10(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-11")
 def align_11(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """A newer cancellation while one is pending: one abort (two up to 1.8), for the newer id only."""
+    """A newer cancellation during an alignment: one abort (two up to 1.8), of the newer id only."""
     if type(event) is not Cancel or not before.pending or event.checkpoint <= before.current:
         return True
     subsumed = (Abort(event.checkpoint, SUBSUMED),) if before.profile.cancels_twice else ()
@@ -166,7 +166,7 @@ def align_11(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-12")
 def align_12(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """An obsolete cancellation does nothing."""
+    """An obsolete cancellation changes nothing."""
     if type(event) is not Cancel or not _spent(before, event.checkpoint):
         return True
     return not effects and after == before
@@ -174,7 +174,7 @@ def align_12(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-13")
 def align_13(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """The end of a partition with nothing pending closes the channel, and that is all."""
+    """An end of partition at an idle gate closes the channel and changes nothing else."""
     if type(event) is not EndOfPartition or before.pending:
         return True
     return not effects and after == before._replace(closed=_closed_by(before, event))
@@ -182,7 +182,7 @@ def align_13(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-14")
 def align_14(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """Pending, after-finish off: the channel closes, all are let go, the pending id is aborted."""
+    """An end while pending, after-finish off: the channel closes, all resume, the pending id is aborted."""
     if type(event) is not EndOfPartition or not before.pending or before.counts_as_aligned:
         return True
     expected = _given_up(before, INPUT_END_OF_STREAM)
@@ -192,7 +192,7 @@ def align_14(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-15")
 def align_15(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """Pending, after-finish on: the channel closes and counts as aligned; nothing is aborted."""
+    """An end while pending, after-finish on: the channel closes and counts as aligned; nothing is aborted."""
     if type(event) is not EndOfPartition or not before.pending or not before.counts_as_aligned:
         return True
     if after.closed != _closed_by(before, event) or after.current != before.current or _aborts(effects):
@@ -203,7 +203,7 @@ def align_15(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-16")
 def align_16(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """A duplicate of the pending id on a blocked channel counts once: nothing moves."""
+    """A repeated barrier of the pending id on a blocked channel counts once: the state does not change."""
     if before.profile.repeats_fail or before.profile.repeats_count or not _repeats(before, event):
         return True
     return effects == (Block(event.channel),) and after == before
@@ -219,7 +219,7 @@ def align_20(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-21")
 def align_21(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """In 1.13 a repeated barrier stands in for a channel that delivered none: the trigger comes early."""
+    """In 1.13 a repeated barrier counts for a channel that has delivered none: the trigger is early."""
     if not before.profile.repeats_count or type(event) is not Barrier:
         return after.repeats == 0 or after.repeats == before.repeats
     if not before.pending or event.checkpoint != before.current:
@@ -234,29 +234,29 @@ def align_21(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-24")
 def align_24(before: Gate, event: Item | Injection, effects: Effects, after: Gate) -> bool:
-    """A checkpoint triggered on the task itself is complete at once: each open channel in turn counts."""
+    """A checkpoint triggered on the task itself completes at once: each open channel counts in turn."""
     if type(event) is not Injection:
         return True
     if all(before.closed):
         return not effects and after == before
-    everyone = tuple(Resume(channel) for channel, ended in enumerate(before.closed) if not ended)
+    all_open = tuple(Resume(channel) for channel, ended in enumerate(before.closed) if not ended)
     if _spent(before, event.checkpoint):
-        return effects == everyone and after == before
+        return effects == all_open and after == before
     overtakes = before.pending and event.checkpoint > before.current
-    said = _given_up(before, SUBSUMED) if overtakes else ()
+    subsumed = _given_up(before, SUBSUMED) if overtakes else ()
     held = _resumes(before.blocked) if event.checkpoint == before.current else ()
     late = tuple(
         Resume(channel)
         for channel, has in enumerate(before.blocked)
         if has and held and not any(_awaited(before)[channel:])
     )
-    answered = effects == (*said, Trigger(event.checkpoint), *held, *late)
+    answered = effects == (*subsumed, Trigger(event.checkpoint), *held, *late)
     return answered and _idle(after) and after.current == event.checkpoint and after.closed == before.closed
 
 
 @GATE.step("ALIGN-18")
 def align_18(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """What ends in a step was not spent before, is spent after, and ends in the order of ids."""
+    """An id that ends in a step was not spent before and is spent after; ids end in ascending order."""
     highest = before.current - 1 if before.pending else before.current
     for effect in effects:
         if type(effect) is Trigger or type(effect) is Abort:
@@ -272,7 +272,7 @@ def align_19(gate: Gate) -> bool:
     missing = sum(1 for has, ended in zip(gate.blocked, gate.closed, strict=True) if not (has or ended))
     awaits = missing > gate.repeats and gate.repeats >= 0
     clean = not any(has and ended for has, ended in zip(gate.blocked, gate.closed, strict=True))
-    if gate.pending:  # a barrier has come: its channel is blocked, or has ended since and counts
+    if gate.pending:  # one barrier has arrived: its channel is blocked, or has ended since and counts
         begun = any(gate.blocked) or (gate.counts_as_aligned and any(gate.closed))
         return gate.current >= 0 and clean and awaits and begun
     return gate.current >= -1 and clean and not any(gate.blocked) and gate.repeats == 0
@@ -280,7 +280,7 @@ def align_19(gate: Gate) -> bool:
 
 @GATE.step("SUB-01")
 def sub_01(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """Only the older checkpoint ends in favour of a newer one, and only once."""
+    """Only the older checkpoint is subsumed by a newer one, and only once."""
     if before.profile.cancels_twice and type(event) is Cancel:
         return True  # ALIGN-11
     subsumed = tuple(effect for effect in effects if type(effect) is Abort and effect.reason == SUBSUMED)
@@ -345,12 +345,12 @@ def _awaited(gate: Gate) -> tuple[bool, ...]:
 
 
 def _alone(gate: Gate) -> bool:
-    """One channel in all, in a generation that does not block it (ALIGN-07)."""
+    """The gate has a single channel, in a generation that does not block it (ALIGN-07)."""
     return gate.profile.passes_alone and len(gate.blocked) == 1
 
 
 def _repeats(gate: Gate, event: Item | Injection) -> bool:
-    """A barrier of the pending checkpoint on a channel that delivered it already."""
+    """A barrier of the pending checkpoint on a channel that has delivered it already."""
     return type(event) is Barrier and event.checkpoint == gate.current and gate.blocked[event.channel]
 
 

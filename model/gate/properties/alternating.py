@@ -1,4 +1,4 @@
-"""UNAL-15 to UNAL-21, UNAL-25, UNAL-26: time, refusals, what always holds; UNAL-23, UNAL-24: records."""
+"""UNAL-15 to UNAL-21 and UNAL-25 to UNAL-29: time, refusals, invariants; UNAL-23, UNAL-24: records."""
 
 from model.events import NONE, Advance, Effects, Event, Fail
 from model.gate.events import Abort, Block, Cancel, EndOfPartition, Process, Record, Trigger
@@ -16,7 +16,7 @@ from model.gate.properties.terms import (
     overtakes,
     prioritises,
     triggers,
-    words_of,
+    view_of,
 )
 from model.gate.properties.unaligned import UNALIGNED_GATE
 from model.gate.unaligned import UnalignedGate
@@ -39,7 +39,7 @@ PASSAGE = Registry("passage")
 
 @UNALIGNED_GATE.step("UNAL-15")
 def unal_15(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """What begins a timed checkpoint sets the timer, from its timestamp; nothing else sets it."""
+    """The event that begins a timed checkpoint sets the timer; no other event does."""
     if type(event) is Advance or type(event) is Inject or not after.pending or after.failed:
         return True
     if type(event) is not OptionedBarrier and type(event) is not Announce:
@@ -55,7 +55,7 @@ def unal_15(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-16")
 def unal_16(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A timer that fires before any barrier was read only asks the announced ones to overtake."""
+    """A timer that fires before the gate has read a barrier only prioritises the announced ones."""
     if not _fires(before, event) or before.begun or before.overtaking:
         return True
     quiet = not after.begun and not any(after.announced) and after.timer == NONE
@@ -82,24 +82,24 @@ def unal_17(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-18")
 def unal_18(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A timed barrier that is read too late, and is not the last, gives the alignment up; one in time not."""
+    """A timed barrier ends the aligned phase if and only if it is read too late and is not the last."""
     if type(event) is not OptionedBarrier or is_spent(before, event.checkpoint) or after.failed:
         return True
-    told = words_of(before, event, effects)
-    if told.overtaking or not told.stops or told.last:
+    view = view_of(before, event, effects)
+    if view.overtaking or not view.stops or view.last:
         return True
     expected: Effects = (Block(event.channel),)
     options = Options(event.alignment, event.savepoint, event.timestamp)
-    late = lasts_too_long(before, options, told.since) and not before.profile.first_decides
+    late = lasts_too_long(before, options, view.since) and not before.profile.first_decides
     if late:
         started = (StartPersisting(event.checkpoint), TriggerUnaligned(event.checkpoint))
-        expected = (*expected, *prioritises(told.announced), *started)
-    return told.tail == expected and after.overtaking == late and after.begun
+        expected = (*expected, *prioritises(view.announced), *started)
+    return view.tail == expected and after.overtaking == late and after.begun
 
 
 @UNALIGNED_GATE.step("UNAL-19")
 def unal_19(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """An end that comes too late, and is not the last, gives the alignment up; one in time does not."""
+    """An end that arrives too late, and is not the last, ends the aligned phase; one in time does not."""
     if type(event) is not EndOfPartition or not before.pending or not before.counts_as_aligned:
         return True
     if after.failed or before.overtaking or not awaits(also(before.arrived, event.channel), after.closed):
@@ -114,7 +114,7 @@ def unal_19(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.state("UNAL-20")
 def unal_20(gate: UnalignedGate) -> bool:
-    """A timer runs only for a pending timed checkpoint of a gate that alternates."""
+    """A timer runs only for a pending timed checkpoint of a gate in mode alternating."""
     if gate.timer == NONE or gate.failed:
         return True
     if gate.profile.first_decides:
@@ -124,25 +124,25 @@ def unal_20(gate: UnalignedGate) -> bool:
 
 @UNALIGNED_GATE.step("UNAL-21")
 def unal_21(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """What would have to go on unaligned and cannot is refused; nothing else is."""
+    """The gate refuses an event that would make it continue unaligned where it cannot, and no other event."""
     fails = any(type(effect) is Fail for effect in effects)
     if fails != after.failed or (fails and type(effects[-1]) is not Fail):
         return False
-    return type(event) is Inject or fails == _has_to_be_refused(before, event, effects, after)
+    return type(event) is Inject or fails == _must_be_refused(before, event, effects, after)
 
 
-def _has_to_be_refused(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
+def _must_be_refused(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
     aligning = before.begun and not before.overtaking
     if type(event) is OptionedBarrier and not is_spent(before, event.checkpoint):
-        told = words_of(before, event, effects)
+        view = view_of(before, event, effects)
         if before.profile.first_decides:
             return _is_of_another_kind(before, event)
         options = Options(event.alignment, event.savepoint, event.timestamp)
         if fits_unaligned(before, options):
             return False
-        if told.overtaking:
-            return not told.begun
-        return not told.last and lasts_too_long(before, options, told.since)
+        if view.overtaking:
+            return not view.begun
+        return not view.last and lasts_too_long(before, options, view.since)
     if type(event) is EndOfPartition and aligning and before.counts_as_aligned:
         if before.first.alignment == UNALIGNED:
             return True
@@ -156,7 +156,7 @@ def _has_to_be_refused(before: UnalignedGate, event: Event, effects: Effects, af
 
 
 def _is_of_another_kind(before: UnalignedGate, event: OptionedBarrier) -> bool:
-    """It contradicts the first barrier of its checkpoint, or repeats one in an alignment (UNAL-27)."""
+    """The barrier contradicts the first one of its checkpoint, or repeats one in an alignment (UNAL-27)."""
     if event.checkpoint != before.current:
         return False
     differs = before.alternating and overtakes(before, event) != before.overtaking
@@ -165,7 +165,7 @@ def _is_of_another_kind(before: UnalignedGate, event: OptionedBarrier) -> bool:
 
 @UNALIGNED_GATE.step("UNAL-25")
 def unal_25(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """Ids only rise; a step triggers one at most, the current one; what is aborted is spent for good."""
+    """Ids only rise; a step triggers at most one, the current one; an aborted id is spent."""
     if after.current < before.current:
         return False
     if after.current == before.current and after.pending and not before.pending:
@@ -215,7 +215,7 @@ def unal_26(gate: UnalignedGate) -> bool:
 
 
 def _is_decided(gate: UnalignedGate) -> bool:
-    """A barrier began what is pending: an alignment, whose channels wait, or one that blocks nobody."""
+    """A barrier began the pending checkpoint: an alignment, whose channels wait, or one that blocks none."""
     if not gate.begun or any(gate.announced) or (not gate.overtaking and is_lone(gate)):
         return False
     if gate.overtaking:
@@ -225,7 +225,7 @@ def _is_decided(gate: UnalignedGate) -> bool:
 
 @UNALIGNED_GATE.step("UNAL-27")
 def unal_27(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """Where the first barrier decides, its checkpoint aligns or overtakes to its end."""
+    """Where the first barrier decides, its checkpoint aligns or overtakes until its end."""
     if not before.profile.first_decides or type(event) is not OptionedBarrier:
         return True
     if is_spent(before, event.checkpoint):
@@ -239,7 +239,7 @@ def unal_27(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-28")
 def unal_28(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """In 1.11 a savepoint aligns and any other checkpoint overtakes, whatever its barriers ask for."""
+    """In 1.11 a savepoint aligns and any other checkpoint overtakes, whatever the options of its barriers."""
     if not before.profile.type_decides or type(event) is not OptionedBarrier:
         return True
     if event.checkpoint <= before.current or not before.alternating:
@@ -250,7 +250,7 @@ def unal_28(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-29")
 def unal_29(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """In 1.11 nothing is said of a checkpoint whose last barrier has overtaken, and it stays pending."""
+    """In 1.11 a checkpoint whose last barrier has overtaken stays pending, without a further effect."""
     if not before.profile.whole_stays_pending or not is_whole(before) or after.failed:
         return True
     if type(event) is Advance or type(event) is Announce:
@@ -262,7 +262,7 @@ def unal_29(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
         return aborts(effects) == (1 if changes else 0)
     if type(event) is Cancel and event.checkpoint < before.current:
         return not effects and after == before
-    return aborts(effects) == 1 and not after.pending  # an end, or a cancellation of it or of a newer one
+    return aborts(effects) == 1 and not after.pending  # an end, or a cancellation of this or a newer id
 
 
 def _fires(before: UnalignedGate, event: Event) -> bool:
@@ -271,7 +271,7 @@ def _fires(before: UnalignedGate, event: Event) -> bool:
 
 @PASSAGE.step("UNAL-23")
 def unal_23(before: Passage, event: Item, effects: Effects, after: Passage) -> bool:
-    """A record is persisted exactly while its channel's barrier is awaited by a running snapshot."""
+    """A record is persisted exactly while a running snapshot awaits its channel's barrier."""
     if type(event) is not Record or before.held[event.channel]:
         return True
     gate = before.gate
@@ -283,13 +283,13 @@ def unal_23(before: Passage, event: Item, effects: Effects, after: Passage) -> b
 
 @PASSAGE.step("UNAL-24")
 def unal_24(before: Passage, event: Item | Inject | Advance, effects: Effects, after: Passage) -> bool:
-    """What comes on a blocked channel waits; what an event releases is handed on in order, and no more."""
+    """The items of a held channel wait; the items that an event releases are read in order, and no others."""
     arriving = _item(event)
     if arriving is not None and before.held[arriving.channel]:
         return not effects and after == before._replace(waiting=(*before.waiting, arriving))
     for channel in range(len(before.gate.closed)):
-        came = () if arriving is None or arriving.channel != channel else (arriving,)
-        due = _values((*came, *(item for item in before.waiting if item.channel == channel)))
+        arrived_now = () if arriving is None or arriving.channel != channel else (arriving,)
+        due = _values((*arrived_now, *(item for item in before.waiting if item.channel == channel)))
         left = _values(tuple(item for item in after.waiting if item.channel == channel))
         if _read(effects, channel) + left != due:
             return False

@@ -1,4 +1,4 @@
-"""ALIGN-22 and ALIGN-23, stated over a gate that stores what comes on a blocked channel."""
+"""ALIGN-22 and ALIGN-23, stated over a gate that stores the items of blocked channels."""
 
 from model.events import ALIGNMENT_LIMIT_EXCEEDED, Effects
 from model.gate import polled_gate
@@ -12,7 +12,7 @@ BUFFER = Registry("buffer")
 
 @BUFFER.step("ALIGN-22")
 def align_22(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bool:
-    """More than the limit is never stored: the item that would be too many ends the alignment first."""
+    """The gate never stores more than the limit: an item that would exceed it ends the alignment first."""
     too_many = before.limit != UNLIMITED and (len(before.stored) + 1) * PAGE_BYTES > before.limit
     exceeded = tuple(
         effect for effect in effects if type(effect) is Abort and effect.reason == ALIGNMENT_LIMIT_EXCEEDED
@@ -26,7 +26,7 @@ def align_22(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bo
 
 @BUFFER.step("ALIGN-23")
 def align_23(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bool:
-    """The task sees what it would see if the network held back the blocked channels, oldest item first."""
+    """The task sees the same as if the network held back the blocked channels, oldest item first."""
     if any(type(effect) is Abort and effect.reason == ALIGNMENT_LIMIT_EXCEEDED for effect in effects):
         return not after.rolled
     held_back = polled_gate.on_arrival(Inbox(before.gate, before.stored), event)
@@ -36,5 +36,5 @@ def align_23(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bo
 
 @BUFFER.state("ALIGN-23")
 def align_23_stored(buffer: Buffer) -> bool:
-    """Between two events only items of blocked channels are stored, and nothing is being replayed."""
+    """Between two events only items of blocked channels are stored, and no replay is running."""
     return not buffer.rolled and all(buffer.gate.blocked[item.channel] for item in buffer.stored)

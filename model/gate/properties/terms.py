@@ -1,4 +1,4 @@
-"""What the properties of unaligned checkpoints ask of a gate, an event and its effects."""
+"""Terms that the properties of unaligned checkpoints use about a gate, an event and its effects."""
 
 from typing import NamedTuple
 
@@ -22,32 +22,32 @@ from model.gate.unaligned_events import (
 Flags = tuple[bool, ...]
 
 
-class Words(NamedTuple):
-    """A barrier or announcement of a pending or newer id, as its own checkpoint finds the gate."""
+class BarrierView(NamedTuple):
+    """A barrier or announcement of a pending or newer id, with the gate's state for its own checkpoint."""
 
     channel: int
     checkpoint: int
     alignment: int
     overtaking: bool
-    """The phase that the event finds."""
+    """The phase of the gate before the event: barriers overtake."""
     stops: bool
     """The sender stops after it: a barrier that does not overtake."""
     begun: bool
     arrived: Flags
-    """With a barrier's own channel."""
+    """Includes a barrier's own channel."""
     blocked: Flags
     since: int
-    """When the gate first heard of it."""
+    """When the checkpoint began at this gate, in ms."""
     last: bool
-    """No channel is awaited after it."""
+    """The gate awaits no channel after it."""
     announced: Flags
-    """Without the channel of an aligned barrier, which is read now."""
+    """Excludes the channel of an aligned barrier, which the gate reads now."""
     tail: Effects
     """The effects without those that end an older checkpoint."""
 
 
-def words_of(before: UnalignedGate, event: OptionedBarrier | Announce, effects: Effects) -> Words:
-    """How the event's own checkpoint finds the gate."""
+def view_of(before: UnalignedGate, event: OptionedBarrier | Announce, effects: Effects) -> BarrierView:
+    """The event, with the gate's state for the event's own checkpoint."""
     none = (False,) * len(before.closed)
     begun, overtaking = before.begun, before.overtaking
     arrived, blocked, announced = before.arrived, before.blocked, before.announced
@@ -65,7 +65,7 @@ def words_of(before: UnalignedGate, event: OptionedBarrier | Announce, effects: 
         arrived = also(arrived, event.channel)
         if event.alignment != UNALIGNED:
             announced = tuple(has and place != event.channel for place, has in enumerate(announced))
-    return Words(
+    return BarrierView(
         event.channel,
         event.checkpoint,
         event.alignment,
@@ -82,12 +82,12 @@ def words_of(before: UnalignedGate, event: OptionedBarrier | Announce, effects: 
 
 
 def is_spent(gate: UnalignedGate, checkpoint: int) -> bool:
-    """The id can be begun no more."""
+    """The id cannot begin again."""
     return checkpoint < gate.current or (checkpoint == gate.current and not gate.pending)
 
 
 def overtakes(gate: UnalignedGate, event: OptionedBarrier | Announce) -> bool:
-    """The barrier overtakes of itself: by its type where that decides, else by what it asks for."""
+    """The barrier overtakes by its own type, where that decides, or by its own options."""
     return not event.savepoint if gate.profile.type_decides else event.alignment == UNALIGNED
 
 
@@ -97,13 +97,13 @@ def begins_overtaking(gate: UnalignedGate, event: OptionedBarrier | Announce) ->
 
 
 def is_whole(gate: UnalignedGate) -> bool:
-    """It is pending, and all its barriers have overtaken."""
+    """All barriers of the pending checkpoint have overtaken, and it stays pending."""
     kept = gate.profile.whole_stays_pending and gate.pending and gate.overtaking
     return bool(kept and not awaits(gate.arrived, gate.closed))
 
 
 def subsumed(gate: UnalignedGate, event: OptionedBarrier | Announce) -> Effects:
-    """What a newer barrier or announcement says of the pending checkpoint, before anything of its own."""
+    """The effects with which a newer barrier or announcement ends the pending checkpoint, before its own."""
     if not gate.pending:
         return ()
     changes = gate.profile.first_decides and begins_overtaking(gate, event) != gate.overtaking
@@ -116,48 +116,48 @@ def subsumed(gate: UnalignedGate, event: OptionedBarrier | Announce) -> Effects:
 
 
 def started(gate: UnalignedGate, checkpoint: int, alignment: int) -> Effects:
-    """What the first barrier that overtakes says."""
+    """The effects of the first barrier that overtakes."""
     if gate.profile.first_decides and alignment != UNALIGNED:
         return (StartPersisting(checkpoint), Trigger(checkpoint))
     return (StartPersisting(checkpoint), TriggerUnaligned(checkpoint))
 
 
 def completed(gate: UnalignedGate, checkpoint: int, blocked: Flags) -> Effects:
-    """What the last barrier of an alignment says after its own block."""
+    """The effects of the last barrier of an alignment, after its own block."""
     if gate.profile.triggers_first:
         return (Trigger(checkpoint), *resumes(blocked))
     return (*resumes(blocked), Trigger(checkpoint))
 
 
 def is_lone(gate: UnalignedGate) -> bool:
-    """It has one channel in all, which never waits for itself."""
+    """The gate has a single channel, which never waits for itself."""
     return gate.profile.passes_alone and len(gate.closed) == 1
 
 
 def let_go(gate: UnalignedGate, checkpoint: int) -> Effects:
-    """What ends the pending checkpoint, beside its abort."""
+    """The effects that end the pending checkpoint, without its abort."""
     runs = gate.overtaking and (gate.begun or gate.profile.first_decides)
     stopped = (StopPersisting(checkpoint),) if runs and gate.profile.tells_stop else ()
     return (*stopped, *resumes(gate.blocked))
 
 
 def resumes(flags: Flags) -> Effects:
-    """A resume of each, in channel order."""
+    """A resume of each flagged channel, in channel order."""
     return tuple(Resume(place) for place, has in enumerate(flags) if has)
 
 
 def prioritises(flags: Flags) -> Effects:
-    """A request to overtake for each, in channel order."""
+    """A prioritise of each flagged channel, in channel order."""
     return tuple(Prioritise(place) for place, has in enumerate(flags) if has)
 
 
 def also(flags: Flags, channel: int) -> Flags:
-    """The same with `channel`."""
+    """The same flags with `channel` set."""
     return tuple(has or place == channel for place, has in enumerate(flags))
 
 
 def awaits(arrived: Flags, closed: Flags, repeats: int = 0) -> bool:
-    """More open channels have not delivered than repeated barriers were counted in their stead."""
+    """More open channels have not delivered the barrier than repeated barriers count for them."""
     if type(repeats) is not int or repeats:
         missing = sum(1 for has, ended in zip(arrived, closed, strict=True) if not (has or ended))
         return missing > repeats
@@ -165,24 +165,24 @@ def awaits(arrived: Flags, closed: Flags, repeats: int = 0) -> bool:
 
 
 def triggers(effects: Effects) -> int:
-    """How many snapshots are triggered."""
+    """Number of snapshots triggered."""
     return sum(1 for effect in effects if type(effect) is Trigger or type(effect) is TriggerUnaligned)
 
 
 def aborts(effects: Effects) -> int:
-    """How many checkpoints are aborted."""
+    """Number of checkpoints aborted."""
     return sum(1 for effect in effects if type(effect) is Abort)
 
 
 def is_idle(gate: UnalignedGate) -> bool:
-    """Nothing is pending and nothing is left of what was."""
+    """No checkpoint is pending and no state of an ended one is left."""
     busy = gate.pending or gate.begun or any(gate.arrived) or any(gate.blocked) or any(gate.announced)
     rests = gate.overtaking != gate.alternating or gate.profile.first_decides
     return bool(not busy and rests and gate.timer == NONE)
 
 
 def fits_unaligned(gate: UnalignedGate, options: Options) -> bool:
-    """A checkpoint with these options may go on unaligned."""
+    """A checkpoint with these options may continue unaligned."""
     if gate.profile.savepoints_overtake:
         return options.alignment != FORCED_ALIGNED
     plain = options.alignment == ALIGNED or options.alignment == TIMED or options.alignment == UNALIGNED
@@ -190,7 +190,7 @@ def fits_unaligned(gate: UnalignedGate, options: Options) -> bool:
 
 
 def lasts_too_long(gate: UnalignedGate, options: Options, since: int) -> bool:
-    """A timed alignment has lasted longer than it may; `since` the gate knows of its checkpoint."""
+    """A timed alignment has lasted longer than the time-out; `since`: when its checkpoint began here."""
     if gate.profile.times_from_first:
         return options.alignment == TIMED and gate.timeout > 0 and gate.now - since > gate.timeout
     return options.alignment == TIMED and gate.timeout > 0 and gate.now - options.timestamp > gate.timeout

@@ -1,7 +1,7 @@
 """TRACK-01 to TRACK-18, stated over one tracker.
 
-Where a rule depends on the generation, the property asks the same switch of the tracker's profile as the
-step function does, and says itself what each side means.
+Where a rule depends on the generation, the property reads the same switch of the tracker's profile as the
+step function does, and states itself what each side means.
 """
 
 from model.events import INPUT_END_OF_STREAM, NONE, ON_CANCELLATION_BARRIER, Effects
@@ -15,7 +15,7 @@ TRACKER = Registry("tracker")
 
 @TRACKER.step("TRACK-01")
 def track_01(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """No channel is ever blocked, and a record reaches the operator at once."""
+    """The tracker never blocks a channel, and the operator processes a record at once."""
     if type(event) is Record:
         return effects == (Process(event.channel, event.value),) and after == before
     return all(type(effect) is Trigger or type(effect) is Abort for effect in effects)
@@ -23,7 +23,7 @@ def track_01(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-02")
 def track_02(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """The first barrier of a newer id: its checkpoint is tracked as the newest, and nothing is said."""
+    """The first barrier of a newer id: its checkpoint is tracked as the newest, without an effect."""
     if type(event) is not Barrier or not _begins(before, event):
         return True
     if effects or after.latest != event.checkpoint or not after.tracked:
@@ -35,7 +35,7 @@ def track_02(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-03")
 def track_03(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A further barrier that is not the last one awaited: its channel has counted, and that is all."""
+    """A further barrier that is not the last one awaited: its channel counts, and nothing else changes."""
     if type(event) is not Barrier or event.checkpoint > before.latest:
         return True
     for position, entry in enumerate(before.tracked):
@@ -51,7 +51,7 @@ def track_03(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-04")
 def track_04(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """The last awaited barrier triggers its checkpoint; it and the older ones are tracked no more."""
+    """The last awaited barrier triggers its checkpoint; the tracker drops it and the older ones."""
     if type(event) is not Barrier or event.checkpoint > before.latest:
         return True
     for position, entry in enumerate(before.tracked):
@@ -64,7 +64,7 @@ def track_04(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-05")
 def track_05(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A barrier that is not above the latest id and not tracked does nothing."""
+    """A barrier that is not above the latest id and not tracked changes nothing."""
     if type(event) is not Barrier or event.checkpoint > before.latest or _is_tracked(before, event):
         return True
     return not effects and after == before
@@ -72,7 +72,7 @@ def track_05(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-06")
 def track_06(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """Whatever comes of a checkpoint, the newer ones go on as they are."""
+    """A barrier or cancellation does not change the checkpoints newer than its own."""
     if type(event) is not Barrier and type(event) is not Cancel:
         return True
     newer = tuple(entry for entry in before.tracked if entry.checkpoint > event.checkpoint)
@@ -81,7 +81,7 @@ def track_06(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-07")
 def track_07(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A checkpoint that begins pushes out the oldest one, and only that, if there are too many."""
+    """A checkpoint that begins drops the oldest one, and only that, if the bound is exceeded."""
     if type(event) is not Barrier or not _begins(before, event):
         return True
     full = len(before.tracked) == before.tracked_at_most
@@ -90,7 +90,7 @@ def track_07(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.state("TRACK-07")
 def track_07_bound(tracker: Tracker) -> bool:
-    """No more are tracked than may be."""
+    """The number of tracked checkpoints does not exceed the bound."""
     return len(tracker.tracked) <= tracker.tracked_at_most
 
 
@@ -109,14 +109,14 @@ def track_08(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-09")
 def track_09(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A cancellation of a tracked id: one abort, the channel counts, and the last one lets it vanish."""
+    """A cancellation of a tracked id: one abort, the channel counts, the last one drops the checkpoint."""
     if type(event) is not Cancel or event.checkpoint > before.latest:
         return True
     for position, entry in enumerate(before.tracked):
         if entry.checkpoint == event.checkpoint:
             own = tuple(effect for effect in effects if _id_of(effect) == event.checkpoint)
-            said = () if entry.aborted else (Abort(event.checkpoint, ON_CANCELLATION_BARRIER),)
-            if own != said or after.latest != before.latest:
+            expected = () if entry.aborted else (Abort(event.checkpoint, ON_CANCELLATION_BARRIER),)
+            if own != expected or after.latest != before.latest:
                 return False
             rest = before.tracked[position + 1 :]
             if _is_last(before, entry, event.channel):
@@ -130,7 +130,7 @@ def track_09(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-10")
 def track_10(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A cancellation of a newer id: one abort, and the id is remembered as aborted, with this channel."""
+    """A cancellation of a newer id: one abort, and the id is tracked as aborted, with this channel."""
     if type(event) is not Cancel or not _begins(before, event):
         return True
     if not effects or effects[-1] != Abort(event.checkpoint, ON_CANCELLATION_BARRIER):
@@ -144,7 +144,7 @@ def track_10(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-11")
 def track_11(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A cancellation that is not above the latest id and not tracked does nothing but TRACK-08."""
+    """A cancellation that is not above the latest id and not tracked has only the effect of TRACK-08."""
     if type(event) is not Cancel or event.checkpoint > before.latest or _is_tracked(before, event):
         return True
     if any(_id_of(effect) == event.checkpoint for effect in effects) or after.latest != before.latest:
@@ -154,7 +154,7 @@ def track_11(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-12")
 def track_12(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """What was aborted is neither triggered nor aborted again as long as it is known, and stays aborted."""
+    """An aborted checkpoint is neither triggered nor aborted again while tracked, and stays aborted."""
     for entry in before.tracked:
         if entry.aborted:
             if any(_id_of(effect) == entry.checkpoint for effect in effects):
@@ -166,7 +166,7 @@ def track_12(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-13")
 def track_13(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """After-finish off: the end of a partition aborts all that is tracked, oldest first, and drops it."""
+    """After-finish off: an end of partition aborts every tracked checkpoint, oldest first, and drops it."""
     if type(event) is not EndOfPartition or before.counts_as_aligned:
         return True
     if not before.profile.tracker_hears_ends:
@@ -177,7 +177,7 @@ def track_13(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-14")
 def track_14(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """After-finish on: the ended channel counts for all; the newest it completes ends, with all older."""
+    """After-finish on: the ended channel counts for all; the newest it completes ends, with older ones."""
     if type(event) is not EndOfPartition or not before.counts_as_aligned:
         return True
     if not before.profile.tracker_hears_ends:
@@ -185,14 +185,14 @@ def track_14(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
     if after.closed != _closed_by(before, event) or after.latest != before.latest:
         return False
     kept = before.tracked
-    said: Effects = ()
+    expected: Effects = ()
     for position in reversed(range(len(before.tracked))):
         entry = before.tracked[position]
         if _is_last(before, entry, event.channel):
             kept = before.tracked[position + 1 :]
-            said = () if entry.aborted else (Trigger(entry.checkpoint),)
+            expected = () if entry.aborted else (Trigger(entry.checkpoint),)
             break
-    if effects != said or len(after.tracked) != len(kept):
+    if effects != expected or len(after.tracked) != len(kept):
         return False
     pairs = zip(kept, after.tracked, strict=True)
     return all(now.checkpoint == entry.checkpoint and now.counted[event.channel] > 0 for entry, now in pairs)
@@ -200,7 +200,7 @@ def track_14(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-15")
 def track_15(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A checkpoint needs as many as were awaited when it began, and that never changes."""
+    """A checkpoint needs the number of counts awaited when it began; that number never changes."""
     if type(event) is not Record and after.latest != before.latest:
         return bool(after.tracked) and after.tracked[-1].needed == _awaited(before)
     if len(after.tracked) > len(before.tracked):
@@ -212,7 +212,7 @@ def track_15(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-16")
 def track_16(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A repeated barrier changes nothing; where barriers are counted, it counts again."""
+    """A repeated barrier changes nothing; in generations that count barriers, it counts again."""
     if type(event) is not Barrier or event.checkpoint > before.latest:
         return True
     for position, entry in enumerate(before.tracked):
@@ -220,7 +220,7 @@ def track_16(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
             if not before.profile.tracker_counts_repeats:
                 return not effects and after == before
             if len(after.tracked) != len(before.tracked):
-                return True  # it stood in for the last one: TRACK-04
+                return True  # it counted for the last channel: TRACK-04
             now = after.tracked[position].counted[event.channel]
             return now == entry.counted[event.channel] + 1
     return True
@@ -228,7 +228,7 @@ def track_16(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-17")
 def track_17(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """Where one channel is all there is, a newer id triggers or is aborted at once, and is not kept."""
+    """With one awaited channel, a newer id triggers or is aborted at once, and is not tracked."""
     if type(event) is not Barrier and type(event) is not Cancel:
         return True
     if not _is_alone_and_newer(before, event):
@@ -240,7 +240,7 @@ def track_17(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-18")
 def track_18(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """Where the tracker does not learn of ends, only the channel is closed."""
+    """In generations whose tracker ignores ends, an end only closes the channel."""
     if type(event) is not EndOfPartition or before.profile.tracker_hears_ends:
         return True
     return not effects and after == before._replace(closed=_closed_by(before, event))
@@ -248,7 +248,7 @@ def track_18(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.state("TRACK-12")
 def tracked_in_order(tracker: Tracker) -> bool:
-    """Ids ascend up to the latest, and each of them still awaits somebody: so nothing ends twice."""
+    """Ids ascend up to the latest, and each still awaits a channel: so no checkpoint ends twice."""
     highest = -1
     most = 1
     if tracker.profile.tracker_counts_repeats:
@@ -266,26 +266,26 @@ def tracked_in_order(tracker: Tracker) -> bool:
 
 @TRACKER.state("TRACK-02")
 def newest_is_latest(tracker: Tracker) -> bool:
-    """What is tracked ends with the latest id: older ones go before newer ones."""
+    """The last tracked checkpoint has the latest id: older ones end before newer ones."""
     return not tracker.tracked or tracker.tracked[-1].checkpoint == tracker.latest
 
 
 @TRACKER.state("TRACK-08")
 def only_oldest_aborted(tracker: Tracker) -> bool:
-    """Only the oldest can have been aborted: a cancellation leaves nothing older than its checkpoint."""
+    """Only the oldest can be aborted: a cancellation leaves no checkpoint older than its own."""
     return not any(entry.aborted for entry in tracker.tracked[1:])
 
 
 @TRACKER.state("TRACK-15")
 def needed_by_all(tracker: Tracker) -> bool:
-    """Where an end aborts all that is tracked, each needs as many as one that began now would."""
+    """Where an end aborts all tracked checkpoints, each needs as many counts as one that begins now."""
     if tracker.counts_as_aligned or not tracker.profile.tracker_hears_ends:
         return True
     return all(entry.needed == _awaited(tracker) for entry in tracker.tracked)
 
 
 def _awaited(tracker: Tracker) -> int:
-    """Of how many channels a checkpoint that begins now needs a barrier."""
+    """Number of channels whose barrier a checkpoint that begins now needs."""
     if tracker.profile.tracker_awaits_ended:
         return len(tracker.closed)
     return len([ended for ended in tracker.closed if not ended])
@@ -304,7 +304,7 @@ def _is_tracked(before: Tracker, event: Barrier | Cancel) -> bool:
 
 
 def _is_last(before: Tracker, entry: Tracked, channel: int) -> bool:
-    """Once this channel has counted, nobody is awaited any more."""
+    """Once this channel has counted, no further channel is awaited."""
     others = sum(times for position, times in enumerate(entry.counted) if position != channel)
     if before.profile.tracker_counts_repeats:
         return others + entry.counted[channel] + 1 == entry.needed
@@ -312,7 +312,7 @@ def _is_last(before: Tracker, entry: Tracked, channel: int) -> bool:
 
 
 def _same_but(before: Tracker, after: Tracker, position: int, channel: int) -> bool:
-    """Nothing differs but what `channel` has counted for the entry at `position`."""
+    """The trackers differ only in the count of `channel` for the entry at `position`."""
     entry, now = before.tracked[position], after.tracked[position]
     counted = (*now.counted[:channel], entry.counted[channel], *now.counted[channel + 1 :])
     others = before.tracked[:position] == after.tracked[:position]
@@ -328,7 +328,7 @@ def _aborted(entries: tuple[Tracked, ...], reason: str) -> Effects:
 
 
 def _id_of(effect: object) -> int:
-    """The checkpoint that an effect is about; -1 for none."""
+    """The checkpoint that an effect names; -1 for none."""
     return effect.checkpoint if type(effect) is Trigger or type(effect) is Abort else NONE
 
 

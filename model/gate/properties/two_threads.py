@@ -17,13 +17,13 @@ THREADS = Registry("threads")
 
 @THREADS.step("UNAL-30")
 def unal_30(before: Threads, event: Event, effects: Effects, after: Threads) -> bool:
-    """Either thread starts what is above all that was started or cancelled, and only that."""
+    """Either thread starts an id above all that were started or cancelled, and no other."""
     started, starts = before.gate.current, [one for one in effects if type(one) is StartPersisting]
     if type(event) is RunMail:
         return not starts and after.gate == before.gate
     if type(event) is not ReceiveBarrier and type(event) is not OptionedBarrier:
         if type(event) is Cancel and event.checkpoint > started:
-            return not starts and after.gate.current == event.checkpoint  # nobody starts it any more
+            return not starts and after.gate.current == event.checkpoint  # no thread can start it any more
         return not starts and after.gate.current == started
     if type(event) is ReceiveBarrier and (after.read != before.read or after.reading != before.reading):
         return False
@@ -36,7 +36,7 @@ def unal_30(before: Threads, event: Event, effects: Effects, after: Threads) -> 
 
 @THREADS.step("UNAL-31")
 def unal_31(before: Threads, event: Event, effects: Effects, after: Threads) -> bool:
-    """What was left is said once, in order, but for snapshots that are out of date."""
+    """The task thread emits the mail once, in order, without snapshots that are out of date."""
     if type(event) is not RunMail:
         kept = after.mail[: len(before.mail)] == before.mail
         return kept and (type(event) is ReceiveBarrier or len(after.mail) == len(before.mail))
@@ -48,22 +48,22 @@ def unal_31(before: Threads, event: Event, effects: Effects, after: Threads) -> 
             continue
         if place == len(effects):
             return False
-        said = effects[place]
+        emitted = effects[place]
         place += 1
         if left.aborts:
-            if said != Abort(left.checkpoint, SUBSUMED):
+            if emitted != Abort(left.checkpoint, SUBSUMED):
                 return False
         elif left.unaligned:
-            if said != TriggerUnaligned(left.checkpoint):
+            if emitted != TriggerUnaligned(left.checkpoint):
                 return False
-        elif said != Trigger(left.checkpoint):
+        elif emitted != Trigger(left.checkpoint):
             return False
     return place == len(effects)
 
 
 @THREADS.state("UNAL-30")
 def read_what_started(threads: Threads) -> bool:
-    """The task has read nothing above what was started or cancelled; nor was anything left above it."""
+    """The task has read no id above those started or cancelled; nor does the mail name one."""
     if threads.read > threads.gate.current or threads.read < NONE:
         return False
     return all(left.checkpoint <= threads.gate.current for left in threads.mail)

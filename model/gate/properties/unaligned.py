@@ -1,14 +1,14 @@
-"""UNAL-01 to UNAL-14 and UNAL-22: what barriers, announcements, cancellations and ends do.
+"""UNAL-01 to UNAL-14 and UNAL-22: the steps of barriers, announcements, cancellations and ends.
 
-Every step on a pending or newer id reads as: first the pending checkpoint that a newer one ends, if there
-is one (UNAL-04), then the event itself. `tail_of` is the second half. The *phase* of an event is that of
-its own checkpoint: a newer one begins in the gate's resting phase.
+Every step on a pending or newer id has two parts: first the end of the pending checkpoint, if a newer one
+subsumes it (UNAL-04), then the event itself. The field `tail` holds the effects of the second part. The
+*phase* of an event is that of its own checkpoint: a newer one begins in the phase of an idle gate.
 """
 
 from model.events import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, Effects, Event
 from model.gate.events import Abort, Block, Cancel, EndOfPartition, Resume, Trigger
 from model.gate.properties.terms import (
-    Words,
+    BarrierView,
     aborts,
     also,
     awaits,
@@ -23,7 +23,7 @@ from model.gate.properties.terms import (
     started,
     subsumed,
     triggers,
-    words_of,
+    view_of,
 )
 from model.gate.unaligned import UnalignedGate
 from model.gate.unaligned_events import UNALIGNED, Announce, Inject, OptionedBarrier, StopPersisting
@@ -35,47 +35,47 @@ UNALIGNED_GATE = Registry("unaligned")
 @UNALIGNED_GATE.step("UNAL-01")
 def unal_01(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
     """The first barrier that overtakes starts the persisting and triggers at once, unaligned."""
-    told = _of_barrier(before, event, effects)
-    if told is None or not told.overtaking or told.begun or after.failed:
+    view = _of_barrier(before, event, effects)
+    if view is None or not view.overtaking or view.begun or after.failed:
         return True
-    rest = told.tail[1:] if told.stops else told.tail
-    expected = started(before, told.checkpoint, told.alignment)
-    return rest[:2] == expected and triggers(effects) == 1 and after.current == told.checkpoint
+    rest = view.tail[1:] if view.stops else view.tail
+    expected = started(before, view.checkpoint, view.alignment)
+    return rest[:2] == expected and triggers(effects) == 1 and after.current == view.checkpoint
 
 
 @UNALIGNED_GATE.step("UNAL-02")
 def unal_02(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A further barrier while they overtake triggers nothing, and says nothing until the last one."""
-    told = _of_barrier(before, event, effects)
-    if told is None or not told.overtaking or not told.begun or after.failed:
+    """A further overtaking barrier triggers nothing, and has no effect but its block until the last one."""
+    view = _of_barrier(before, event, effects)
+    if view is None or not view.overtaking or not view.begun or after.failed:
         return True
-    if not told.last:
-        quiet = (Block(told.channel),) if told.stops else ()
-        return effects == quiet and after.pending and after.arrived == told.arrived
+    if not view.last:
+        quiet = (Block(view.channel),) if view.stops else ()
+        return effects == quiet and after.pending and after.arrived == view.arrived
     return triggers(effects) == 0 and aborts(effects) == 0
 
 
 @UNALIGNED_GATE.step("UNAL-03")
 def unal_03(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """The last barrier that overtakes ends it: persisting stops, every blocked channel goes on."""
-    told = _of_barrier(before, event, effects)
-    if told is None or not told.overtaking or after.failed:
+    """The last overtaking barrier ends the checkpoint: persisting stops, every blocked channel resumes."""
+    view = _of_barrier(before, event, effects)
+    if view is None or not view.overtaking or after.failed:
         return True
-    stops = tuple(effect for effect in told.tail if type(effect) is StopPersisting)
-    if not told.last or not before.profile.tells_stop:
+    stops = tuple(effect for effect in view.tail if type(effect) is StopPersisting)
+    if not view.last or not before.profile.tells_stop:
         return not stops and after.pending
-    held = also(told.blocked, told.channel) if told.stops else told.blocked
-    expected = (StopPersisting(told.checkpoint), *resumes(held))
-    return told.tail[-len(expected) :] == expected and len(stops) == 1 and is_idle(after)
+    held = also(view.blocked, view.channel) if view.stops else view.blocked
+    expected = (StopPersisting(view.checkpoint), *resumes(held))
+    return view.tail[-len(expected) :] == expected and len(stops) == 1 and is_idle(after)
 
 
 @UNALIGNED_GATE.step("UNAL-04")
 def unal_04(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A newer barrier or announcement ends the pending checkpoint first, and only then begins its own."""
+    """A newer barrier or announcement first ends the pending checkpoint, then begins its own."""
     if type(event) is not OptionedBarrier and type(event) is not Announce:
         return True
     if type(event) is Announce and before.profile.first_decides:
-        return not effects and after == before  # nobody listens
+        return not effects and after == before  # the generation has no announcements
     ended = tuple(effect for effect in effects if type(effect) is Abort)
     if event.checkpoint <= before.current or not before.pending:
         return not ended
@@ -98,7 +98,7 @@ def unal_05(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-06")
 def unal_06(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A cancellation of a newer id, or of one that has counted something, ends all with one abort of it."""
+    """A cancellation of a newer id, or of one with a counted channel, ends the checkpoint with one abort."""
     if type(event) is not Cancel or _cancels_nothing(before, event):
         return True
     expected = (*let_go(before, event.checkpoint), Abort(event.checkpoint, ON_CANCELLATION_BARRIER))
@@ -120,7 +120,7 @@ def _cancels_nothing(before: UnalignedGate, event: Cancel) -> bool:
 
 @UNALIGNED_GATE.step("UNAL-08")
 def unal_08(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """Without checkpoints after tasks finish an end aborts what is pending, announced or begun."""
+    """Without checkpoints after tasks finish, an end aborts the pending checkpoint, announced or begun."""
     if type(event) is not EndOfPartition or not before.pending or before.counts_as_aligned:
         return True
     aborted = (Abort(before.current, INPUT_END_OF_STREAM),)
@@ -132,7 +132,7 @@ def unal_08(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-09")
 def unal_09(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """With them an ended channel counts: it may be the last one, and then nothing is triggered twice."""
+    """With checkpoints after tasks finish, an ended channel counts; the last one triggers nothing twice."""
     if type(event) is not EndOfPartition or after.failed:
         return True
     if not before.pending:
@@ -154,69 +154,69 @@ def unal_09(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 def unal_10(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
     """An aligned barrier blocks its channel until the end, also once others overtake; no other does."""
     blocks = tuple(effect for effect in effects if type(effect) is Block)
-    told = _of_barrier(before, event, effects)
-    if told is None:
+    view = _of_barrier(before, event, effects)
+    if view is None:
         return not blocks
-    if not told.stops or is_lone(before) or (after.failed and before.profile.first_decides):
-        return not blocks and (not after.pending or after.blocked == told.blocked)
-    if blocks != (Block(told.channel),) or told.tail[:1] != blocks:
+    if not view.stops or is_lone(before) or (after.failed and before.profile.first_decides):
+        return not blocks and (not after.pending or after.blocked == view.blocked)
+    if blocks != (Block(view.channel),) or view.tail[:1] != blocks:
         return False
-    return not after.pending or after.blocked == also(told.blocked, told.channel)
+    return not after.pending or after.blocked == also(view.blocked, view.channel)
 
 
 @UNALIGNED_GATE.step("UNAL-11")
 def unal_11(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """The last aligned barrier completes aligned, however late it is: trigger first, then let go."""
-    told = _of_barrier(before, event, effects)
-    if told is None or told.overtaking or not told.stops or _disagrees(before, after):
+    """The last aligned barrier completes the alignment, however late: trigger first, then resume."""
+    view = _of_barrier(before, event, effects)
+    if view is None or view.overtaking or not view.stops or _disagrees(before, after):
         return True
-    if not told.last:
+    if not view.last:
         return all(type(effect) is not Trigger for effect in effects)
     if is_lone(before):
-        return told.tail == (Resume(told.channel), Trigger(told.checkpoint)) and is_idle(after)
-    held = also(told.blocked, told.channel)
-    return told.tail[1:] == completed(before, told.checkpoint, held) and is_idle(after)
+        return view.tail == (Resume(view.channel), Trigger(view.checkpoint)) and is_idle(after)
+    held = also(view.blocked, view.channel)
+    return view.tail[1:] == completed(before, view.checkpoint, held) and is_idle(after)
 
 
 @UNALIGNED_GATE.step("UNAL-12")
 def unal_12(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """An unaligned barrier in an alignment gives it up: announced ones overtake, the snapshot starts."""
-    told = _of_barrier(before, event, effects)
-    if told is None or told.overtaking or told.alignment != UNALIGNED or before.profile.first_decides:
+    """An unaligned barrier ends an aligned phase: announced barriers overtake, the snapshot starts."""
+    view = _of_barrier(before, event, effects)
+    if view is None or view.overtaking or view.alignment != UNALIGNED or before.profile.first_decides:
         return True
     expected: Effects = (
-        *prioritises(told.announced),
-        *started(before, told.checkpoint, told.alignment),
+        *prioritises(view.announced),
+        *started(before, view.checkpoint, view.alignment),
     )
-    if told.last:
-        return told.tail == (*expected, StopPersisting(told.checkpoint), *resumes(told.blocked))
-    return told.tail == expected and after.begun and after.overtaking and not any(after.announced)
+    if view.last:
+        return view.tail == (*expected, StopPersisting(view.checkpoint), *resumes(view.blocked))
+    return view.tail == expected and after.begun and after.overtaking and not any(after.announced)
 
 
 @UNALIGNED_GATE.step("UNAL-13")
 def unal_13(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """An announcement begins its checkpoint and is noted; it blocks nothing and counts for nothing."""
+    """An announcement begins its checkpoint and is recorded; it blocks no channel and counts for none."""
     if type(event) is not Announce or is_spent(before, event.checkpoint) or before.profile.first_decides:
         return True
-    told = words_of(before, event, effects)
-    same = (after.arrived, after.blocked) == (told.arrived, told.blocked)
-    if not (after.pending and after.current == event.checkpoint and same and after.begun == told.begun):
+    view = view_of(before, event, effects)
+    same = (after.arrived, after.blocked) == (view.arrived, view.blocked)
+    if not (after.pending and after.current == event.checkpoint and same and after.begun == view.begun):
         return False
-    return told.overtaking or (not told.tail and after.announced == also(told.announced, event.channel))
+    return view.overtaking or (not view.tail and after.announced == also(view.announced, event.channel))
 
 
 @UNALIGNED_GATE.step("UNAL-14")
 def unal_14(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """While barriers overtake, an announced one is asked to at once."""
+    """While barriers overtake, the gate prioritises an announced one at once."""
     if type(event) is not Announce or is_spent(before, event.checkpoint) or before.profile.first_decides:
         return True
-    told = words_of(before, event, effects)
-    return not told.overtaking or told.tail == prioritises(also((False,) * len(before.closed), event.channel))
+    view = view_of(before, event, effects)
+    return not view.overtaking or view.tail == prioritises(also((False,) * len(before.closed), event.channel))
 
 
 @UNALIGNED_GATE.step("UNAL-22")
 def unal_22(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A triggered task counts every open channel, stops no sender, and so ends within the event."""
+    """A triggered task counts every open channel, stops no sender, and so completes within the event."""
     if type(event) is not Inject or after.failed:
         return True
     if is_spent(before, event.checkpoint):
@@ -232,12 +232,12 @@ def unal_22(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 
 def _disagrees(before: UnalignedGate, after: UnalignedGate) -> bool:
-    """The barrier was refused because of the first one of its checkpoint (UNAL-27)."""
+    """The gate refused the barrier because of the first one of its checkpoint (UNAL-27)."""
     return before.profile.first_decides and after.failed
 
 
-def _of_barrier(before: UnalignedGate, event: Event, effects: Effects) -> Words | None:
-    """The words of a barrier that is not late."""
+def _of_barrier(before: UnalignedGate, event: Event, effects: Effects) -> BarrierView | None:
+    """The view of a barrier that is not late; None for any other event."""
     if type(event) is not OptionedBarrier or is_spent(before, event.checkpoint):
         return None
-    return words_of(before, event, effects)
+    return view_of(before, event, effects)

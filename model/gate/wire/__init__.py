@@ -1,1 +1,1 @@
-"""The component `gate` of the adapter protocol; `gate` picks the mode, the other files are one mode each."""
+"""The component `gate` of the adapter protocol: `gate` selects the mode; every other module is one mode."""

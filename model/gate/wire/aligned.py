@@ -1,6 +1,6 @@
-"""The mode exactly-once behind the words of the wire, at both levels.
+"""The mode exactly-once on the wire, at both levels.
 
-What comes on a blocked channel waits in the network or, up to Flink 1.10, in the gate's own store.
+The items of a blocked channel wait in the network or, up to Flink 1.10, in the gate's own store.
 """
 
 from collections.abc import Hashable
@@ -18,14 +18,17 @@ from model.gate.wire.mode import Mode
 
 
 class Aligned(NamedTuple):
-    """A gate at one of the two levels; at handler level nothing ever waits."""
+    """A gate at one of the two levels; at handler level no item waits."""
 
     inbox: Inbox | Buffer
     polled: bool
 
 
 def new(config: Wire, channels: int, profile: Profile, after_finish: bool, polled: bool) -> Aligned:
-    """A gate that has seen nothing; `alignment_limit_bytes` (-1: none) where the gate itself stores."""
+    """A gate in its initial state; `alignment_limit_bytes` (-1: none) only where the gate itself stores.
+
+    Raises WireError if the limit is 0, or if the profile stores nothing at the gate.
+    """
     limit = fields.integer(config, "alignment_limit_bytes", at_least=UNLIMITED, default=UNLIMITED)
     if limit == 0:
         raise WireError("alignment_limit_bytes: expected -1 (none) or an int from 1 on, got 0")
@@ -40,7 +43,7 @@ def new(config: Wire, channels: int, profile: Profile, after_finish: bool, polle
 
 
 def step(session: Aligned, event: Wire) -> Step[Aligned]:
-    """One item arrives."""
+    """The step of one item. Raises WireError if the item is not legal in this state."""
     inbox = session.inbox
     kind = fields.kind_of(event, ("record", "barrier", "cancel", "end_of_partition", "inject"))
     if kind == "inject":
@@ -87,7 +90,7 @@ def _injected(session: Aligned, checkpoint: int) -> Step[Aligned]:
 
 
 def observe(session: Aligned) -> dict[str, object]:
-    """`current`, `pending`, `blocked`, `closed`."""
+    """The observable state: `current`, `pending`, `blocked`, `closed`."""
     gate = session.inbox.gate
     return {
         "current": gate.current,
@@ -98,7 +101,7 @@ def observe(session: Aligned) -> dict[str, object]:
 
 
 def key(session: Aligned) -> Hashable:
-    """The state; with waiting records, whose values are the sender's (1 and true differ), its text."""
+    """The state; its text while items wait, because Python takes record values 1 and true for equal."""
     inbox = session.inbox
     held = inbox.stored if isinstance(inbox, Buffer) else inbox.waiting
     return repr(session) if held else session

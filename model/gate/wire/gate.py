@@ -1,4 +1,4 @@
-"""The gate behind the words of the wire: the configuration picks the mode and the generation."""
+"""The gate on the wire: the configuration selects the mode and the generation."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from model.gate.wire import unaligned as unaligned_wire
 from model.gate.wire.mode import Mode
 
 MAX_CHANNELS = 32_768
-"""As many subtasks as Flink allows one operator to have."""
+"""Flink's maximum parallelism of one operator."""
 
 MODES: Mapping[str, Mode] = {
     "exactly-once": aligned_wire.MODE,
@@ -22,7 +22,7 @@ MODES: Mapping[str, Mode] = {
     "unaligned": unaligned_wire.UNALIGNED_MODE,
     "alternating": unaligned_wire.ALTERNATING_MODE,
 }
-"""By their name on the wire."""
+"""The modes by their name on the wire."""
 
 CONFIG = (
     "channels",
@@ -33,13 +33,16 @@ CONFIG = (
     "alignment_timeout_ms",
     "alignment_limit_bytes",
 )
-"""What a gate is configured with; not every mode reads all of it."""
+"""The configuration fields of a gate; not every mode reads all of them."""
 
 _OF_SESSION = {mode.session: mode for mode in (*MODES.values(), two_threads_wire.MODE)}
 
 
 def new_gate(config: Wire) -> Any:  # noqa: ANN401 - the session of the mode
-    """`channels`, `mode`, `profile`, `checkpoints_after_tasks_finish`, `level`, and the mode's own."""
+    """A gate in its initial state, from its configuration.
+
+    Raises WireError if the configuration is not valid.
+    """
     fields.only(config, CONFIG, "config")
     channels = fields.integer(config, "channels", at_least=1)
     if channels > MAX_CHANNELS:
@@ -54,15 +57,15 @@ def new_gate(config: Wire) -> Any:  # noqa: ANN401 - the session of the mode
 
 
 def step_gate(session: Any, event: Wire) -> Step[Any]:  # noqa: ANN401 - the session of a mode
-    """One item arrives, or time passes."""
+    """The step of one item, or of the passing of time. Raises WireError if the event is not legal."""
     return _OF_SESSION[type(session)].step(session, event)
 
 
 def observe_gate(session: Any) -> dict[str, object]:  # noqa: ANN401 - the session of a mode
-    """What the mode shows: `current`, `pending`, `blocked`, `closed`, and its own."""
+    """The observable state: `current`, `pending`, `blocked`, `closed`, and the fields of the mode."""
     return _OF_SESSION[type(session)].observe(session)
 
 
 def key_of_gate(session: Any) -> Hashable:  # noqa: ANN401 - the session of a mode
-    """What tells two sessions apart."""
+    """A value that differs between any two sessions that can behave differently."""
     return _OF_SESSION[type(session)].key(session)

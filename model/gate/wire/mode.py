@@ -1,4 +1,4 @@
-"""What a mode of the gate gives to the wire: how its state is made, stepped, observed and told apart."""
+"""The interface of a mode of the gate: how its state is created, stepped, observed and compared."""
 
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
@@ -12,13 +12,17 @@ class Mode(NamedTuple):
     """One mode of the gate."""
 
     session: type
-    """The class of its states; no two modes share one."""
+    """The class of its states; each mode has its own."""
     new: Callable[[Wire, int, Profile, bool, bool], Any]
-    """From the configuration, the number of channels, the profile, whether checkpoints go on after tasks
-    have finished, and whether the gate is polled (else: the handler alone). Raises WireError."""
+    """Creates the initial state.
+
+    Arguments: the configuration, the number of channels, the profile, whether checkpoints continue after
+    tasks finish, and whether the gate is polled (else: the handler alone). Raises WireError.
+    """
     step: Callable[[Any, Wire], Step[Any]]
-    """One event in wire form; raises WireError, and nothing happens."""
+    """Takes one event in wire form. Raises WireError and then changes nothing."""
     observe: Callable[[Any], dict[str, object]]
-    """The observable state in wire form."""
+    """Returns the observable state in wire form."""
     key: Callable[[Any], Hashable]
-    """What tells two states apart, also where they hold values that Python takes for equal."""
+    """Returns a value that differs between two states, also where Python takes their record values for equal.
+    """

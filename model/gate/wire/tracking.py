@@ -1,4 +1,4 @@
-"""The mode at-least-once behind the words of the wire: the tracker never holds anything back."""
+"""The mode at-least-once on the wire: the tracker never holds an item back."""
 
 from collections.abc import Hashable
 from typing import NamedTuple
@@ -13,14 +13,17 @@ from model.gate.wire.mode import Mode
 
 
 class TrackerSession(NamedTuple):
-    """A tracker at one of the two levels; they differ only in that the handler gets no records."""
+    """A tracker at one of the two levels, which differ only in records: the handler takes none."""
 
     tracker: Tracker
     polled: bool
 
 
 def new(config: Wire, channels: int, profile: Profile, after_finish: bool, polled: bool) -> TrackerSession:
-    """A tracker that has seen nothing; there is no after-finish where barriers are counted."""
+    """A tracker in its initial state.
+
+    Raises WireError if checkpoints after tasks finish are enabled in a generation that awaits ended channels.
+    """
     if after_finish and profile.tracker_awaits_ended:
         raise WireError(
             f"checkpoints_after_tasks_finish: the tracker of {profile.name} does not know it; leave it out"
@@ -29,7 +32,7 @@ def new(config: Wire, channels: int, profile: Profile, after_finish: bool, polle
 
 
 def step(session: TrackerSession, event: Wire) -> Step[TrackerSession]:
-    """One item arrives."""
+    """The step of one item. Raises WireError if the item is not legal in this state."""
     tracker = session.tracker
     kind = fields.kind_of(event, ("record", "barrier", "cancel", "end_of_partition"))
     channel = fields.index(event, "channel", len(tracker.closed))
@@ -49,7 +52,7 @@ def step(session: TrackerSession, event: Wire) -> Step[TrackerSession]:
 
 
 def observe(session: TrackerSession) -> dict[str, object]:
-    """`current`, `pending`, `blocked` (never any), `closed`, `tracked`."""
+    """The observable state: `current`, `pending`, `blocked` (always empty), `closed`, `tracked`."""
     tracker = session.tracker
     return {
         "current": tracker.latest,
@@ -57,20 +60,21 @@ def observe(session: TrackerSession) -> dict[str, object]:
         "blocked": [],
         "closed": [channel for channel, flag in enumerate(tracker.closed) if flag],
         "tracked": [
-            [entry.checkpoint, heard(entry, tracker.profile), entry.aborted] for entry in tracker.tracked
+            [entry.checkpoint, counted_channels(entry, tracker.profile), entry.aborted]
+            for entry in tracker.tracked
         ],
     }
 
 
-def heard(entry: Tracked, profile: Profile) -> list[int] | int:
-    """The channels that have counted, sorted; where barriers are counted, only how many."""
+def counted_channels(entry: Tracked, profile: Profile) -> list[int] | int:
+    """The channels that have counted, sorted; in generations that count barriers, the number of counts."""
     if profile.tracker_counts_repeats:
         return sum(entry.counted)
     return [channel for channel, times in enumerate(entry.counted) if times]
 
 
 def key(session: TrackerSession) -> Hashable:
-    """The state: it holds no record."""
+    """The state: it holds no record value."""
     return session
 
 

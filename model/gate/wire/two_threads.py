@@ -1,6 +1,6 @@
-"""Mode unaligned of Flink 1.11 behind the words of the wire: two threads at one gate, at both levels.
+"""Mode unaligned of Flink 1.11 on the wire: two threads at one gate, at both levels.
 
-Nothing is ever blocked there, so that nothing waits, and the levels differ in records alone.
+The gate never blocks a channel, so no item waits, and the levels differ only in records.
 """
 
 from collections.abc import Hashable
@@ -26,13 +26,16 @@ class Threaded(NamedTuple):
 
 
 def new(config: Wire, channels: int, profile: Profile, after_finish: bool, polled: bool) -> Threaded:
-    """A gate that has seen nothing; `alignment_timeout_ms` is read, and of no use without an alignment."""
+    """A gate in its initial state; `alignment_timeout_ms` is accepted and has no effect here."""
     timeout = fields.integer(config, "alignment_timeout_ms", at_least=0, default=0)
     return Threaded(two_threads.new_threads(channels, after_finish, profile, timeout), polled)
 
 
 def step(session: Threaded, event: Wire) -> Step[Threaded]:
-    """One item arrives, the network's thread is at work, or the task's does what that has left for it."""
+    """The step of one item, of the network thread, or of the mail.
+
+    Raises WireError if the event is not legal.
+    """
     gate = session.threads.gate
     kind = fields.kind_of(event, _KINDS)
     if kind == "mail":
@@ -55,11 +58,11 @@ def step(session: Threaded, event: Wire) -> Step[Threaded]:
     elif kind == "record":
         return _record(session, channel, event)
     else:
-        checkpoint, asked = fields.checkpoint(event), options(event, gate.now)
-        if kind == "receive_barrier" and asked.savepoint:
+        checkpoint, requested = fields.checkpoint(event), options(event, gate.now)
+        if kind == "receive_barrier" and requested.savepoint:
             raise WireError(f"the network tells of no savepoint's barrier: {dict(event)}")
         takes = two_threads.on_barrier if kind == "barrier" else two_threads.on_receive
-        step = takes(session.threads, channel, checkpoint, *asked)
+        step = takes(session.threads, channel, checkpoint, *requested)
     return _stepped(session, step)
 
 
@@ -83,7 +86,7 @@ def _stepped(session: Threaded, step: Step[Threads]) -> Step[Threaded]:
 
 
 def observe(session: Threaded) -> dict[str, object]:
-    """`current` and `pending` of what the task has read, `closed`, and of either thread the rest."""
+    """`current` and `pending` of the task's reads, `closed`, and the other fields of the shared gate."""
     gate = session.threads.gate
     return {
         "current": session.threads.read,
@@ -96,7 +99,7 @@ def observe(session: Threaded) -> dict[str, object]:
 
 
 def key(session: Threaded) -> Hashable:
-    """The state itself: it holds no value of a record."""
+    """The state: it holds no record value."""
     return session
 
 

@@ -1,4 +1,4 @@
-"""The modes unaligned and alternating behind the words of the wire, at both levels."""
+"""The modes unaligned and alternating on the wire, at both levels."""
 
 from collections.abc import Hashable, Mapping
 from functools import partial
@@ -30,18 +30,18 @@ ALIGNMENTS: Mapping[str, int] = {
     "forced-aligned": FORCED_ALIGNED,
     "timeout": TIMED,
 }
-"""By their name on the wire."""
+"""The alignments by their name on the wire."""
 
 
 class Overtaking(NamedTuple):
-    """A gate of mode unaligned at one of the two levels; at handler level nothing ever waits."""
+    """A gate of mode unaligned at one of the two levels; at handler level no item waits."""
 
     passage: Passage
     polled: bool
 
 
 class Alternating(NamedTuple):
-    """The same for mode alternating."""
+    """A gate of mode alternating at one of the two levels."""
 
     passage: Passage
     polled: bool
@@ -53,7 +53,10 @@ Session = Overtaking | Alternating
 def new(
     made: type[Session], config: Wire, channels: int, profile: Profile, after_finish: bool, polled: bool
 ) -> Session:
-    """A gate that has seen nothing, at time 0; `alignment_timeout_ms` is read in both modes."""
+    """A gate in its initial state at time 0; both modes read `alignment_timeout_ms`.
+
+    Raises WireError if the generation has no unaligned checkpoints.
+    """
     if not profile.has_unaligned:
         raise WireError(f"profile {profile.name} has no unaligned checkpoints; they came with flink-1.11")
     timeout = fields.integer(config, "alignment_timeout_ms", at_least=0, default=0)
@@ -64,12 +67,12 @@ def new(
 
 
 def step(session: Session, event: Wire) -> Step[Session]:
-    """One item arrives, the task is triggered, or time passes."""
+    """The step of one item, of an injection, or of time. Raises WireError if the event is not legal."""
     passage = session.passage
     kind = fields.kind_of(event, _KINDS)
     if passage.gate.failed:
         raise WireError(f"the gate has failed; make a new one: {dict(event)}")
-    if kind == "announce" and not passage.gate.profile.hears_announcements:
+    if kind == "announce" and not passage.gate.profile.has_announcements:
         raise WireError(f"profile {passage.gate.profile.name} has no announcements; send the barrier")
     if kind == "advance":
         call: Advance | Inject = Advance(fields.integer(event, "ms", at_least=0))
@@ -113,7 +116,7 @@ def _stepped(session: Session, step: Step[Passage]) -> Step[Session]:
 
 
 def options(event: Wire, now: int) -> Options:
-    """`alignment`, `savepoint`, `timestamp`: left out, an aligned checkpoint that was triggered now."""
+    """The options of an event. Defaults: aligned, no savepoint, triggered now. Raises WireError."""
     alignment = ALIGNMENTS[fields.choice(event, "alignment", tuple(ALIGNMENTS), default="aligned")]
     savepoint = fields.boolean(event, "savepoint", default=False)
     if savepoint and alignment == UNALIGNED:
@@ -122,7 +125,7 @@ def options(event: Wire, now: int) -> Options:
 
 
 def observe(session: Session) -> dict[str, object]:
-    """`current`, `pending`, `blocked`, `closed`, `arrived`, `persisting`."""
+    """The observable state: `current`, `pending`, `blocked`, `closed`, `arrived`, `persisting`."""
     gate = session.passage.gate
     return {
         "current": gate.current,
@@ -135,12 +138,12 @@ def observe(session: Session) -> dict[str, object]:
 
 
 def channels_of(flags: tuple[bool, ...]) -> list[int]:
-    """Those whose flag is set, ascending."""
+    """The channels whose flag is set, ascending."""
     return [channel for channel, flag in enumerate(flags) if flag]
 
 
 def key(session: Session) -> Hashable:
-    """The state; with waiting records, whose values are the sender's (1 and true differ), its text."""
+    """The state; its text while items wait, because Python takes record values 1 and true for equal."""
     return repr(session) if session.passage.waiting else session
 
 
