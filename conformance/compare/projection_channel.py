@@ -6,7 +6,7 @@ from typing import Any
 from model.channel.channel import ARRIVED, AWAITED, CHANNEL_PROFILES, IDLE, Channel, ChannelProfile, Queue
 from model.channel.environment import closed_exchange
 from model.channel.events import Datum, GiveBarrier, Mark, Notice, SendBarrier
-from model.channel.exchange import DONE, GIVEN_UP, OPEN, Book, Exchange
+from model.channel.exchange import DONE, GIVEN_UP, OPEN, Exchange, StoredCheckpoint
 from model.checker.closed_model import ClosedModel
 from model.events import Effect, Event
 from model.gate.unaligned_events import ALIGNED, TIMED, UNALIGNED
@@ -46,7 +46,7 @@ def exchange_of(state: Mapping[str, Any], profile: ChannelProfile) -> Exchange:
         state["read"],
         state["begun"],
         tuple(
-            Book(
+            StoredCheckpoint(
                 book["sent"],
                 book["output"],
                 book["owed"],

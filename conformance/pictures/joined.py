@@ -24,9 +24,9 @@ def _queue(items: Queue) -> str:
 
 def _show_exchange(state: Exchange) -> tuple[str, ...]:
     """What is under way at both ends, oldest first; what is stored of it."""
-    there, book = state.channel, state.books[0]
-    stored = [f"out {' '.join(f'r{value}' for value in book.output)}"] * bool(book.output)
-    stored += [f"in {' '.join(f'r{value}' for value in book.input)}"] * bool(book.input)
+    there, entry = state.channel, state.checkpoints[0]
+    stored = [f"out {' '.join(f'r{value}' for value in entry.output)}"] * bool(entry.output)
+    stored += [f"in {' '.join(f'r{value}' for value in entry.input)}"] * bool(entry.input)
     done = f"read {state.read}" if state.read else ""
     return (
         f"[{_queue(there.output)}] [{_queue(there.input)}]",

@@ -1,3 +1,1 @@
-"""One channel of unaligned checkpoints, from the sender's queue to the receiver's, and a channel between
-two tasks.
-"""
+"""One channel of unaligned checkpoints, from the sender's queue to the receiver's, and between two tasks."""

@@ -1,15 +1,17 @@
 """One channel of unaligned checkpoints, from the sender's queue to the receiver's. Rules UNAL-32 to UNAL-36.
 
-An unaligned barrier goes past all records that wait, first at the sender, then at the receiver. What it
-passes is *in flight*: it belongs before the barrier, but neither task's snapshot has it. So both ends store
-it: the sender what the barrier passes in its queue, the receiver what had come, or comes, before the
-barrier does. A restore begins with the receiver's part, goes on with the sender's, and only then comes what
-is sent anew; so every record before the barrier is processed once (UNAL-37, `model.channel.exchange`).
+An unaligned barrier overtakes all waiting records, first at the sender, then at the receiver. The overtaken
+records are *in flight*: they belong before the barrier, but neither task's state contains them. So both ends
+store them: the sender stores the records that the barrier overtakes in its queue; the receiver stores the
+records that have arrived unread, or arrive, before the barrier. After a restore the gate first reads the
+receiver's part, then the sender's part, and then new records. Every record before the barrier is so processed
+once (UNAL-37, `model.channel.exchange`).
 
-A barrier with a time-out goes in order at first. If the time is out while it still waits at the sender, it
-goes past what stands before it there; if while it waits at the receiver, the gate asks for it.
+A barrier with a time-out first travels in order. If the time-out passes while the barrier waits at the
+sender, it overtakes the items before it there. If the time-out passes while it waits at the receiver, the
+gate prioritises it.
 
-What is left out: buffers and credits, and the markers with which Flink ends a restored part. Source: Apache
+The model omits buffers and credits, and the markers with which Flink ends a restored part. Source: Apache
 Flink, PipelinedSubpartition, RemoteInputChannel, ChannelStatePersister and RecoveredInputChannel.
 """
 
@@ -34,69 +36,71 @@ from model.events import CHECKPOINT_SUBSUMED, NONE, TASK_NOT_READY, Effects, Rul
 from model.gate.unaligned_events import TIMED, UNALIGNED
 
 Queue = tuple[Item, ...]
-"""Urgent items first, in the order in which they came; then all others in theirs."""
+"""Urgent items first, in order of arrival; then all others in order of arrival."""
 
 IDLE = 0
-"""The receiver stores nothing; barriers up to the newest one seen are old."""
+"""The receiver stores no records; barriers with ids up to the newest one seen are old."""
 AWAITED = 1
-"""The receiver stores every record that comes: the barrier of its snapshot has not."""
+"""The receiver stores every arriving record: the barrier of its snapshot has not arrived."""
 ARRIVED = 2
-"""The barrier has come, and what follows it belongs to the next checkpoint."""
+"""The barrier has arrived; records behind it belong to the next checkpoint."""
 
 
 class ChannelProfile(NamedTuple):
-    """How releases differ."""
+    """The switches in which releases differ."""
 
     name: str
-    hears_in_order: bool
-    """A barrier that waits in order counts as come, and the gate may ask for it (1.13+)."""
+    counts_in_order: bool
+    """A barrier that waits in order counts as arrived, and the gate may prioritise it (1.13+)."""
     times_out_at_sender: bool
-    """A barrier with a time-out that still waits at the sender goes past what stands before it (1.16+)."""
+    """A barrier with a time-out that waits at the sender overtakes the items before it (1.16+)."""
     passes_block: bool
-    """What is urgent leaves the sender behind an aligned barrier too (2.3+)."""
+    """Urgent items leave the sender even after an aligned barrier (2.3+)."""
 
 
 CHANNEL_PROFILES: Mapping[str, ChannelProfile] = MappingProxyType(
     {
         profile.name: profile
         for profile in (
-            ChannelProfile("flink-1.12", hears_in_order=False, times_out_at_sender=False, passes_block=False),
-            ChannelProfile("flink-1.13", hears_in_order=True, times_out_at_sender=False, passes_block=False),
-            ChannelProfile("flink-1.16", hears_in_order=True, times_out_at_sender=True, passes_block=False),
-            ChannelProfile("flink-2.3", hears_in_order=True, times_out_at_sender=True, passes_block=True),
+            ChannelProfile(
+                "flink-1.12", counts_in_order=False, times_out_at_sender=False, passes_block=False
+            ),
+            ChannelProfile("flink-1.13", counts_in_order=True, times_out_at_sender=False, passes_block=False),
+            ChannelProfile("flink-1.16", counts_in_order=True, times_out_at_sender=True, passes_block=False),
+            ChannelProfile("flink-2.3", counts_in_order=True, times_out_at_sender=True, passes_block=True),
         )
     }
 )
-"""By name, each for itself and what follows up to the next."""
+"""By name; each profile holds up to the next one."""
 NEWEST_CHANNEL = CHANNEL_PROFILES["flink-2.3"]
 
 
 class Channel(NamedTuple):
-    """Both ends; the network between them holds nothing."""
+    """Both ends of a channel; the network between them holds no items."""
 
     output: Queue
-    """At the sender."""
+    """The sender's queue."""
     blocked: bool
-    """An aligned barrier has left: at most what is urgent follows, until the receiver goes on."""
+    """An aligned barrier has left: until the receiver resumes the sender, at most urgent items follow."""
     promised: int
-    """The checkpoint whose part the sender owes: its barrier may still overtake; -1 for none."""
+    """The checkpoint whose output part is not known yet: its barrier may still overtake; -1 for none."""
     input: Queue
-    """At the receiver."""
+    """The receiver's queue."""
     restored: int
-    """How many records of a restored checkpoint the receiver has yet to read."""
+    """Number of records of a restored checkpoint that the gate has not read yet."""
     phase: int
     """IDLE, AWAITED or ARRIVED."""
     seen: int
-    """The newest checkpoint of which the phase speaks; -1 at first."""
+    """The newest checkpoint to which the phase refers; -1 at first."""
     last: int
-    """The newest barrier that came and whose place in the input is remembered; -1 for none."""
+    """The newest barrier that has arrived and whose place in the input is stored; -1 for none."""
     before: int
-    """How many records of the input came before barrier `last`."""
+    """Number of unread records of the input that arrived before barrier `last`."""
     profile: ChannelProfile
 
 
 def new_channel(profile: ChannelProfile = NEWEST_CHANNEL) -> Channel:
-    """An empty channel that has seen nothing."""
+    """An empty channel in its initial state."""
     return Channel((), False, NONE, (), 0, IDLE, NONE, NONE, 0, profile)
 
 
@@ -104,12 +108,12 @@ def new_channel(profile: ChannelProfile = NEWEST_CHANNEL) -> Channel:
 
 
 def is_urgent(item: Item) -> bool:
-    """It goes past everything that is not."""
+    """The item overtakes every item that is not urgent."""
     return type(item) is Notice or (type(item) is Mark and item.alignment == UNALIGNED)
 
 
 def urgent_ahead(queue: Queue) -> int:
-    """How many urgent items stand at the head."""
+    """Number of urgent items at the head of the queue."""
     count = 0
     for item in queue:
         if not is_urgent(item):
@@ -119,18 +123,18 @@ def urgent_ahead(queue: Queue) -> int:
 
 
 def with_urgent(queue: Queue, item: Item) -> Queue:
-    """The item goes past all that is not urgent."""
+    """The queue with the item placed before all items that are not urgent."""
     place = urgent_ahead(queue)
     return (*queue[:place], item, *queue[place:])
 
 
 def records_in(queue: Queue) -> tuple[int, ...]:
-    """The values of its records, oldest first."""
+    """The values of the records in the queue, oldest first."""
     return tuple(item.value for item in queue if type(item) is Datum)
 
 
 def place_of(queue: Queue, checkpoint: int) -> int | None:
-    """Where the first barrier of the checkpoint stands that is not urgent but may become so."""
+    """The position of the first timed barrier of the checkpoint, which may become urgent; or None."""
     for place, item in enumerate(queue):
         if type(item) is Mark and item.alignment == TIMED and item.checkpoint == checkpoint:
             return place
@@ -141,12 +145,12 @@ def place_of(queue: Queue, checkpoint: int) -> int | None:
 
 
 def on_emit(channel: Channel, value: int) -> Step[Channel]:
-    """A record waits behind everything."""
+    """A record joins the end of the sender's queue."""
     return Step(channel._replace(output=(*channel.output, Datum(value))), (), ())
 
 
 def on_send_barrier(channel: Channel, checkpoint: int, alignment: int) -> Step[Channel]:
-    """The sender's snapshot is taken; its barrier follows what was written, or goes past it."""
+    """The sender has taken its snapshot; its barrier joins the end of the queue, or overtakes it."""
     barrier = Mark(checkpoint, alignment)
     if alignment == UNALIGNED:
         overtaken = records_in(channel.output)
@@ -160,7 +164,7 @@ def on_send_barrier(channel: Channel, checkpoint: int, alignment: int) -> Step[C
 
 
 def on_time_out(channel: Channel, checkpoint: int) -> Step[Channel]:
-    """The barrier, if it still waits, goes past what stands before it."""
+    """The barrier, if it still waits at the sender, overtakes the items before it."""
     place = place_of(channel.output, checkpoint)
     if channel.promised != checkpoint or place is None:
         return Step(channel, (), ())
@@ -171,7 +175,7 @@ def on_time_out(channel: Channel, checkpoint: int) -> Step[Channel]:
 
 
 def on_abort(channel: Channel, checkpoint: int) -> Step[Channel]:
-    """The barrier goes on in order, and nobody waits for the sender's part."""
+    """The barrier travels on in order, and the checkpoint no longer includes the sender's part."""
     if channel.promised != checkpoint:
         return Step(channel, (), ())
     return Step(channel._replace(promised=NONE), (LoseOutput(checkpoint),), ("UNAL-33",))
@@ -181,33 +185,33 @@ def on_abort(channel: Channel, checkpoint: int) -> Step[Channel]:
 
 
 def may_leave(channel: Channel) -> bool:
-    """The sender has an item that it may give to the network."""
+    """The sender has an item that may leave."""
     if not channel.output:
         return False
     return not channel.blocked or (channel.profile.passes_block and is_urgent(channel.output[0]))
 
 
 def on_transfer(channel: Channel) -> Step[Channel]:
-    """The sender's first item comes to the receiver; nothing does while that reads restored records."""
+    """The sender's first item arrives at the receiver; no item does while the gate reads restored records."""
     if channel.restored > 0:
         return Step(channel, (), ("UNAL-36",))
     if not may_leave(channel):
         return Step(channel, (), ())
     item, rest = channel.output[0], channel.output[1:]
     channel = channel._replace(output=rest)
-    said: Effects = ()
+    emitted: Effects = ()
     rules: Rules = ()
     if type(item) is Mark:
         if item.alignment == TIMED and channel.promised == item.checkpoint:  # it overtook nothing
             channel = channel._replace(promised=NONE)
-            said, rules = (StoreOutput(item.checkpoint, ()),), ("UNAL-33",)
+            emitted, rules = (StoreOutput(item.checkpoint, ()),), ("UNAL-33",)
         channel = channel._replace(blocked=channel.blocked or item.alignment != UNALIGNED)
     arrived = on_arrival(channel, item)
-    return Step(arrived.state, (*said, *arrived.effects), (*rules, *arrived.rules))
+    return Step(arrived.state, (*emitted, *arrived.effects), (*rules, *arrived.rules))
 
 
 def on_resume(channel: Channel) -> Step[Channel]:
-    """What follows an aligned barrier may leave the sender."""
+    """The items behind an aligned barrier may leave the sender."""
     return Step(channel._replace(blocked=False), (), ())
 
 
@@ -215,7 +219,7 @@ def on_resume(channel: Channel) -> Step[Channel]:
 
 
 def on_arrival(channel: Channel, item: Item) -> Step[Channel]:
-    """An item comes to the receiver."""
+    """An item arrives at the receiver."""
     if type(item) is Datum:
         channel = channel._replace(input=(*channel.input, item))
         if channel.phase != AWAITED:
@@ -231,8 +235,8 @@ def on_arrival(channel: Channel, item: Item) -> Step[Channel]:
     if item.alignment == TIMED:
         notice = Notice(item.checkpoint)
         channel, rules = channel._replace(input=with_urgent(channel.input, notice)), ("UNAL-35",)
-    heard = is_urgent(item) or channel.profile.hears_in_order
-    if not heard or is_old(channel, item.checkpoint):
+    counts_now = is_urgent(item) or channel.profile.counts_in_order
+    if not counts_now or is_old(channel, item.checkpoint):
         return Step(channel, (), rules)
     channel = channel._replace(phase=ARRIVED, seen=item.checkpoint)
     if item.checkpoint > channel.last:
@@ -241,14 +245,14 @@ def on_arrival(channel: Channel, item: Item) -> Step[Channel]:
 
 
 def is_old(channel: Channel, checkpoint: int) -> bool:
-    """A barrier that ends nothing: a newer one has come, or its checkpoint is over."""
+    """The barrier has no effect: a newer one has arrived, or its checkpoint has ended."""
     if channel.phase == IDLE:
         return checkpoint <= channel.seen
     return checkpoint < channel.seen
 
 
 def on_take(channel: Channel) -> Step[Channel]:
-    """The gate reads what is urgent first."""
+    """The gate reads one item, urgent ones first."""
     if not channel.input:
         return Step(channel, (), ())
     item = channel.input[0]
@@ -267,7 +271,7 @@ def on_take(channel: Channel) -> Step[Channel]:
 
 
 def on_start_persisting(channel: Channel, checkpoint: int) -> Step[Channel]:
-    """The snapshot begins: what came before its barrier and is unread is part of it (UNAL-34)."""
+    """The snapshot begins: unread records that arrived before its barrier are part of it (UNAL-34)."""
     if channel.restored > 0:
         return Step(channel, (DeclineStart(checkpoint, TASK_NOT_READY),), ("UNAL-36",))
     is_overtaken = channel.phase == ARRIVED and checkpoint < channel.seen
@@ -285,9 +289,9 @@ def on_start_persisting(channel: Channel, checkpoint: int) -> Step[Channel]:
 
 
 def on_stop_persisting(channel: Channel, checkpoint: int) -> Step[Channel]:
-    """The snapshot of this checkpoint, and any older one, stores nothing more.
+    """The snapshot of this checkpoint, and any older one, stores no further records.
 
-    While restored records are unread, only the last word is kept: an older checkpoint may follow a newer one.
+    While restored records are unread, only the last call counts: an older checkpoint may follow a newer one.
     """
     if checkpoint >= channel.seen or channel.restored > 0:
         channel = channel._replace(phase=IDLE, seen=checkpoint)
@@ -297,18 +301,18 @@ def on_stop_persisting(channel: Channel, checkpoint: int) -> Step[Channel]:
 
 
 def may_prioritise(channel: Channel, checkpoint: int) -> bool:
-    """The gate may ask for the barrier: it waits, its announcement is read, and no newer one has come."""
+    """The gate may prioritise the barrier: it waits, its announcement is read, and none newer arrived."""
     unread = any(type(item) is Notice and item.checkpoint == checkpoint for item in channel.input)
     if unread or place_of(channel.input, checkpoint) is None:
         return False
     known = channel.phase == ARRIVED and channel.last == checkpoint
-    return known and channel.profile.hears_in_order
+    return known and channel.profile.counts_in_order
 
 
 def on_prioritise(channel: Channel, checkpoint: int) -> Step[Channel]:
-    """The announced barrier goes past what stands before it at the receiver; what came stays the same."""
+    """The announced barrier overtakes the items before it at the receiver; the records do not change."""
     place = place_of(channel.input, checkpoint)
-    assert place is not None  # the gate asks for what was announced and not yet read
+    assert place is not None  # the gate prioritises only an announced, unread barrier
     others = (*channel.input[:place], *channel.input[place + 1 :])
     return Step(channel._replace(input=with_urgent(others, Mark(checkpoint, UNALIGNED))), (), ("UNAL-35",))
 
@@ -317,7 +321,7 @@ def on_prioritise(channel: Channel, checkpoint: int) -> Step[Channel]:
 
 
 def on_restore(channel: Channel, input: tuple[int, ...], output: tuple[int, ...]) -> Step[Channel]:  # noqa: A002
-    """Both ends begin anew, with what the checkpoint has of them (UNAL-36)."""
+    """Both ends start with the records that the checkpoint stores for them (UNAL-36)."""
     fresh = new_channel(channel.profile)._replace(
         output=tuple(Datum(value) for value in output),
         input=tuple(Datum(value) for value in input),

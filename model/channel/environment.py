@@ -1,6 +1,6 @@
 """Closed models of one channel: alone, with every call at any time, and between two tasks.
 
-The second stands in TLA+ too (spec/models/ChannelModel.tla).
+The second has a TLA+ twin (spec/models/ChannelModel.tla).
 """
 
 from collections.abc import Iterator
@@ -30,15 +30,15 @@ from model.steps import step_of
 ALIGNMENTS = (ALIGNED, UNALIGNED, TIMED)
 
 
-def closed_channel(ids: int, room: int, profile: ChannelProfile = NEWEST_CHANNEL) -> ClosedModel:
-    """At most `room` items at either end; barriers in any order, calls whenever they make sense."""
+def closed_channel(ids: int, capacity: int, profile: ChannelProfile = NEWEST_CHANNEL) -> ClosedModel:
+    """At most `capacity` items at each end; barriers in any order, every legal call at any time."""
 
     def offers(state: Channel) -> Iterator[tuple[str, Event]]:
-        if len(state.output) < room:
+        if len(state.output) < capacity:
             yield "Emit", Emit(0)
             for checkpoint, alignment in product(range(1, ids + 1), ALIGNMENTS):
                 yield "SendBarrier", SendBarrier(checkpoint, alignment)
-        if len(state.input) < room:
+        if len(state.input) < capacity:
             yield "Transfer", Transfer()
         yield "Take", Take()
         if state.blocked:
@@ -56,7 +56,7 @@ def closed_channel(ids: int, room: int, profile: ChannelProfile = NEWEST_CHANNEL
         return environment
 
     return ClosedModel(
-        f"channel, ids to {ids}, {room} items at either end, {profile.name}",
+        f"channel, ids to {ids}, {capacity} items at either end, {profile.name}",
         "channel",
         channel.new_channel(profile),
         (),
@@ -69,7 +69,7 @@ def closed_channel(ids: int, room: int, profile: ChannelProfile = NEWEST_CHANNEL
 def closed_exchange(
     records: int, ids: int, failures: int, profile: ChannelProfile = NEWEST_CHANNEL
 ) -> ClosedModel:
-    """So many records and checkpoints; the job fails at most so often."""
+    """A channel with `records` records and `ids` checkpoints; the job fails at most `failures` times."""
 
     def offers(state: Exchange) -> Iterator[tuple[str, Event]]:
         if state.sent < records:
@@ -87,7 +87,7 @@ def closed_exchange(
             yield "Take", Take()
         yield from _of_receiver(state, ids)
         for complete in range(ids + 1):
-            if complete == 0 or exchange.is_complete(state.books[complete - 1]):
+            if complete == 0 or exchange.is_complete(state.checkpoints[complete - 1]):
                 yield "Recover", Recover(complete)
 
     def allows(failed: Environment, event: Event) -> Environment | None:
@@ -108,10 +108,10 @@ def closed_exchange(
 
 
 def _of_receiver(state: Exchange, ids: int) -> Iterator[tuple[str, Event]]:
-    """Other channels tell of checkpoints; a barrier that was announced is wanted at once."""
+    """Other channels deliver barriers, and the gate prioritises an announced barrier at once."""
     for later in range(state.begun + 1, ids + 1):
         yield "BeginBefore", BeginPersisting(later)
-    if state.begun > 0 and state.books[state.begun - 1].receiver == OPEN:
+    if state.begun > 0 and state.checkpoints[state.begun - 1].receiver == OPEN:
         yield "GivesUp", EndPersisting(state.begun)
     for later in range(1, ids + 1):
         if channel.may_prioritise(state.channel, later) and later >= state.begun:
@@ -119,15 +119,15 @@ def _of_receiver(state: Exchange, ids: int) -> Iterator[tuple[str, Event]]:
 
 
 def may_transfer(state: Channel) -> bool:
-    """The network has something to carry."""
+    """The network can carry an item."""
     return state.restored == 0 and channel.may_leave(state)
 
 
 def closed_channel_models() -> tuple[ClosedModel, ...]:
-    """Those that are explored, toured and mutated."""
+    """The closed models that are explored, toured and mutated."""
     return (
         closed_channel(2, 1),
-        closed_channel(1, 2)._replace(toured=False),  # many ways to the same few steps
+        closed_channel(1, 2)._replace(toured=False),  # many paths to the same few steps
         *(closed_channel(1, 1, profile) for profile in CHANNEL_PROFILES.values()),
         closed_exchange(3, 1, 1),
         closed_exchange(1, 2, 0),

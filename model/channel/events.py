@@ -1,16 +1,16 @@
-"""The words of one channel: what stands in it, what happens to it, and what it says (model.channel.channel).
+"""Items, events and effects of one channel (`model.channel.channel`).
 
-How a barrier wants to be aligned is said in the words of the gate (`model.gate.unaligned_events`). What a
-channel hands to its gate is what the gate takes: a record, a barrier, or the announcement of one.
+The alignments of a barrier are those of the gate (`model.gate.unaligned_events`). The effects of a channel
+are the inputs of its gate: a record, a barrier, or the announcement of one.
 """
 
 from typing import NamedTuple
 
-# ---------------------------------------------------------------- what stands in a queue
+# ---------------------------------------------------------------- items of a queue
 
 
 class Datum(NamedTuple):
-    """A record, opaque to the protocol."""
+    """A record; the protocol does not read its value."""
 
     value: int
 
@@ -20,11 +20,11 @@ class Mark(NamedTuple):
 
     checkpoint: int
     alignment: int
-    """One of `model.gate.unaligned_events`; UNALIGNED is urgent."""
+    """One of the constants of `model.gate.unaligned_events`; UNALIGNED is urgent."""
 
 
 class Notice(NamedTuple):
-    """The announcement of a barrier that stands behind records; urgent."""
+    """The announcement of a barrier that waits behind records; urgent."""
 
     checkpoint: int
 
@@ -42,7 +42,7 @@ class Emit(NamedTuple):
 
 
 class SendBarrier(NamedTuple):
-    """The sending task takes its snapshot, and its barrier goes into the channel."""
+    """The sending task takes its snapshot, and its barrier enters the channel."""
 
     checkpoint: int
     alignment: int
@@ -50,21 +50,21 @@ class SendBarrier(NamedTuple):
 
 
 class TimeOut(NamedTuple):
-    """The sending task has waited long enough for an aligned barrier to leave."""
+    """The alignment time-out passes at the sending task."""
 
     checkpoint: int
     kind: str = "time_out"
 
 
 class AbortAtSender(NamedTuple):
-    """The sending task hears that the checkpoint is given up."""
+    """The sending task aborts the checkpoint."""
 
     checkpoint: int
     kind: str = "abort"
 
 
 class Transfer(NamedTuple):
-    """The network carries one item from the sender to the receiver, if there is one that may go."""
+    """The network carries one item from the sender to the receiver, if one may leave."""
 
     kind: str = "transfer"
 
@@ -76,7 +76,7 @@ class Take(NamedTuple):
 
 
 class ResumeSender(NamedTuple):
-    """The receiving gate lets the channel go on after an aligned barrier."""
+    """The receiving gate resumes the channel after an aligned barrier."""
 
     kind: str = "resume"
 
@@ -89,26 +89,26 @@ class BeginPersisting(NamedTuple):
 
 
 class EndPersisting(NamedTuple):
-    """The receiving task has all of a snapshot, or gives it up."""
+    """The receiving task completes or aborts a snapshot."""
 
     checkpoint: int
     kind: str = "stop_persisting"
 
 
 class MakeUrgent(NamedTuple):
-    """The receiving gate wants the announced barrier at once."""
+    """The receiving gate prioritises the announced barrier."""
 
     checkpoint: int
     kind: str = "prioritise"
 
 
 class RestoreChannel(NamedTuple):
-    """A new attempt begins with what a checkpoint has of this channel."""
+    """A new attempt starts with the records that a checkpoint stores for this channel."""
 
     input: tuple[int, ...]
-    """What the receiver stored, oldest first."""
+    """The records that the receiver stored, oldest first."""
     output: tuple[int, ...]
-    """What the sender stored, oldest first."""
+    """The records that the sender stored, oldest first."""
     kind: str = "restore"
 
 
@@ -146,7 +146,7 @@ class StoreOutput(NamedTuple):
 
 
 class LoseOutput(NamedTuple):
-    """The sender's part of the checkpoint will never be known."""
+    """The sender's part of the checkpoint is lost for good."""
 
     checkpoint: int
     kind: str = "lose_output"
@@ -161,7 +161,7 @@ class StoreInput(NamedTuple):
 
 
 class DeclineStart(NamedTuple):
-    """The snapshot cannot begin here."""
+    """The snapshot cannot begin at this channel."""
 
     checkpoint: int
     reason: str

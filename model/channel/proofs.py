@@ -1,4 +1,4 @@
-"""The proofs of one channel: up to two items at an end, of every class, with any ids."""
+"""The proofs of one channel: up to two items at each end, of every class, with any ids."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -46,7 +46,7 @@ ALIGNMENTS = (ALIGNED, UNALIGNED, TIMED)
 
 
 def queues(name: str, length: int, *, notices: bool) -> Iterator[Queue]:
-    """Queues of so many items, what is urgent first; values and ids are symbols."""
+    """Queues of `length` items, urgent ones first; values and ids are symbols."""
 
     def items(place: int) -> Iterator[Item]:
         known = symbolic_like(0, f"{name}.{place}")
@@ -62,7 +62,7 @@ def queues(name: str, length: int, *, notices: bool) -> Iterator[Queue]:
 
 
 def sender_cases(length: int, profile: ChannelProfile) -> Iterator[Case]:
-    """Everything that happens to the sender's queue."""
+    """Every event at the sender's queue."""
     known = symbolic_like(0, "event.checkpoint")
     events: tuple[Event, ...] = (
         Emit(symbolic_like(0, "event.value")),
@@ -87,7 +87,7 @@ def sender_cases(length: int, profile: ChannelProfile) -> Iterator[Case]:
 
 
 def receiver_cases(length: int, profile: ChannelProfile) -> Iterator[Case]:
-    """Everything that happens to the receiver's queue; one item of each class may come to it."""
+    """Every event at the receiver's queue; one item of each class may arrive."""
     known = symbolic_like(0, "event.checkpoint")
     events: tuple[Event, ...] = (Take(), BeginPersisting(known), EndPersisting(known), MakeUrgent(known))
     for unread in queues("input", length, notices=True):
@@ -101,8 +101,8 @@ def receiver_cases(length: int, profile: ChannelProfile) -> Iterator[Case]:
             label = f"{_named(unread)} at the receiver, {before} before the barrier"
             for event in events:
                 yield from _in_phases(state, event, label)
-            for comes in queues("output", 1, notices=False):
-                yield from _in_phases(state._replace(output=comes), Transfer(), f"{label}, one comes")
+            for arriving in queues("output", 1, notices=False):
+                yield from _in_phases(state._replace(output=arriving), Transfer(), f"{label}, one comes")
         if unread and records == len(unread):
             for event in (*events[:3], Transfer()):
                 state = _channel(profile)._replace(input=unread, restored=records)
@@ -119,7 +119,7 @@ def _in_phases(state: Channel, event: Event, label: str) -> Iterator[Case]:
     ):
         return
     for phase in (IDLE, AWAITED, ARRIVED):
-        if type(event) not in _TOLD_APART and phase != IDLE:
+        if type(event) not in _BY_PHASE and phase != IDLE:
             continue
         yield Case(
             "channel",
@@ -131,7 +131,7 @@ def _in_phases(state: Channel, event: Event, label: str) -> Iterator[Case]:
         )
 
 
-_TOLD_APART = (Transfer, Take, BeginPersisting, EndPersisting)
+_BY_PHASE = (Transfer, Take, BeginPersisting, EndPersisting)
 """Events whose outcome depends on the phase."""
 
 
@@ -139,7 +139,7 @@ _OF_CHECKPOINT = (SendBarrier, TimeOut, AbortAtSender, BeginPersisting, EndPersi
 
 
 def _promise(state: Channel, event: Event) -> tuple[z3.BoolRef, ...]:
-    """Ids are ids; the gate asks only for barriers that wait."""
+    """Ids are not negative; the gate prioritises only barriers that wait."""
     ids: list[Any] = [item[0] for item in (*state.output, *state.input) if type(item) is not Datum]
     if type(event) in _OF_CHECKPOINT:
         ids.append(event[0])
@@ -147,11 +147,11 @@ def _promise(state: Channel, event: Event) -> tuple[z3.BoolRef, ...]:
         ids.append(state.promised)
     if type(state.last) is not int:
         ids.append(state.last)
-    asked: tuple[z3.BoolRef, ...] = ()
+    prioritised: tuple[z3.BoolRef, ...] = ()
     if type(event) is MakeUrgent:
         waits = [item.checkpoint for item in state.input if type(item) is Mark and item.alignment == TIMED]
-        asked = (z3.Or(*(int_term(one) == int_term(event.checkpoint) for one in waits)),)
-    return (*(int_term(known) >= 0 for known in ids), int_term(state.seen) >= NONE, *asked)
+        prioritised = (z3.Or(*(int_term(one) == int_term(event.checkpoint) for one in waits)),)
+    return (*(int_term(known) >= 0 for known in ids), int_term(state.seen) >= NONE, *prioritised)
 
 
 def _named(queue: Queue) -> list[str]:
@@ -159,7 +159,7 @@ def _named(queue: Queue) -> list[str]:
 
 
 def all_channel_cases() -> Iterator[Case]:
-    """Every case of the published proofs: one item at the sender, and one that comes to the receiver."""
+    """All cases of the published proofs: one item at the sender, and one that arrives at the receiver."""
     for length in (0, 1):
         yield from sender_cases(length, NEWEST_CHANNEL)
     for profile in (NEWEST_CHANNEL, *_OLDER):
@@ -167,7 +167,7 @@ def all_channel_cases() -> Iterator[Case]:
 
 
 def thorough_channel_cases() -> Iterator[Case]:
-    """One and two items at each end, in every release."""
+    """One and two items at each end, in every generation."""
     for profile in (NEWEST_CHANNEL, *_OLDER):
         for length in (1, 2):
             yield from sender_cases(length, profile)

@@ -35,7 +35,7 @@ EXCHANGE = Registry("exchange")
 
 @CHANNEL.step("UNAL-32")
 def unal_32(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
-    """An unaligned barrier goes behind the urgent items only; the sender stores what it passes, in order."""
+    """An unaligned barrier stands behind urgent items only; the sender stores what it overtakes, in order."""
     if type(event) is not SendBarrier or event.alignment != UNALIGNED:
         return True
     urgent = tuple(item for item in before.output if is_urgent(item))
@@ -47,34 +47,34 @@ def unal_32(before: Channel, event: Event, effects: Effects, after: Channel) -> 
 
 @CHANNEL.step("UNAL-33")
 def unal_33(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
-    """The sender's part of a barrier with a time-out is told once: when it is out, or leaves, or is lost."""
-    told = tuple(effect for effect in effects if type(effect) is StoreOutput or type(effect) is LoseOutput)
+    """The output part of a timed barrier is stored once: at its time-out or when it leaves; or it is lost."""
+    parts = tuple(effect for effect in effects if type(effect) is StoreOutput or type(effect) is LoseOutput)
     owed = before.promised
     if type(event) is SendBarrier and event.alignment == TIMED:
         if not before.profile.times_out_at_sender:
-            return not told and after.promised == owed
+            return not parts and after.promised == owed
         lost = () if owed == NONE else (LoseOutput(owed),)
-        return told == lost and after.promised == event.checkpoint
+        return parts == lost and after.promised == event.checkpoint
     if type(event) is TimeOut and event.checkpoint == owed:
         place = _waiting(before.output, owed)
         passed = records_in(before.output[:place])
         ahead = tuple(item for item in after.output if is_urgent(item))
-        return told == (StoreOutput(owed, passed),) and ahead[-1:] == (Mark(owed, UNALIGNED),)
+        return parts == (StoreOutput(owed, passed),) and ahead[-1:] == (Mark(owed, UNALIGNED),)
     if type(event) is AbortAtSender and event.checkpoint == owed:
-        return told == (LoseOutput(owed),) and after.output == before.output
+        return parts == (LoseOutput(owed),) and after.output == before.output
     if type(event) is Transfer and before.output and len(after.output) < len(before.output):
         leaves = before.output[0]
         if type(leaves) is Mark and leaves.alignment == TIMED and leaves.checkpoint == owed:
-            return told == (StoreOutput(owed, ()),) and after.promised == NONE
-        return not told and after.promised == owed
+            return parts == (StoreOutput(owed, ()),) and after.promised == NONE
+        return not parts and after.promised == owed
     if type(event) is SendBarrier or type(event) is RestoreChannel:
         return True  # UNAL-32, UNAL-36
-    return not told and after.promised == owed
+    return not parts and after.promised == owed
 
 
 @CHANNEL.state("UNAL-33")
 def unal_33_owed(state: Channel) -> bool:
-    """What the sender owes has its barrier still waiting; in older releases it owes nothing."""
+    """The barrier of the promised checkpoint waits at the sender; older releases promise none."""
     if state.promised == NONE:
         return True
     return state.profile.times_out_at_sender and _waiting(state.output, state.promised) < len(state.output)
@@ -82,23 +82,23 @@ def unal_33_owed(state: Channel) -> bool:
 
 @CHANNEL.step("UNAL-34")
 def unal_34(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
-    """The receiver stores what came before the barrier: what is unread at the start, then what comes."""
+    """The receiver stores the records before the barrier: unread ones at the start, then arriving ones."""
     stored = tuple(effect for effect in effects if type(effect) is StoreInput)
     if type(event) is Transfer and len(after.input) > len(before.input):
         item = before.output[0]
         awaited = before.phase == AWAITED and type(item) is Datum
         if type(item) is Datum and awaited:
             return stored == (StoreInput(before.seen, (item.value,)),)
-        heard = before.profile.hears_in_order or is_urgent(item)
-        newer = type(item) is Mark and item.checkpoint > before.seen and heard
+        counts_now = before.profile.counts_in_order or is_urgent(item)
+        newer = type(item) is Mark and item.checkpoint > before.seen and counts_now
         return not stored and (not newer or after.phase == ARRIVED)
     if type(event) is BeginPersisting and not any(type(effect) is DeclineStart for effect in effects):
         unread = records_in(before.input)
         known = before.last == event.checkpoint
         part = unread[: before.before] if known else unread
         expected = (StoreInput(event.checkpoint, part),) if part else ()
-        goes_on = event.checkpoint <= before.seen or after.phase == AWAITED
-        return stored == expected and after.seen >= event.checkpoint and goes_on
+        persists = event.checkpoint <= before.seen or after.phase == AWAITED
+        return stored == expected and after.seen >= event.checkpoint and persists
     if type(event) is EndPersisting:
         return not stored and (event.checkpoint < before.seen or after.phase != AWAITED)
     return not stored
@@ -116,7 +116,7 @@ def unal_34_declined(before: Channel, event: Event, effects: Effects, after: Cha
 
 @CHANNEL.state("UNAL-34")
 def unal_34_places(state: Channel) -> bool:
-    """The remembered place lies in the input; it is that of a barrier that came."""
+    """The stored place lies in the input; it is that of a barrier that has arrived."""
     if state.before > len(records_in(state.input)) or state.before < 0:
         return False
     return state.last != NONE or state.before == 0
@@ -124,7 +124,7 @@ def unal_34_places(state: Channel) -> bool:
 
 @CHANNEL.step("UNAL-35")
 def unal_35(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
-    """What is urgent is read first; records keep their order, and each is read once."""
+    """The gate reads urgent items first; records keep their order, and each is read once."""
     if type(event) is Take:
         if not before.input:
             return not effects and after == before
@@ -156,13 +156,13 @@ def unal_35(before: Channel, event: Event, effects: Effects, after: Channel) -> 
 
 @CHANNEL.state("UNAL-35")
 def unal_35_urgent_first(state: Channel) -> bool:
-    """At both ends, all that is urgent stands before all that is not."""
+    """At both ends, all urgent items stand before all others."""
     return _is_sorted(state.output) and _is_sorted(state.input)
 
 
 @CHANNEL.step("UNAL-36")
 def unal_36(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
-    """Restored input is read first, then restored output, then what is new; no snapshot begins before."""
+    """The gate reads restored input, then restored output, then new records; no snapshot begins earlier."""
     if type(event) is RestoreChannel:
         return (
             records_in(after.input) == event.input
@@ -181,7 +181,7 @@ def unal_36(before: Channel, event: Event, effects: Effects, after: Channel) -> 
 
 @CHANNEL.state("UNAL-36")
 def unal_36_only_restored(state: Channel) -> bool:
-    """While restored records wait, nothing else has come."""
+    """While restored records wait, no other item has arrived."""
     return state.restored == 0 or (
         len(state.input) == state.restored and all(type(item) is Datum for item in state.input)
     )
@@ -189,11 +189,11 @@ def unal_36_only_restored(state: Channel) -> bool:
 
 @EXCHANGE.state("UNAL-37")
 def unal_37(state: Exchange) -> bool:
-    """A complete checkpoint holds, in order, every record between what was read and what was written."""
+    """A complete checkpoint stores, in order, every record between those read and those written."""
     return all(
-        (*book.input, *book.output) == tuple(range(book.read + 1, book.sent + 1))
-        for book in state.books
-        if is_complete(book)
+        (*entry.input, *entry.output) == tuple(range(entry.read + 1, entry.sent + 1))
+        for entry in state.checkpoints
+        if is_complete(entry)
     )
 
 
@@ -208,7 +208,7 @@ def _is_sorted(queue: Queue) -> bool:
 
 
 def _waiting(queue: Queue, checkpoint: int) -> int:
-    """Where the barrier waits; the length of the queue if it does not."""
+    """The position of the barrier; the length of the queue if it does not wait there."""
     for place, item in enumerate(queue):
         if type(item) is Mark and item.alignment == TIMED and item.checkpoint == checkpoint:
             return place

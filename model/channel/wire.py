@@ -1,4 +1,4 @@
-"""One channel behind the words of the wire, from its sender to its receiver."""
+"""One channel on the wire, from its sender to its receiver."""
 
 from collections.abc import Hashable, Mapping
 
@@ -29,14 +29,14 @@ _NAMES = {code: name for name, code in ALIGNMENTS.items()}
 
 
 def new_channel(config: Wire) -> Channel:
-    """`profile`."""
+    """An empty channel of the configured `profile`. Raises WireError if the configuration is not valid."""
     fields.only(config, ("profile",), "config")
     named = fields.choice(config, "profile", tuple(CHANNEL_PROFILES), default=NEWEST_CHANNEL.name)
     return channel.new_channel(CHANNEL_PROFILES[named])
 
 
 def step_channel(state: Channel, event: Wire) -> Step[Channel]:
-    """One call at either end, or one item carried."""
+    """The step of one call at either end, or of one transfer. Raises WireError if the event is not legal."""
     kind = fields.kind_of(event, tuple(FIELDS))
     fields.only(event, ("kind", *FIELDS[kind]), kind)
     if kind == "emit":
@@ -82,7 +82,7 @@ def _values(event: Wire, name: str) -> tuple[int, ...]:
 
 
 def effect_of_channel(state: Channel, effect: Effect) -> dict[str, object]:
-    """Alignments by name, records as a list."""
+    """The effect in wire form: alignments by name, records as a list."""
     wire = fields.to_wire(effect)
     if type(effect) is StoreInput or type(effect) is StoreOutput:
         wire["records"] = list(effect.records)
@@ -92,7 +92,7 @@ def effect_of_channel(state: Channel, effect: Effect) -> dict[str, object]:
 
 
 def observe_channel(state: Channel) -> dict[str, object]:
-    """`output`, `input`, `blocked`, `promised`, `persisting`, `recovering`."""
+    """The observable state: `output`, `input`, `blocked`, `promised`, `persisting`, `recovering`."""
     return {
         "output": _shown(state.output),
         "input": _shown(state.input),
@@ -116,5 +116,5 @@ def _shown(queue: Queue) -> list[list[object]]:
 
 
 def key_of_channel(state: Channel) -> Hashable:
-    """Its text: values are the sender's own, and 1 and true differ."""
+    """The state; its text while it holds items, because Python takes record values 1 and true for equal."""
     return repr(state) if state.output or state.input else state

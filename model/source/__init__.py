@@ -1,1 +1,1 @@
-"""The task of a source: what it does with the coordinator's trigger."""
+"""The task of a source: its steps at the coordinator's trigger."""

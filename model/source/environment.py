@@ -44,7 +44,7 @@ def closed_source(ids: int, external: int, profile: SourceProfile = NEWEST_SOURC
 
 
 def closed_source_models() -> tuple[ClosedModel, ...]:
-    """Every kind of source, in each generation that makes a difference for it."""
+    """Every kind of source, in each generation in which it behaves differently."""
     older = SOURCE_PROFILES["1.10"]
     return (
         closed_source(1, PLAIN),

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class TriggerArrives(NamedTuple):
-    """The coordinator's trigger comes to a source's task, or (not `here`) to where its task is not."""
+    """The coordinator's trigger arrives at a source's task, or (not `here`) where that task does not run."""
 
     checkpoint: int
     here: bool = True
@@ -12,21 +12,21 @@ class TriggerArrives(NamedTuple):
 
 
 class Induce(NamedTuple):
-    """The hook of an externally induced source: the checkpoint is here."""
+    """The hook of an externally induced source names a checkpoint at the current position."""
 
     checkpoint: int
     kind: str = "induce"
 
 
 class Ended(NamedTuple):
-    """The task hears that a checkpoint was aborted or subsumed, or has declined it."""
+    """The task learns that a checkpoint was aborted or subsumed, or has declined it."""
 
     checkpoint: int
     kind: str = "ended"
 
 
 class Answer(NamedTuple):
-    """The task tells the coordinator whether it runs, and begins nothing."""
+    """The task reports to the coordinator whether it runs, and begins nothing."""
 
     checkpoint: int
     accepts: bool
@@ -34,7 +34,7 @@ class Answer(NamedTuple):
 
 
 class StopReading(NamedTuple):
-    """The source reads nothing until it is told to go on."""
+    """The source stops reading until a `GoOnReading`."""
 
     kind: str = "stop_reading"
 

@@ -14,7 +14,7 @@ SOURCE = Registry("source")
 
 @SOURCE.step("TASK-21")
 def task_21(before: Source, event: Event, effects: Effects, after: Source) -> bool:
-    """A trigger begins the checkpoint of a plain source; an externally induced one answers what it is."""
+    """A trigger begins the checkpoint of a plain source; an externally induced one only answers."""
     if after.running != (event.running if type(event) is Status else before.running):
         return False
     if type(event) is not TriggerArrives or not event.here:
@@ -34,7 +34,7 @@ def task_21(before: Source, event: Event, effects: Effects, after: Source) -> bo
 
 @SOURCE.step("TASK-22")
 def task_22(before: Source, event: Event, effects: Effects, after: Source) -> bool:
-    """An externally induced source begins exactly when its hook and, where needed, the trigger have come."""
+    """An externally induced source begins exactly when its hook and, if needed, the trigger have arrived."""
     if before.external == PLAIN:
         return True
     begun = tuple(effect for effect in effects if type(effect) is Trigger)
@@ -49,24 +49,24 @@ def task_22(before: Source, event: Event, effects: Effects, after: Source) -> bo
         if type(event) is Induce and after != before._replace(
             ahead=tuple(sorted({*before.ahead, event.checkpoint}))
         ):
-            return False  # the hook does not come again
+            return False  # the hook is called once
         return not begun
     return begun == (Trigger(event.checkpoint),) and effects[0] == begun[0]
 
 
 @SOURCE.step("TASK-23")
 def task_23(before: Source, event: Event, effects: Effects, after: Source) -> bool:
-    """Reading stops with the first hook that has no trigger, and goes on when none is left."""
+    """Reading stops at the first hook without a trigger, and continues when none is left."""
     stops = any(type(effect) is StopReading for effect in effects)
-    goes_on = any(type(effect) is GoOnReading for effect in effects)
+    resumes = any(type(effect) is GoOnReading for effect in effects)
     if stops != (not before.ahead and bool(after.ahead)):
         return False
-    return goes_on == (bool(before.ahead) and not after.ahead)
+    return resumes == (bool(before.ahead) and not after.ahead)
 
 
 @SOURCE.step("TASK-23")
 def task_23_forgets(before: Source, event: Event, effects: Effects, after: Source) -> bool:
-    """What has begun leaves nothing older behind, what has ended nothing of itself; nothing else goes."""
+    """A begun checkpoint drops all older ids, an ended one its own; no other id is dropped."""
     kept = (*after.told, *after.ahead)
     gone = tuple(known for known in (*before.told, *before.ahead) if known not in kept)
     for effect in effects:
@@ -80,7 +80,7 @@ def task_23_forgets(before: Source, event: Event, effects: Effects, after: Sourc
 
 @SOURCE.state("TASK-23")
 def task_23_apart(source: Source) -> bool:
-    """Nobody is both told and ahead, and only a reader that needs both is either; ids ascend."""
+    """No id is both told and ahead; only a reader that needs both stores either; ids ascend."""
     for ids in (source.told, source.ahead):
         if any(left >= right for left, right in itertools.pairwise(ids)):
             return False
@@ -91,12 +91,12 @@ def task_23_apart(source: Source) -> bool:
 
 @SOURCE.step("TASK-24")
 def task_24(before: Source, event: Event, effects: Effects, after: Source) -> bool:
-    """A trigger for a task that is not here is refused and changes nothing; nothing else is refused."""
+    """A trigger for a task at another place is refused and changes nothing; nothing else is refused."""
     if type(event) is TriggerArrives and not event.here:
         return effects == (Fail(UNKNOWN_TASK),) and after == before
     return not any(type(effect) is Fail for effect in effects)
 
 
 def needs_both(source: Source) -> bool:
-    """A reader of a generation in which hook and trigger have to come."""
+    """A reader of a generation that needs both hook and trigger."""
     return source.external == READER and source.profile.readers_await_triggers

@@ -1,12 +1,12 @@
-"""What a source's task does with the coordinator's trigger. Rules TASK-21 to TASK-24.
+"""The steps of a source's task at the coordinator's trigger. Rules TASK-21 to TASK-24.
 
-Most sources begin a checkpoint when they are triggered. One that is externally induced takes no heed: its
-task only answers whether it runs, and the system that the source reads from decides where the checkpoint
-is, through a hook of the source's own. In newer generations a reader needs both, the hook for the place and
-the trigger for what kind of checkpoint it is; where the hook comes first nothing more is read until the
-trigger has come.
+Most sources begin a checkpoint at their trigger. An externally induced source does not: its task only reports
+whether it runs, and the system that the source reads from decides the position of the checkpoint, through a
+hook of the source. In newer generations a reader needs both: the hook for the position and the trigger for
+the options of the checkpoint. If the hook is called first, the source stops reading until the trigger
+arrives.
 
-The file knows one source. What follows a `Trigger` is `model.subtask.subtask`'s.
+The module knows one source. `model.subtask.subtask` holds the steps that follow a `Trigger`.
 """
 
 from collections.abc import Mapping
@@ -20,25 +20,25 @@ from model.subtask.events import Decline
 
 TASK_FAILURE = "TASK_FAILURE"
 UNKNOWN_TASK = "CheckpointException"
-"""What a trigger for a task that is not there is refused with."""
+"""The exception that refuses a trigger for a task that does not run here."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SourceProfile:
-    """The switches of one generation of sources. There is one object of each, and states refer to it."""
+    """The switches of one generation of sources. Each profile is a single object, to which states refer."""
 
     name: str
-    """As the wire calls it: the first release of the generation."""
+    """The name on the wire: the first release of the generation."""
     readers_await_triggers: bool = True
-    """A reader's hook and the trigger have both to come; else the hook begins by itself."""
+    """A reader needs both its hook and the trigger; else the hook begins the checkpoint alone."""
     declines_refused: bool = True
-    """A task that answers that it does not run declines the checkpoint; else nobody minds the answer."""
+    """A task that reports that it does not run declines the checkpoint; else its answer has no effect."""
 
     def __repr__(self) -> str:
         return f"Flink {self.name}"
 
     def __reduce__(self) -> str | tuple[object, ...]:
-        """The one object of that name, also in another process."""
+        """Unpickles to the one object of that name, also in another process."""
         return _profile_of, (self.name,)
 
 
@@ -58,11 +58,11 @@ SOURCE_PROFILES: Mapping[str, SourceProfile] = {
 NEWEST_SOURCE = SOURCE_PROFILES["1.15"]
 
 PLAIN = 0
-"""It begins when it is triggered."""
+"""The source begins a checkpoint at its trigger."""
 FUNCTION = 1
-"""Externally induced: its hook begins, in every generation."""
+"""Externally induced: its hook begins the checkpoint, in every generation."""
 READER = 2
-"""Externally induced: in newer generations hook and trigger have to come."""
+"""Externally induced: in newer generations it needs both hook and trigger."""
 
 
 class Source(NamedTuple):
@@ -73,20 +73,23 @@ class Source(NamedTuple):
     external: int
     """PLAIN, FUNCTION or READER. Never changes."""
     told: tuple[int, ...]
-    """Triggered, and the hook has not come; ascending."""
+    """Ids triggered while the hook has not been called, ascending."""
     ahead: tuple[int, ...]
-    """The hook has come, and the trigger has not; ascending. While there are any, nothing is read."""
+    """Ids whose hook was called before the trigger, ascending.
+
+    The source reads nothing while there are any.
+    """
     profile: SourceProfile = NEWEST_SOURCE
     """The generation. Never changes."""
 
 
 def new_source(external: int, profile: SourceProfile = NEWEST_SOURCE) -> Source:
-    """A running source that has heard of no checkpoint."""
+    """A running source before its first checkpoint."""
     return Source(running=True, external=external, told=(), ahead=(), profile=profile)
 
 
 def on_trigger(source: Source, checkpoint: int, here: bool = True) -> Step[Source]:
-    """The coordinator's trigger comes; `here`: the task that it is for is this one."""
+    """The coordinator's trigger arrives; `here`: it is for this task."""
     if not here:
         return Step(source, (Fail(UNKNOWN_TASK),), ("TASK-24",))
     if source.external == PLAIN:
@@ -102,7 +105,7 @@ def on_trigger(source: Source, checkpoint: int, here: bool = True) -> Step[Sourc
 
 
 def on_induce(source: Source, checkpoint: int) -> Step[Source]:
-    """The hook of an externally induced source says that the checkpoint is here."""
+    """The hook of an externally induced source names `checkpoint` at the current position."""
     if not awaits_both(source) or holds(source.told, checkpoint):
         return begin(source, checkpoint)
     effects: Effects = () if source.ahead else (StopReading(),)
@@ -110,7 +113,7 @@ def on_induce(source: Source, checkpoint: int) -> Step[Source]:
 
 
 def on_ended(source: Source, checkpoint: int) -> Step[Source]:
-    """The checkpoint was aborted, subsumed or declined: neither half of it is awaited any more."""
+    """The checkpoint was aborted, subsumed or declined: the source awaits no hook and no trigger of it."""
     told = tuple(known for known in source.told if known != checkpoint)
     ahead = tuple(known for known in source.ahead if known != checkpoint)
     after = source._replace(told=told, ahead=ahead)
@@ -123,7 +126,7 @@ def on_status(source: Source, running: bool) -> Step[Source]:
 
 
 def begin(source: Source, checkpoint: int) -> Step[Source]:
-    """All that has to come has: the checkpoint begins, and no older one will."""
+    """The checkpoint begins; no older one will."""
     told = tuple(known for known in source.told if known > checkpoint)
     ahead = tuple(known for known in source.ahead if known > checkpoint)
     after = source._replace(told=told, ahead=ahead)
@@ -131,7 +134,7 @@ def begin(source: Source, checkpoint: int) -> Step[Source]:
 
 
 def reading_again(before: Source, after: Source) -> Effects:
-    """With the last trigger that was awaited the source goes on."""
+    """A `GoOnReading` if the last awaited trigger has arrived."""
     return (GoOnReading(),) if before.ahead and not after.ahead else ()
 
 
@@ -141,11 +144,11 @@ def awaits_both(source: Source) -> bool:
 
 
 def holds(ids: tuple[int, ...], checkpoint: int) -> bool:
-    """Whether the id is among them."""
+    """The id is one of `ids`."""
     return any(known == checkpoint for known in ids)
 
 
 def joined(ids: tuple[int, ...], new: int) -> tuple[int, ...]:
-    """The ids and one more, each once, ascending."""
+    """The ids with `new` added, each once, ascending."""
     below = tuple(known for known in ids if known < new)
     return (*below, new, *(known for known in ids if known > new))

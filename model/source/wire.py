@@ -1,4 +1,4 @@
-"""A source's task behind the words of the wire: triggers, and the hook of one that is externally induced."""
+"""A source's task on the wire: triggers, and the hook of an externally induced source."""
 
 from model import fields
 from model.events import Step
@@ -7,14 +7,14 @@ from model.source import source_task
 from model.source.source_task import NEWEST_SOURCE, PLAIN, SOURCE_PROFILES, Source
 
 EXTERNAL = ("no", "function", "reader")
-"""Words for PLAIN, FUNCTION and READER."""
+"""The names of PLAIN, FUNCTION and READER on the wire."""
 
 KINDS = ("trigger", "induce", "ended", "status")
 ELSEWHERE = "elsewhere"
 
 
 def new_source(config: Wire) -> Source:
-    """`profile`, `external`."""
+    """A source of the configured `profile` and `external`. Raises WireError if they are not valid."""
     fields.only(config, ("profile", "external"), "config")
     name = fields.choice(config, "profile", tuple(SOURCE_PROFILES), default=NEWEST_SOURCE.name)
     external = fields.choice(config, "external", EXTERNAL, default=EXTERNAL[PLAIN])
@@ -22,7 +22,7 @@ def new_source(config: Wire) -> Source:
 
 
 def step_source(source: Source, event: Wire) -> Step[Source]:
-    """One trigger, call of the hook, end of a checkpoint, or status."""
+    """The step of one trigger, hook, end of a checkpoint, or status. Raises WireError if it is not legal."""
     kind = fields.kind_of(event, KINDS)
     if kind == "status":
         return source_task.on_status(source, fields.boolean(event, "running"))
@@ -38,7 +38,7 @@ def step_source(source: Source, event: Wire) -> Step[Source]:
 
 
 def observe_source(source: Source) -> dict[str, object]:
-    """`running`, `told`, `ahead`, `reads`."""
+    """The observable state: `running`, `told`, `ahead`, `reads`."""
     return {
         "running": source.running,
         "told": list(source.told),

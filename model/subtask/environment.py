@@ -1,6 +1,6 @@
 """The closed models of a subtask's snapshot steps, one for each generation that behaves differently.
 
-The same environment stands in TLA+ (spec/models/SubtaskModel.tla).
+The same environment has a TLA+ twin (spec/models/SubtaskModel.tla).
 """
 
 from collections.abc import Iterator
@@ -20,10 +20,10 @@ CAUSE = "IO_EXCEPTION"
 def closed_subtask(
     ids: int, remembered_at_most: int, profile: TaskProfile = NEWEST_TASK, *, breaks: bool = True
 ) -> ClosedModel:
-    """Anything may come at any time, for every id from 1 to `ids`, until the task has failed.
+    """Every event may arrive at any time, for every id from 1 to `ids`, until the task has failed.
 
-    Where triggers are not ordered, no id is triggered while its asynchronous part runs. `breaks`: also the
-    synchronous part of a snapshot may throw, after which nothing comes.
+    In generations without ordered triggers, no id is triggered while its asynchronous part runs. `breaks`:
+    the synchronous part of a snapshot may also throw, after which no event arrives.
     """
     start = subtask.new_subtask(remembered_at_most, profile)
 
@@ -63,7 +63,7 @@ def _anything(environment: Environment, event: Event) -> Environment:
 
 
 def closed_subtask_models() -> tuple[ClosedModel, ...]:
-    """Those that are explored, toured and mutated: memories that fill up, and every other generation."""
+    """The closed models that are explored, toured and mutated: full memories, and every other generation."""
     older = [profile for profile in DISTINCT if profile is not NEWEST_TASK]
     return (
         closed_subtask(3, 2, breaks=False),

@@ -6,7 +6,7 @@ from model.events import ASYNC_EXCEPTION
 
 
 class Checkpoint(NamedTuple):
-    """A subtask is triggered, by its gate or, a source, by the coordinator; its snapshot may throw."""
+    """The gate, or the coordinator for a source, triggers a subtask; `fails`: its synchronous part throws."""
 
     checkpoint: int
     fails: bool = False
@@ -22,14 +22,14 @@ class AbortOnBarrier(NamedTuple):
 
 
 class AsyncDone(NamedTuple):
-    """The asynchronous part of a snapshot ended well."""
+    """The asynchronous part of a snapshot succeeds."""
 
     checkpoint: int
     kind: str = "async_done"
 
 
 class AsyncFailed(NamedTuple):
-    """The asynchronous part of a snapshot failed, for a reason that the failure may name."""
+    """The asynchronous part of a snapshot fails, for a reason that the failure may name."""
 
     checkpoint: int
     reason: str = ASYNC_EXCEPTION
@@ -37,21 +37,21 @@ class AsyncFailed(NamedTuple):
 
 
 class SubsumedNotification(NamedTuple):
-    """The coordinator has dropped a completed checkpoint."""
+    """The coordinator reports that it has dropped a completed checkpoint."""
 
     checkpoint: int
     kind: str = "subsumed_notification"
 
 
 class BroadcastBarrier(NamedTuple):
-    """The barrier is sent on every output."""
+    """The subtask sends the barrier on every output."""
 
     checkpoint: int
     kind: str = "broadcast_barrier"
 
 
 class BroadcastCancel(NamedTuple):
-    """A cancellation marker is sent on every output."""
+    """The subtask sends a cancellation marker on every output."""
 
     checkpoint: int
     kind: str = "broadcast_cancel"
@@ -65,21 +65,21 @@ class Snapshot(NamedTuple):
 
 
 class CancelAsync(NamedTuple):
-    """The asynchronous part of the snapshot is stopped and its state thrown away."""
+    """The subtask stops the asynchronous part of the snapshot and discards its state."""
 
     checkpoint: int
     kind: str = "cancel_async"
 
 
 class Acknowledge(NamedTuple):
-    """The subtask tells the coordinator that its snapshot is stored."""
+    """The subtask reports to the coordinator that its snapshot is stored."""
 
     checkpoint: int
     kind: str = "acknowledge"
 
 
 class Decline(NamedTuple):
-    """The subtask tells the coordinator that there will be no snapshot."""
+    """The subtask reports to the coordinator that it takes no snapshot."""
 
     checkpoint: int
     reason: str

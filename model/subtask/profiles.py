@@ -1,7 +1,7 @@
 """Generations of a subtask's snapshot steps: one protocol, and the switches in which releases differ.
 
-As `model.gate.profiles` has it for gates: a step function reads a switch where the generations part ways, and
-none asks for a name. The names are those of the wire, each for itself and what follows up to the next.
+As in `model.gate.profiles`, a step function reads a switch where the generations differ, and none reads a
+name. The names are those of the wire; each profile holds up to the next one.
 """
 
 from collections.abc import Mapping
@@ -10,34 +10,34 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TaskProfile:
-    """The switches of one generation. There is one object of each, and states refer to it."""
+    """The switches of one generation. Each profile is a single object, to which states refer."""
 
     name: str
-    """As the wire calls it: the first release of the generation."""
+    """The name on the wire: the first release of the generation."""
     orders_triggers: bool = True
-    """A trigger that is not above the last one is ignored; else every trigger is obeyed."""
+    """The task ignores a trigger that is not above the last one; else it takes every trigger."""
     hears_aborts: bool = True
-    """The coordinator tells of aborts; else it cannot, and the task works on a dead checkpoint."""
+    """The coordinator notifies tasks of aborts; else a task works on for an aborted checkpoint."""
     broken_snapshot_fails: bool = True
-    """A synchronous part that throws fails the task; else the checkpoint is declined."""
+    """A synchronous part that throws fails the task; else the task declines the checkpoint."""
     declines_with_cause: bool = True
-    """A failed asynchronous part is declined with the reason that its failure names; else with one word."""
+    """A decline names the reason of the failed asynchronous part; else always the same reason."""
     stopped_says_nothing: bool = True
-    """An asynchronous part that fails after the task has stopped is told to nobody; else it is declined."""
+    """An asynchronous part that fails after the task has stopped has no effect; else the task declines."""
     completes_in_order: bool = True
-    """Only a newer completion is told, also when it travels with an abort; else each one is told as it is."""
+    """The task passes on only newer completions, also those that an abort carries; else all of them."""
     hears_subsumed: bool = True
-    """The coordinator tells which checkpoint a completion has dropped; else it does not."""
+    """The coordinator notifies tasks of the checkpoint that a completion has dropped; else it does not."""
     remembers: int = 0
-    """How many aborts are remembered; 0: as many as checkpoints may be pending at once."""
+    """Number of aborts that the task remembers; 0: as many as checkpoints may be pending at once."""
     infers_aborts: bool = True
-    """An id further below the highest abort than aborts are remembered counts as aborted; else as new."""
+    """An id further below the highest abort than the task remembers counts as aborted; else as new."""
 
     def __repr__(self) -> str:
         return f"Flink {self.name}"
 
     def __reduce__(self) -> str | tuple[object, ...]:
-        """The one object of that name, also in another process."""
+        """Unpickles to the one object of that name, also in another process."""
         return _profile_of, (self.name,)
 
 
@@ -80,7 +80,7 @@ TASK_PROFILES: Mapping[str, TaskProfile] = {
 """By name, oldest first."""
 
 NEWEST_TASK = TASK_PROFILES["2.3"]
-"""TASK-01 to TASK-10 as they are today."""
+"""TASK-01 to TASK-10 in the newest generation."""
 
 DISTINCT = tuple(TASK_PROFILES[name] for name in ("1.9", "1.11", "1.14", "1.15", "2.3"))
-"""One profile for each behaviour."""
+"""One profile for each distinct behaviour."""

@@ -18,7 +18,7 @@ from model.subtask.subtask import Subtask
 def subtask_cases(
     aborted: int, running: int, bound: int, profile: TaskProfile = NEWEST_TASK
 ) -> Iterator[Case]:
-    """A subtask that remembers so many aborts while so many snapshots run."""
+    """A subtask that remembers `aborted` aborts while `running` snapshots run."""
     shape = subtask.new_subtask(bound, profile)._replace(aborted=(0,) * aborted, running=(0,) * running)
     state: Subtask = symbolic_like(shape, "subtask")._replace(remembered_at_most=bound, failed=False)
     if not profile.orders_triggers:
@@ -39,14 +39,14 @@ def subtask_cases(
         Status(True),
         Close(),
     ):
-        asked: Event = symbolic_like(event, "event")
+        symbolic: Event = symbolic_like(event, "event")
         yield Case(
             "subtask",
             f"{profile!r}, {aborted} aborts remembered, {running} snapshots running, {event.kind}",
             state,
-            asked,
+            symbolic,
             step_of("subtask"),
-            (*_aborts_differ(state), *_starts_once(state, asked)),
+            (*_aborts_differ(state), *_starts_once(state, symbolic)),
         )
 
 
@@ -55,14 +55,14 @@ def _aborts_differ(state: Subtask) -> tuple[z3.BoolRef, ...]:
 
 
 def _starts_once(state: Subtask, event: Event) -> tuple[z3.BoolRef, ...]:
-    """Where triggers are not ordered, no id is triggered while its asynchronous part runs."""
+    """In generations without ordered triggers, no id is triggered while its asynchronous part runs."""
     if type(event) is not Checkpoint or state.profile.orders_triggers:
         return ()
     return tuple(int_term(known) != int_term(event.checkpoint) for known in state.running)
 
 
 def all_subtask_cases() -> Iterator[Case]:
-    """Every case of the published proofs."""
+    """All cases of the published proofs."""
     for bound in (1, 2):
         for aborted, running in product(range(bound + 1), (0, 1, 2)):
             yield from subtask_cases(aborted, running, bound)
@@ -71,4 +71,4 @@ def all_subtask_cases() -> Iterator[Case]:
 
 
 _OLDER = (("1.9", 0), ("1.11", 0), ("1.11", 2), ("1.14", 1), ("1.15", 1))
-"""Each earlier generation, and how many aborts it remembers."""
+"""Each earlier generation, and the number of aborts that it remembers."""

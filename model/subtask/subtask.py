@@ -1,11 +1,11 @@
 """The snapshot steps of one subtask. Rules TASK-01 to TASK-20.
 
-A trigger makes the subtask send the barrier downstream, snapshot its state, and acknowledge when
-the asynchronous part has stored it. The coordinator's abort may come before the trigger, in between
-or after it, and each case has its own answer.
+At a trigger the subtask sends the barrier downstream, takes a snapshot of its state, and acknowledges when
+the asynchronous part has stored it. The coordinator's abort may arrive before the trigger, between the two or
+after the acknowledgement; the steps differ in each case.
 
-The file knows one subtask: not its gate, not its operators, not the coordinator. Where generations
-differ it asks a switch of the subtask's profile.
+The module knows one subtask: not its gate, not its operators, not the coordinator. Where generations differ,
+the functions read a switch of the subtask's profile.
 """
 
 from typing import NamedTuple
@@ -37,30 +37,30 @@ BROKEN_SNAPSHOT = "the synchronous part of the snapshot failed"
 
 
 class Subtask(NamedTuple):
-    """One subtask's view of its checkpoints."""
+    """The checkpoints as one subtask sees them."""
 
     task_runs: bool
     """The task is RUNNING."""
     last: int
     """Highest id triggered or aborted at the gate; -1 before the first, and always up to 1.10."""
     aborted: tuple[int, ...]
-    """Ids whose abort was told before their trigger came, in the order of remembering."""
+    """Ids whose abort notification arrived before their trigger, oldest first."""
     running: tuple[int, ...]
     """Ids whose asynchronous part runs, ascending."""
     completed: int
-    """Highest completed id that the task was told; -1 before the first, and always up to 1.13."""
+    """Highest completed id that was reported to the task; -1 before the first, and always up to 1.13."""
     highest_aborted: int
-    """Highest id that was ever remembered as aborted; -1 before the first, and always up to 1.16."""
+    """Highest id ever remembered as aborted; -1 before the first, and always up to 1.16."""
     failed: bool
-    """The synchronous part of a snapshot threw, and the task with it: nothing comes after."""
+    """The synchronous part of a snapshot has thrown and failed the task: no further event follows."""
     remembered_at_most: int
-    """How many aborts are remembered (TASK-09). Never changes."""
+    """Number of aborts that the task remembers (TASK-09). Never changes."""
     profile: TaskProfile = NEWEST_TASK
     """The generation. Never changes."""
 
 
 def new_subtask(max_concurrent: int, profile: TaskProfile = NEWEST_TASK) -> Subtask:
-    """A running subtask that has seen no checkpoint; so many may be pending at once."""
+    """A running subtask in its initial state; at most `max_concurrent` checkpoints are pending at once."""
     return Subtask(
         task_runs=True,
         last=NONE,
@@ -94,19 +94,19 @@ def on_checkpoint(subtask: Subtask, checkpoint: int, fails: bool = False) -> Ste
 
 
 def snapshot(subtask: Subtask, checkpoint: int, fails: bool, rules: Rules) -> Step[Subtask]:
-    """The barrier leaves; then the synchronous part runs, and hands over to the asynchronous one."""
+    """The subtask sends the barrier; then the synchronous part runs and starts the asynchronous one."""
     if not fails:
         subtask = subtask._replace(running=ascending(subtask.running, checkpoint))
         return Step(subtask, (BroadcastBarrier(checkpoint), Snapshot(checkpoint)), (*rules, "TASK-01"))
     if not subtask.profile.broken_snapshot_fails:
-        said = (BroadcastBarrier(checkpoint), Decline(checkpoint, JOB_FAILURE))
-        return Step(subtask, said, (*rules, "TASK-14"))
+        emitted = (BroadcastBarrier(checkpoint), Decline(checkpoint, JOB_FAILURE))
+        return Step(subtask, emitted, (*rules, "TASK-14"))
     failed = subtask._replace(failed=True)
     return Step(failed, (BroadcastBarrier(checkpoint), Fail(BROKEN_SNAPSHOT)), (*rules, "TASK-13"))
 
 
 def on_abort_on_barrier(subtask: Subtask, checkpoint: int, reason: str) -> Step[Subtask]:
-    """The gate aborts `checkpoint`: tell the coordinator, then everybody downstream."""
+    """The gate aborts `checkpoint`: decline to the coordinator, then a cancellation on every output."""
     if subtask.profile.orders_triggers:
         last = max(subtask.last, checkpoint)
         subtask = subtask._replace(last=last, aborted=pruned(subtask.aborted, last))
@@ -120,7 +120,7 @@ def on_abort_notification(subtask: Subtask, checkpoint: int, completed: int) -> 
     effects: Effects = ()
     rules: Rules = ("TASK-05",)
     if subtask.profile.completes_in_order and completed > subtask.completed:
-        # the news of that completion was overtaken or lost
+        # the notification of that completion was overtaken or lost
         subtask, effects, _ = on_complete_notification(subtask, completed)
         rules = ("TASK-06", "TASK-05")
     if not subtask.task_runs:
@@ -135,23 +135,23 @@ def on_abort_notification(subtask: Subtask, checkpoint: int, completed: int) -> 
 
 
 def on_complete_notification(subtask: Subtask, checkpoint: int) -> Step[Subtask]:
-    """The coordinator has completed `checkpoint`; the operators of a running task hear of it."""
-    told = (NotifyComplete(checkpoint),) if subtask.task_runs else ()
+    """The coordinator has completed `checkpoint`; the task notifies its operators if it runs."""
+    notified = (NotifyComplete(checkpoint),) if subtask.task_runs else ()
     if not subtask.profile.completes_in_order:
-        return Step(subtask, told, ("TASK-17",) if told else ("TASK-10",))
+        return Step(subtask, notified, ("TASK-17",) if notified else ("TASK-10",))
     if checkpoint <= subtask.completed:
         return Step(subtask, (), ("TASK-06",))
-    return Step(subtask._replace(completed=checkpoint), told, ("TASK-06",))
+    return Step(subtask._replace(completed=checkpoint), notified, ("TASK-06",))
 
 
 def on_subsumed_notification(subtask: Subtask, checkpoint: int) -> Step[Subtask]:
     """The coordinator has dropped `checkpoint`, because a newer one is complete."""
-    heard = subtask.profile.hears_subsumed and subtask.task_runs
-    return Step(subtask, (NotifySubsumed(checkpoint),) if heard else (), ("TASK-18",))
+    notifies = subtask.profile.hears_subsumed and subtask.task_runs
+    return Step(subtask, (NotifySubsumed(checkpoint),) if notifies else (), ("TASK-18",))
 
 
 def on_async_done(subtask: Subtask, checkpoint: int) -> Step[Subtask]:
-    """The asynchronous part of `checkpoint` ended well."""
+    """The asynchronous part of `checkpoint` succeeds."""
     if not any(known == checkpoint for known in subtask.running):
         return Step(subtask, (), ("TASK-07",))
     subtask = subtask._replace(running=without(subtask.running, checkpoint))
@@ -159,20 +159,20 @@ def on_async_done(subtask: Subtask, checkpoint: int) -> Step[Subtask]:
 
 
 def on_async_failed(subtask: Subtask, checkpoint: int, reason: str = ASYNC_EXCEPTION) -> Step[Subtask]:
-    """The asynchronous part of `checkpoint` failed; `reason` is what the failure itself names, if it does."""
+    """The asynchronous part of `checkpoint` fails; `reason` is the reason that the failure names, if any."""
     if not any(known == checkpoint for known in subtask.running):
         return Step(subtask, (), ("TASK-08",))
     subtask = subtask._replace(running=without(subtask.running, checkpoint))
     if subtask.profile.stopped_says_nothing and not subtask.task_runs:
         return Step(subtask, (), ("TASK-16",))
     if reason != ASYNC_EXCEPTION:
-        said = reason if subtask.profile.declines_with_cause else ASYNC_EXCEPTION
-        return Step(subtask, (Decline(checkpoint, said),), ("TASK-15",))
+        named = reason if subtask.profile.declines_with_cause else ASYNC_EXCEPTION
+        return Step(subtask, (Decline(checkpoint, named),), ("TASK-15",))
     return Step(subtask, (Decline(checkpoint, ASYNC_EXCEPTION),), ("TASK-08",))
 
 
 def on_close(subtask: Subtask) -> Step[Subtask]:
-    """The task is gone, finished or cancelled: what still runs for it is stopped, and says nothing."""
+    """The task has finished or was cancelled: it stops its asynchronous parts, which then have no effect."""
     stopped = tuple(CancelAsync(known) for known in subtask.running)
     return Step(subtask._replace(task_runs=False, running=()), stopped, ("TASK-20",))
 
@@ -183,13 +183,13 @@ def on_status(subtask: Subtask, running: bool) -> Step[Subtask]:
 
 
 def is_far_below(subtask: Subtask, checkpoint: int) -> bool:
-    """The abort of `checkpoint` may have been remembered and forgotten."""
+    """The task may have remembered and dropped the abort of `checkpoint`."""
     reach = checkpoint + subtask.remembered_at_most
     return subtask.profile.infers_aborts and reach < subtask.highest_aborted
 
 
 def remembering(subtask: Subtask, checkpoint: int) -> tuple[Subtask, Rules]:
-    """The abort joins those that are remembered, once; over the bound the one remembered first goes."""
+    """The subtask with the abort remembered once; over the bound it drops the oldest."""
     if subtask.profile.infers_aborts:
         subtask = subtask._replace(highest_aborted=max(subtask.highest_aborted, checkpoint))
     if any(known == checkpoint for known in subtask.aborted):
@@ -201,18 +201,18 @@ def remembering(subtask: Subtask, checkpoint: int) -> tuple[Subtask, Rules]:
 
 
 def ascending(ids: tuple[int, ...], new: int) -> tuple[int, ...]:
-    """The ids and one more, in their order."""
+    """The ids with `new` inserted, ascending."""
     smaller = sum(1 for known in ids if known < new)
     return (*ids[:smaller], new, *ids[smaller:])
 
 
 def without(ids: tuple[int, ...], gone: int) -> tuple[int, ...]:
-    """The ids but for one, in their order."""
+    """The ids without `gone`, in the same order."""
     return tuple(known for known in ids if known != gone)
 
 
 def pruned(aborted: tuple[int, ...], last: int) -> tuple[int, ...]:
-    """Forget from the one remembered first on, and stop at the first that is not below `last`."""
+    """The aborts from the first one on that is not below `last`, in the order of remembering."""
     for position, known in enumerate(aborted):
         if known >= last:
             return aborted[position:]

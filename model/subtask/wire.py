@@ -1,4 +1,4 @@
-"""The subtask's snapshot steps behind the words of the wire."""
+"""The subtask's snapshot steps on the wire."""
 
 from collections.abc import Callable, Mapping
 
@@ -11,7 +11,7 @@ from model.subtask.subtask import Subtask
 
 
 def new_subtask(config: Wire) -> Subtask:
-    """`profile`, `max_concurrent`."""
+    """A subtask of the configured `profile` and `max_concurrent`. Raises WireError if they are not valid."""
     fields.only(config, ("profile", "max_concurrent"), "config")
     name = fields.choice(config, "profile", tuple(TASK_PROFILES), default=NEWEST_TASK.name)
     bound = fields.integer(config, "max_concurrent", at_least=1, default=1)
@@ -19,7 +19,7 @@ def new_subtask(config: Wire) -> Subtask:
 
 
 def step_subtask(before: Subtask, event: Wire) -> Step[Subtask]:
-    """One event of the subtask's life."""
+    """The step of one event. Raises WireError if the event is not legal in this state."""
     kind = fields.kind_of(event, (*_SUBTASK, *_MORE))
     if before.failed:
         raise WireError(f"{kind}: the task has failed; nothing is sent to it any more")
@@ -66,7 +66,7 @@ def observe_subtask(state: Subtask) -> dict[str, object]:
 
 
 def effect_of_subtask(state: Subtask, effect: Effect) -> dict[str, object]:
-    """Notifications go to the operators of this subtask: they name no task."""
+    """The effect in wire form, without a task: notifications go to the operators of this subtask."""
     wire = fields.to_wire(effect)
     wire.pop("task", None)
     return wire

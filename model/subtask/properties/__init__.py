@@ -1,1 +1,1 @@
-"""The rules of a subtask as predicates: those of today, and those of older generations."""
+"""The rules of a subtask as predicates: those of the newest generation and those of older ones."""

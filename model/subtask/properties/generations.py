@@ -1,4 +1,4 @@
-"""TASK-11 to TASK-20: what generations of subtasks differ in, and how a subtask ends."""
+"""TASK-11 to TASK-20: the differences between the generations of subtasks, and the end of a subtask."""
 
 from model.events import (
     ASYNC_EXCEPTION,
@@ -31,7 +31,7 @@ SUBTASK_GENERATIONS = Registry("subtask")
 
 @SUBTASK_GENERATIONS.step("TASK-11")
 def task_11(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """Where triggers are not ordered, each is obeyed at once and nothing of it is kept."""
+    """In generations without ordered triggers, the task takes each at once and stores nothing about it."""
     if before.profile.orders_triggers:
         return True
     if type(event) is Checkpoint and before.task_runs and not event.fails:
@@ -42,7 +42,7 @@ def task_11(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK_GENERATIONS.step("TASK-12")
 def task_12(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """Where the coordinator cannot tell of aborts, none is heard and none remembered."""
+    """In generations without abort notifications, an abort has no effect and is not remembered."""
     if before.profile.hears_aborts or type(event) is not AbortNotification:
         return True
     return not effects and after == before
@@ -60,18 +60,18 @@ def task_13(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK_GENERATIONS.step("TASK-14")
 def task_14(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """Up to 1.10 a synchronous part that throws is declined, after the barrier has left."""
+    """Up to 1.10 a task declines when its synchronous part throws, after the barrier has left."""
     if type(event) is not Checkpoint or before.profile.broken_snapshot_fails:
         return True
     if not event.fails or not before.task_runs:
         return True
-    said = (BroadcastBarrier(event.checkpoint), Decline(event.checkpoint, JOB_FAILURE))
-    return effects == said and after == before
+    expected = (BroadcastBarrier(event.checkpoint), Decline(event.checkpoint, JOB_FAILURE))
+    return effects == expected and after == before
 
 
 @SUBTASK_GENERATIONS.step("TASK-15")
 def task_15(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """A failed asynchronous part is declined with the reason that its failure names, where it is passed."""
+    """A decline after a failed asynchronous part names the failure's reason, if the generation passes it."""
     if type(event) is not AsyncFailed or not before.task_runs:
         return True
     reason = event.reason if before.profile.declines_with_cause else ASYNC_EXCEPTION
@@ -81,7 +81,7 @@ def task_15(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK_GENERATIONS.step("TASK-16")
 def task_16(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """An asynchronous part that fails after its task has stopped is told to nobody; up to 1.10 it is."""
+    """An asynchronous part that fails after its task has stopped has no effect; up to 1.10 it is declined."""
     if type(event) is not AsyncFailed or before.task_runs:
         return True
     ran = any(known == event.checkpoint for known in before.running)
@@ -92,27 +92,27 @@ def task_16(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK_GENERATIONS.step("TASK-17")
 def task_17(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """Up to 1.13 each completion is told, in whichever order they come, and none with an abort."""
+    """Up to 1.13 the task passes on each completion, in any order, and none with an abort."""
     if before.profile.completes_in_order:
         return True
-    told = tuple(effect for effect in effects if type(effect) is NotifyComplete)
+    notified = tuple(effect for effect in effects if type(effect) is NotifyComplete)
     if type(event) is not CompleteNotification or not before.task_runs:
-        return not told and after.completed == before.completed
+        return not notified and after.completed == before.completed
     return effects == (NotifyComplete(event.checkpoint),) and after == before
 
 
 @SUBTASK_GENERATIONS.step("TASK-18")
 def task_18(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """Since 1.15 the operators of a running task are told of a dropped checkpoint."""
+    """Since 1.15 the operators of a running task are notified of a dropped checkpoint."""
     if type(event) is not SubsumedNotification:
         return not any(type(effect) is NotifySubsumed for effect in effects)
-    heard = before.task_runs and before.profile.hears_subsumed
-    return effects == ((NotifySubsumed(event.checkpoint),) if heard else ()) and after == before
+    notifies = before.task_runs and before.profile.hears_subsumed
+    return effects == ((NotifySubsumed(event.checkpoint),) if notifies else ()) and after == before
 
 
 @SUBTASK_GENERATIONS.step("TASK-19")
 def task_19(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """Since 1.17 the highest abort is kept, and an id far below it counts as aborted."""
+    """Since 1.17 the task stores the highest abort, and an id far below it counts as aborted."""
     if not before.profile.infers_aborts:
         return after.highest_aborted == before.highest_aborted
     if type(event) is AbortNotification:
@@ -137,7 +137,7 @@ def task_19_highest(subtask: Subtask) -> bool:
 
 @SUBTASK_GENERATIONS.step("TASK-20")
 def task_20(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """A task that is gone stops what still runs for it, and has nothing more to say of that."""
+    """A closed task stops its running asynchronous parts, which then have no effect."""
     if type(event) is not Close:
         return True
     stopped = tuple(CancelAsync(known) for known in before.running)

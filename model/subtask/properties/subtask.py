@@ -1,4 +1,4 @@
-"""TASK-01 to TASK-10, stated over one subtask; `subtask_generations` holds those that came or went."""
+"""TASK-01 to TASK-10, stated over one subtask; `generations` holds the rules of single generations."""
 
 from model.events import (
     ASYNC_EXCEPTION,
@@ -30,7 +30,7 @@ SUBTASK = Registry("subtask")
 
 @SUBTASK.step("TASK-01")
 def task_01(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """A barrier is sent with a snapshot behind it, for a newer id only, and never elsewhere."""
+    """The task sends a barrier with a snapshot behind it, for a newer id only, and at no other time."""
     sent = any(type(effect) is BroadcastBarrier or type(effect) is Snapshot for effect in effects)
     if type(event) is Checkpoint and is_far_below(before, event.checkpoint):
         return True  # TASK-19
@@ -43,7 +43,7 @@ def task_01(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 
 def is_taken(before: Subtask, checkpoint: int) -> bool:
-    """A trigger of that id has to be obeyed."""
+    """The task takes a trigger of that id."""
     if not before.task_runs or not before.profile.orders_triggers:
         return before.task_runs  # TASK-10, TASK-11
     if checkpoint <= before.last or any(known == checkpoint for known in before.aborted):
@@ -52,19 +52,19 @@ def is_taken(before: Subtask, checkpoint: int) -> bool:
 
 
 def is_far_below(before: Subtask, checkpoint: int) -> bool:
-    """Its abort may have been forgotten (TASK-19)."""
+    """The task may have remembered and dropped its abort (TASK-19)."""
     return before.profile.infers_aborts and checkpoint + before.remembered_at_most < before.highest_aborted
 
 
 def ascending(ids: tuple[int, ...], new: int) -> tuple[int, ...]:
-    """The ids and one more between those that are below it and those above."""
+    """The ids with `new` inserted, ascending."""
     below = tuple(known for known in ids if known <= new)
     return (*below, new, *(known for known in ids if known > new))
 
 
 @SUBTASK.step("TASK-02")
 def task_02(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """An id not above the last has no effect; a remembered abort of it is forgotten."""
+    """An id not above the last has no effect; the task drops a remembered abort of it."""
     if type(event) is not Checkpoint or not before.task_runs or not before.profile.orders_triggers:
         return True
     if event.checkpoint > before.last:
@@ -94,54 +94,54 @@ def task_03(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK.step("TASK-04")
 def task_04(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """An abort at the gate: decline, then cancel downstream; the last id rises, old aborts go."""
+    """An abort at the gate: decline, then cancel downstream; the last id rises, older aborts are dropped."""
     if type(event) is not AbortOnBarrier:
         return True
-    said = (Decline(event.checkpoint, event.reason), BroadcastCancel(event.checkpoint))
+    expected = (Decline(event.checkpoint, event.reason), BroadcastCancel(event.checkpoint))
     if not before.profile.orders_triggers:
-        return effects == said and after == before
+        return effects == expected and after == before
     first = len(before.aborted) - len(after.aborted)
     gone, kept = before.aborted[:first], before.aborted[first:]
     pruned = after.aborted == kept and all(known < after.last for known in gone)
     stopped = not kept or kept[0] >= after.last
-    return effects == said and after.last == max(before.last, event.checkpoint) and pruned and stopped
+    return effects == expected and after.last == max(before.last, event.checkpoint) and pruned and stopped
 
 
 @SUBTASK.step("TASK-05")
 def task_05(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """A running snapshot of the id is stopped; else a future one is remembered; operators hear it."""
+    """The task stops a running snapshot of the id, else remembers a future one; operators are notified."""
     if type(event) is not AbortNotification or not before.task_runs or not before.profile.hears_aborts:
         return True
-    told = bool(effects) and effects[-1] == NotifyAbort(event.checkpoint)
+    notified = bool(effects) and effects[-1] == NotifyAbort(event.checkpoint)
     stopped = any(effect == CancelAsync(event.checkpoint) for effect in effects)
     if any(known == event.checkpoint for known in before.running):
         gone = not any(known == event.checkpoint for known in after.running)
-        return told and stopped and gone and after.aborted == before.aborted
+        return notified and stopped and gone and after.aborted == before.aborted
     remembered = any(known == event.checkpoint for known in after.aborted)
-    return told and not stopped and (remembered or event.checkpoint <= before.last)
+    return notified and not stopped and (remembered or event.checkpoint <= before.last)
 
 
 @SUBTASK.step("TASK-06")
 def task_06(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """The task hears of completions in ascending order, each once, before a newer abort."""
+    """The task passes on completions in ascending order, each once, before a newer abort."""
     if not before.profile.completes_in_order:
         return True  # TASK-17
-    told = tuple(effect for effect in effects if type(effect) is NotifyComplete)
+    notified = tuple(effect for effect in effects if type(effect) is NotifyComplete)
     news = before.completed
     if type(event) is CompleteNotification:
         news = event.checkpoint
     elif type(event) is AbortNotification:
         news = event.completed
     if news <= before.completed:
-        return not told and after.completed == before.completed
+        return not notified and after.completed == before.completed
     if not before.task_runs:
         return not effects and after.completed == news
-    return told == (NotifyComplete(news),) and effects[0] == told[0] and after.completed == news
+    return notified == (NotifyComplete(news),) and effects[0] == notified[0] and after.completed == news
 
 
 @SUBTASK.step("TASK-07")
 def task_07(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """An acknowledgement is sent for a running snapshot that ended well, and only then."""
+    """The task acknowledges a running snapshot that succeeds, and only then."""
     if type(event) is not AsyncDone:
         return not any(type(effect) is Acknowledge for effect in effects)
     if not any(known == event.checkpoint for known in before.running):
@@ -152,7 +152,7 @@ def task_07(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK.step("TASK-08")
 def task_08(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """A running snapshot that fails is declined once; another is nobody's business."""
+    """The task declines a running snapshot that fails, once; any other failure has no effect."""
     if type(event) is not AsyncFailed:
         return True
     if not any(known == event.checkpoint for known in before.running):
@@ -165,16 +165,16 @@ def task_08(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK.state("TASK-09")
 def task_09(subtask: Subtask) -> bool:
-    """No more aborts are remembered than allowed."""
+    """The number of remembered aborts does not exceed the bound."""
     return len(subtask.aborted) <= subtask.remembered_at_most
 
 
 @SUBTASK.step("TASK-09")
 def task_09_forgets_the_first(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """An abort that is remembered joins at the end; over the bound the first one goes, and no other."""
+    """A remembered abort joins at the end; over the bound the first one is dropped, and no other."""
     if type(event) is not AbortNotification or not before.task_runs or not before.profile.hears_aborts:
         return True
-    known = any(told == event.checkpoint for told in (*before.aborted, *before.running))
+    known = any(one == event.checkpoint for one in (*before.aborted, *before.running))
     grown = before.aborted
     if event.checkpoint > before.last and not known:
         grown = (*before.aborted, event.checkpoint)
@@ -183,7 +183,7 @@ def task_09_forgets_the_first(before: Subtask, event: Event, effects: Effects, a
 
 @SUBTASK.step("TASK-10")
 def task_10(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """A trigger on a task that does not run is declined and changes nothing."""
+    """A task that does not run declines a trigger and changes nothing."""
     if type(event) is not Checkpoint or before.task_runs:
         return True
     refused = (BroadcastCancel(event.checkpoint), Decline(event.checkpoint, TASK_NOT_READY))
