@@ -2,9 +2,9 @@
 
 Aligned, timed, forced-aligned and unaligned barriers may arrive mixed. A channel announces a timed barrier
 while the barrier is still behind records. The checkpoint begins with the first barrier or announcement of its
-id. A timer runs from the checkpoint's timestamp (in Flink 1.13 from the first barrier or announcement). Until the
-time is over, the gate aligns as in `model.gate.aligned`. When it is over, or when an unaligned barrier
-arrives, the gate prioritises the announced barriers and the checkpoint continues unaligned
+id. A timer runs from the checkpoint's timestamp (in Flink 1.13 from the first barrier or announcement).
+Until the time is over, the gate aligns as in `model.gate.aligned`. When it is over, or when an unaligned
+barrier arrives, the gate prioritises the announced barriers and the checkpoint continues unaligned
 (`model.gate.unaligned`). Blocked channels stay blocked until its end.
 
 Time is a number in the state. Only `on_advance` increases it and fires a timer. A barrier or an end can
