@@ -1,1 +1,1 @@
-"""The store of completed checkpoints: what is retained, what is dropped, which is the latest."""
+"""The store of completed checkpoints: which are retained, which are dropped, which is the latest."""

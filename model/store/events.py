@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Add(NamedTuple):
-    """A completed checkpoint is put into the store; `type` is one of the store's three."""
+    """The coordinator adds a completed checkpoint; `type` is CHECKPOINT, SAVEPOINT or STOP."""
 
     checkpoint: int
     type: int
@@ -12,27 +12,27 @@ class Add(NamedTuple):
 
 
 class LatestRequest(NamedTuple):
-    """Somebody asks the store for the checkpoint to restore."""
+    """A request for the checkpoint to restore."""
 
     kind: str = "latest_request"
 
 
 class Shutdown(NamedTuple):
-    """The job has ended for good; `discard` if its checkpoints are not kept."""
+    """The job has ended for good; `discard`: its checkpoints are not kept."""
 
     discard: bool
     kind: str = "shutdown"
 
 
 class Subsumed(NamedTuple):
-    """The highest checkpoint that an addition dropped and deleted."""
+    """The highest checkpoint that an addition has dropped and deleted."""
 
     checkpoint: int
     kind: str = "subsumed"
 
 
 class Latest(NamedTuple):
-    """The store's answer, -1 for none."""
+    """The store's latest checkpoint, -1 for none."""
 
     checkpoint: int
     kind: str = "latest"

@@ -17,7 +17,7 @@ from model.store.store import Entry, Store
 def store_cases(
     retain: int, entries: int, profile: CoordinatorProfile = NEWEST_COORDINATOR
 ) -> Iterator[Case]:
-    """A store of so many entries with any ids and types, and any addition or question."""
+    """A store of `entries` entries with any ids and types, and any addition or request."""
     shape = store.new_store(retain, profile)._replace(entries=(Entry(0, 0),) * entries)
     state = symbolic_like(shape, "store")._replace(retain=retain, open=True)
     for event in (Add(0, 0), LatestRequest()):
@@ -25,14 +25,14 @@ def store_cases(
             "store",
             f"retain {retain}, {entries} entries, {profile.name}, {event.kind}",
             state,
-            asked := symbolic_like(event, "event"),
+            request := symbolic_like(event, "event"),
             step_of("store"),
-            _store_is_sound(state, asked),
+            _store_is_sound(state, request),
         )
 
 
 def _store_is_sound(state: Store, event: Event) -> tuple[z3.BoolRef, ...]:
-    """Ids differ, also from the one added; types are types."""
+    """All ids differ, including the added one; types are known ones."""
     ids = [int_term(entry.checkpoint) for entry in state.entries]
     types = [int_term(entry.type) for entry in state.entries]
     if type(event) is Add:

@@ -11,7 +11,7 @@ STORE = Registry("store")
 
 @STORE.step("SUB-06")
 def sub_06(before: Store, event: Event, effects: Effects, after: Store) -> bool:
-    """The list is in the order of adding, its last element the one added, and the latest."""
+    """The list is in the order of additions; its last element is the one added, and is the latest."""
     if type(event) is LatestRequest:
         return effects == (Latest(before.entries[-1].checkpoint if before.entries else -1),)
     if type(event) is not Add:
@@ -22,7 +22,7 @@ def sub_06(before: Store, event: Event, effects: Effects, after: Store) -> bool:
 
 @STORE.step("SUB-07")
 def sub_07(before: Store, event: Event, effects: Effects, after: Store) -> bool:
-    """More than the retained number stay only if none of the rest may go; nothing goes needlessly."""
+    """A surplus stays only if no further entry may be dropped; no entry is dropped without a surplus."""
     if type(event) is not Add or not before.profile.protects_the_last:
         return True
     entries = (*before.entries, Entry(event.checkpoint, event.type))
@@ -37,7 +37,7 @@ def sub_07(before: Store, event: Event, effects: Effects, after: Store) -> bool:
 
 @STORE.step("SUB-08")
 def sub_08(before: Store, event: Event, effects: Effects, after: Store) -> bool:
-    """The newest checkpoint survives every addition but that of a stop-with-savepoint."""
+    """The newest checkpoint survives every addition except that of a stop-with-savepoint."""
     if type(event) is not Add or not before.profile.protects_the_last or event.type == STOP:
         return True
     newest = _newest_checkpoint((*before.entries, Entry(event.checkpoint, event.type)))
@@ -46,7 +46,7 @@ def sub_08(before: Store, event: Event, effects: Effects, after: Store) -> bool:
 
 @STORE.step("SUB-09")
 def sub_09(before: Store, event: Event, effects: Effects, after: Store) -> bool:
-    """Dropped checkpoints are deleted in order, the highest is reported; savepoints are left alone."""
+    """The store deletes dropped checkpoints in order and reports the highest; it deletes no savepoint."""
     if type(event) is not Add:
         return True
     entries = (*before.entries, Entry(event.checkpoint, event.type))
@@ -65,7 +65,7 @@ def sub_09(before: Store, event: Event, effects: Effects, after: Store) -> bool:
 
 @STORE.step("SUB-10")
 def sub_10(before: Store, event: Event, effects: Effects, after: Store) -> bool:
-    """Older stores keep the ones added last, whatever they are (FLINK-21351)."""
+    """Older stores keep the entries added last, of any type (FLINK-21351)."""
     if type(event) is not Add or before.profile.protects_the_last:
         return True
     entries = (*before.entries, Entry(event.checkpoint, event.type))
@@ -74,7 +74,7 @@ def sub_10(before: Store, event: Event, effects: Effects, after: Store) -> bool:
 
 @STORE.state("SUB-07")
 def sub_07_bound(store: Store) -> bool:
-    """Over the retained number only what is protected stays: the last and the newest checkpoint."""
+    """Over the retained number only protected entries stay: the last one and the newest checkpoint."""
     return len(store.entries) <= max(store.retain, 2)
 
 

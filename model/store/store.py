@@ -1,10 +1,10 @@
-"""The store of completed checkpoints: what is kept, what is latest. Rules SUB-06 to SUB-09.
+"""The store of completed checkpoints: which are kept, which is the latest. Rules SUB-06 to SUB-09.
 
-A checkpoint that completes is added; the oldest ones then go, as far as they may: never the last
-element, never the newest checkpoint (a savepoint behind it belongs to a user and may vanish), and
-everything but the last once the job was stopped with a savepoint.
+The store adds a checkpoint that completes and then drops the oldest ones, as far as permitted. It never drops
+the last element or the newest checkpoint: a newer savepoint belongs to a user, who may delete it. Once the
+job was stopped with a savepoint, the store may drop every element but the last.
 
-The file knows a list of ids: no files, no tasks, no pending checkpoints.
+The module knows a list of ids: no files, no tasks, no pending checkpoints.
 """
 
 from typing import NamedTuple
@@ -28,16 +28,16 @@ class Entry(NamedTuple):
 
 
 class Store(NamedTuple):
-    """The completed checkpoints."""
+    """The completed checkpoints of a job."""
 
     retain: int
-    """How many to keep, at least 1."""
+    """Number of checkpoints to keep, at least 1."""
     entries: tuple[Entry, ...]
-    """What is kept, in the order of adding."""
+    """The kept checkpoints, in the order of additions."""
     open: bool
-    """Not yet shut down."""
+    """The store is not shut down."""
     profile: CoordinatorProfile = NEWEST_COORDINATOR
-    """The generation whose store it is."""
+    """The generation of the store. Never changes."""
 
 
 def new_store(retain: int, profile: CoordinatorProfile = NEWEST_COORDINATOR) -> Store:
@@ -46,13 +46,13 @@ def new_store(retain: int, profile: CoordinatorProfile = NEWEST_COORDINATOR) -> 
 
 
 def on_add(store: Store, checkpoint: int, type: int) -> Step[Store]:  # noqa: A002 - the protocol's word
-    """A completed checkpoint is added, and what need not be kept goes."""
+    """Adds a completed checkpoint and drops surplus ones."""
     entries = (*store.entries, Entry(checkpoint, type))
     surplus = len(entries) - store.retain
     kept: tuple[Entry, ...] = ()
     deleted: tuple[int, ...] = ()
     for position, entry in enumerate(entries):
-        if surplus > 0 and may_go(entries, position, store.profile):
+        if surplus > 0 and may_drop(entries, position, store.profile):
             surplus -= 1
             if entry.type == CHECKPOINT:
                 deleted = (*deleted, entry.checkpoint)
@@ -71,8 +71,8 @@ def rules_of(store: Store, *, drops: bool) -> Rules:
     return ("SUB-06", "SUB-07", "SUB-08", "SUB-09") if drops else ("SUB-06", "SUB-08")
 
 
-def may_go(entries: tuple[Entry, ...], position: int, profile: CoordinatorProfile) -> bool:
-    """Whether the store may drop the element at `position`."""
+def may_drop(entries: tuple[Entry, ...], position: int, profile: CoordinatorProfile) -> bool:
+    """The store may drop the element at `position`."""
     is_last = position == len(entries) - 1
     if is_last:
         return False
@@ -86,7 +86,7 @@ def may_go(entries: tuple[Entry, ...], position: int, profile: CoordinatorProfil
 
 
 def on_latest(store: Store) -> Step[Store]:
-    """The checkpoint to restore: the one added last."""
+    """The step of a request for the checkpoint to restore: the one added last."""
     return Step(store, (Latest(latest(store)),), ("SUB-06",))
 
 
@@ -96,7 +96,7 @@ def latest(store: Store) -> int:
 
 
 def on_shutdown(store: Store, discard: bool) -> Step[Store]:
-    """The job has ended for good."""
+    """The job has ended for good; `discard`: the store deletes its checkpoints."""
     effects: Effects = ()
     if discard:
         effects = tuple(

@@ -1,4 +1,4 @@
-"""The completed-checkpoint store behind the words of the wire."""
+"""The completed-checkpoint store on the wire."""
 
 from model import fields
 from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
@@ -8,11 +8,11 @@ from model.store import store
 from model.store.store import Store
 
 TYPES = ("checkpoint", "savepoint", "stop")
-"""The wire's words for store.CHECKPOINT, store.SAVEPOINT and store.STOP, in that order."""
+"""The names of store.CHECKPOINT, store.SAVEPOINT and store.STOP on the wire, in that order."""
 
 
 def new_store(config: Wire) -> Store:
-    """`retain`, `profile`."""
+    """An empty store of the configured `retain` and `profile`. Raises WireError if they are not valid."""
     named = fields.choice(config, "profile", tuple(COORDINATOR_PROFILES), default=NEWEST_COORDINATOR.name)
     return store.new_store(
         fields.integer(config, "retain", at_least=1, default=1), COORDINATOR_PROFILES[named]
@@ -20,7 +20,7 @@ def new_store(config: Wire) -> Store:
 
 
 def step_store(state: Store, event: Wire) -> Step[Store]:
-    """One addition, question or the shutdown."""
+    """The step of one addition, request or shutdown. Raises WireError if the event is not legal."""
     kind = fields.kind_of(event, ("add", "latest", "shutdown"))
     if not state.open:
         raise WireError("the store is shut down; make a new one")
@@ -35,7 +35,7 @@ def step_store(state: Store, event: Wire) -> Step[Store]:
 
 
 def effect_of_store(state: Store, effect: Effect) -> dict[str, object]:
-    """Deletions in the wire's one word; no checkpoint is null."""
+    """The effect in wire form: a deletion is `discard`; no latest checkpoint is null."""
     wire = fields.to_wire(effect)
     if wire["kind"] == "discard_checkpoint":
         wire["kind"] = "discard"
@@ -45,5 +45,5 @@ def effect_of_store(state: Store, effect: Effect) -> dict[str, object]:
 
 
 def observe_store(state: Store) -> dict[str, object]:
-    """`completed`."""
+    """The observable state: `completed`."""
     return {"completed": [entry.checkpoint for entry in state.entries]}
