@@ -1,6 +1,6 @@
-"""The closed model of the transactional sink; spec/models/SinkModel.tla tells the same of one coordinator.
+"""The closed model of the transactional sink; spec/models/SinkModel.tla is the same with one coordinator.
 
-The environment remembers the newest snapshot, the newest completed id, and how often the task ended.
+The environment stores the newest snapshot, the newest completed id, and how often the task has ended.
 """
 
 from collections.abc import Iterator
@@ -21,11 +21,10 @@ from model.steps import step_of
 
 
 def closed_sink(ids: int, ends: int, profile: SinkProfile = NEWEST_SINK) -> ClosedModel:
-    """Snapshots with growing ids; only completed ones are notified; restores take the latest completed.
+    """Snapshots with growing ids; only completed ones are notified; restores take the latest completed one.
 
-    A completion may go unnoticed: its notification is lost, and the restore is from it all the same. The
-    task ends so often, by a crash, a failing commit or because it is over.
-    """
+    A notification may be lost; the restore is from that completed checkpoint all the same. The task ends at
+    most `ends` times: by a crash, by a failing commit, or at its regular end."""
 
     def allows(environment: Environment, event: Event) -> Environment | None:
         taken, completed, ended = environment
@@ -81,5 +80,5 @@ def _offers(state: Sink, ids: int) -> Iterator[tuple[str, Event]]:
 
 
 def closed_sink_models() -> tuple[ClosedModel, ...]:
-    """Every rule of the sink fires in one of them."""
+    """The closed models: every rule of the sink fires in one of them."""
     return closed_sink(3, 1), closed_sink(2, 2), closed_sink(2, 1, SINK_PROFILES["1.9"])

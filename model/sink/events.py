@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class WriteRequest(NamedTuple):
-    """A record reaches the sink."""
+    """A record arrives at the sink."""
 
     value: int
     kind: str = "write_request"
@@ -18,20 +18,20 @@ class SnapshotRequest(NamedTuple):
 
 
 class Finish(NamedTuple):
-    """The sink has seen the end of its input."""
+    """The sink has read the end of its input."""
 
     kind: str = "finish"
 
 
 class Restore(NamedTuple):
-    """The sink restarts from its snapshot under an id, or from the beginning (-1)."""
+    """The sink restarts from its snapshot for an id, or from the initial state (-1)."""
 
     checkpoint: int
     kind: str = "restore"
 
 
 class Write(NamedTuple):
-    """The record is written to the open transaction."""
+    """The sink writes the record to the open transaction."""
 
     transaction: int
     value: int
@@ -39,14 +39,14 @@ class Write(NamedTuple):
 
 
 class Begin(NamedTuple):
-    """A transaction is opened."""
+    """The sink opens a transaction."""
 
     transaction: int
     kind: str = "begin"
 
 
 class PreCommit(NamedTuple):
-    """A transaction is closed to writes and made durable, ready to commit."""
+    """The sink closes a transaction to writes and makes it durable, ready to commit."""
 
     transaction: int
     kind: str = "pre_commit"
@@ -60,14 +60,14 @@ class Commit(NamedTuple):
 
 
 class AbortTransaction(NamedTuple):
-    """A transaction is given up."""
+    """The sink aborts a transaction."""
 
     transaction: int
     kind: str = "abort_transaction"
 
 
 class FailingCompletion(NamedTuple):
-    """A checkpoint is complete, and the commit of this transaction throws."""
+    """A checkpoint is complete, and the commit of transaction `fails` throws."""
 
     checkpoint: int
     fails: int
@@ -75,7 +75,7 @@ class FailingCompletion(NamedTuple):
 
 
 class FailingRestore(NamedTuple):
-    """The sink restarts from its snapshot under an id, and the commit of this transaction throws."""
+    """The sink restarts from its snapshot for an id, and the commit of transaction `fails` throws."""
 
     checkpoint: int
     fails: int

@@ -1,10 +1,10 @@
 """A transactional sink: two-phase commit over checkpoints. Rules SINK-01 to SINK-10.
 
-Records go to one open transaction. A snapshot pre-commits it and files it under the checkpoint; the
-notification of a completed checkpoint commits all that is filed up to its id. Notifications can be
-lost, so a restore commits again what the restored snapshot holds as pre-committed.
+The sink writes records to one open transaction. A snapshot pre-commits it and files it under the checkpoint.
+The notification of a completed checkpoint commits all transactions filed up to its id. A notification may be
+lost, so a restore commits again the pre-committed transactions of the restored snapshot.
 
-The state also holds what outlives a crash: the snapshots, and the external system's transactions.
+The state also holds the data that outlives a crash: the snapshots and the external system's transactions.
 """
 
 from collections.abc import Mapping
@@ -17,19 +17,21 @@ from model.sink.events import AbortTransaction, Begin, Commit, CommitFailed, Pre
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SinkProfile:
-    """The switches of one generation of sinks. There is one object of each, and states refer to it."""
+    """The switches of one generation of sinks. Each profile is a single object, to which states refer."""
 
     name: str
-    """As the wire calls it: the first release of the generation."""
+    """The name on the wire: the first release of the generation."""
     waits_at_the_end: bool = True
-    """After the end of its input a sink waits for the checkpoint that commits its last transaction; else
-    the end closes it, and what it has written since its last snapshot is lost."""
+    """After the end of its input a sink waits for the checkpoint that commits its last transaction.
+
+    Else the end closes the sink, and the records written since its last snapshot are lost.
+    """
 
     def __repr__(self) -> str:
         return f"Flink {self.name}"
 
     def __reduce__(self) -> str | tuple[object, ...]:
-        """The one object of that name, also in another process."""
+        """Unpickles to the one object of that name, also in another process."""
         return _profile_of, (self.name,)
 
 
@@ -44,14 +46,14 @@ def _profile_of(name: str) -> SinkProfile:
 
 
 class Filed(NamedTuple):
-    """A pre-committed transaction and the checkpoint it belongs to."""
+    """A pre-committed transaction and its checkpoint."""
 
     checkpoint: int
     transaction: int
 
 
 class SinkSnapshot(NamedTuple):
-    """What the sink put into one checkpoint."""
+    """The sink's part of one checkpoint."""
 
     checkpoint: int
     open: int
@@ -60,22 +62,22 @@ class SinkSnapshot(NamedTuple):
 
 
 class Sink(NamedTuple):
-    """A sink and the durable things it relies on."""
+    """A sink and the durable state it relies on."""
 
     running: bool
-    """Not crashed."""
+    """The sink has not crashed."""
     finished: bool
-    """The end of the input was seen."""
+    """The sink has read the end of its input."""
     open: int
     """The transaction that takes the writes, -1 for none."""
     pending: tuple[Filed, ...]
     """Pre-committed transactions, in the order of filing."""
     next_transaction: int
-    """Durable: ids count up and are never used twice."""
+    """Durable: the next unused id; ids count up."""
     committed: tuple[int, ...]
     """Durable: the visible transactions, ascending."""
     snapshots: tuple[SinkSnapshot, ...]
-    """Durable: ascending by checkpoint."""
+    """Durable: the snapshots, ascending by checkpoint."""
     profile: SinkProfile = NEWEST_SINK
 
 
@@ -85,12 +87,12 @@ def new_sink(profile: SinkProfile = NEWEST_SINK) -> Sink:
 
 
 def on_write(sink: Sink, value: int) -> Step[Sink]:
-    """A record reaches the sink."""
+    """A record arrives at the sink."""
     return Step(sink, (Write(sink.open, value),), ("SINK-01",))
 
 
 def on_snapshot(sink: Sink, checkpoint: int) -> Step[Sink]:
-    """The sink's subtask takes its snapshot: pre-commit, file, open the next."""
+    """The sink's subtask takes its snapshot: pre-commit, file, open the next transaction."""
     effects: Effects = ()
     if sink.open != NONE:
         effects = (PreCommit(sink.open),)
@@ -106,7 +108,7 @@ def on_snapshot(sink: Sink, checkpoint: int) -> Step[Sink]:
 
 
 def on_notify_complete(sink: Sink, checkpoint: int, fails: int = NONE) -> Step[Sink]:
-    """A checkpoint is complete: commit what is filed up to its id; the commit of `fails` throws."""
+    """A checkpoint is complete: commit the transactions filed up to its id; the commit of `fails` throws."""
     ready = tuple(filed for filed in sink.pending if filed.checkpoint <= checkpoint)
     if not ready:
         return Step(sink, (), ("SINK-04",))
@@ -116,12 +118,12 @@ def on_notify_complete(sink: Sink, checkpoint: int, fails: int = NONE) -> Step[S
     effects = tuple(tried(filed.transaction, fails) for filed in ready)
     if len(done) == len(ready):
         return Step(sink, effects, ("SINK-03",))
-    closed = on_close(sink)  # the failure is the task's
+    closed = on_close(sink)  # the failed commit fails the task
     return Step(closed.state, (*effects, *closed.effects), ("SINK-03", "SINK-10", "SINK-09"))
 
 
 def on_notify_abort(sink: Sink, checkpoint: int, completed: int = NONE) -> Step[Sink]:
-    """A checkpoint was aborted: what was filed under it stays for a later one."""
+    """A checkpoint was aborted: the transactions filed under it stay for a later one."""
     return Step(sink, (), ("SINK-05",))
 
 
@@ -133,20 +135,20 @@ def on_finish(sink: Sink) -> Step[Sink]:
 
 
 def on_crash(sink: Sink) -> Step[Sink]:
-    """Everything volatile is lost."""
+    """A crash loses all volatile state."""
     return Step(sink._replace(running=False, finished=False, open=NONE, pending=()), (), ("SINK-06",))
 
 
 def on_close(sink: Sink) -> Step[Sink]:
-    """The task is over: only the open transaction is given up, what is filed belongs to its checkpoint."""
+    """The task ends: the sink aborts only the open transaction; filed ones belong to their checkpoints."""
     effects: Effects = () if sink.open == NONE else (AbortTransaction(sink.open),)
     return Step(on_crash(sink).state, effects, ("SINK-09",))
 
 
 def on_restore(sink: Sink, checkpoint: int, fails: int = NONE) -> Step[Sink]:
-    """The sink restarts from its snapshot under `checkpoint`, or from the beginning (-1).
+    """The sink restarts from its snapshot for `checkpoint`, or from the initial state (-1).
 
-    A commit that throws, that of `fails`, ends the restore: another one has to follow.
+    The commit of `fails` throws and ends the restore; another restore must follow.
     """
     effects: Effects = ()
     snapshots: tuple[SinkSnapshot, ...] = ()
@@ -169,18 +171,18 @@ def on_restore(sink: Sink, checkpoint: int, fails: int = NONE) -> Step[Sink]:
 
 
 def begin(sink: Sink) -> tuple[Sink, Effects]:
-    """Open the next transaction (SINK-01)."""
+    """Opens the next transaction (SINK-01)."""
     opened = sink.next_transaction
     return sink._replace(open=opened, next_transaction=opened + 1), (Begin(opened),)
 
 
 def tried(transaction: int, fails: int) -> Commit | CommitFailed:
-    """What comes of a commit (SINK-10)."""
+    """The outcome of one commit (SINK-10)."""
     return CommitFailed(transaction) if transaction == fails else Commit(transaction)
 
 
 def with_committed(committed: tuple[int, ...], filed: tuple[Filed, ...]) -> tuple[int, ...]:
-    """The committed transactions with those of `filed` among them, ascending, each once."""
+    """The committed transactions including those of `filed`, ascending, each once."""
     for entry in filed:
         if not any(known == entry.transaction for known in committed):
             before = tuple(known for known in committed if known < entry.transaction)

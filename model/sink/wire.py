@@ -1,4 +1,4 @@
-"""The transactional sink behind the words of the wire."""
+"""The transactional sink on the wire."""
 
 from model import fields
 from model.events import NONE, Step
@@ -10,14 +10,14 @@ KINDS = ("write", "snapshot", "notify_complete", "notify_abort", "finish", "clos
 
 
 def new_sink(config: Wire) -> Sink:
-    """`profile`."""
+    """A sink of the configured `profile`. Raises WireError if the configuration is not valid."""
     fields.only(config, ("profile",), "config")
     named = fields.choice(config, "profile", tuple(SINK_PROFILES), default=NEWEST_SINK.name)
     return two_phase_commit.new_sink(SINK_PROFILES[named])
 
 
 def step_sink(sink: Sink, event: Wire) -> Step[Sink]:
-    """One event of the sink's life."""
+    """The step of one event. Raises WireError if the event is not legal in this state."""
     kind = fields.kind_of(event, KINDS)
     if kind == "restore":
         return _restore(sink, event)
@@ -58,12 +58,12 @@ def _restore(sink: Sink, event: Wire) -> Step[Sink]:
 
 
 def _failing(event: Wire) -> int:
-    """The transaction whose commit throws; none if it is left out."""
+    """The transaction whose commit throws; -1 if the field is absent."""
     return fields.integer(event, "fails", at_least=1) if "fails" in event else NONE
 
 
 def observe_sink(sink: Sink) -> dict[str, object]:
-    """`open`, `pending`, `committed`, `running`."""
+    """The observable state: `open`, `pending`, `committed`, `running`."""
     return {
         "open": None if sink.open == NONE else sink.open,
         "pending": [[filed.checkpoint, filed.transaction] for filed in sink.pending],
