@@ -40,5 +40,5 @@ def closed_offsets(bound: int, ids: int, positions: int) -> ClosedModel:
 
 
 def closed_offsets_models() -> tuple[ClosedModel, ...]:
-    """Every rule of the reader fires in one of them."""
+    """The closed models: every rule of the reader fires in one of them."""
     return closed_offsets(1, 3, 2), closed_offsets(2, 4, 2)

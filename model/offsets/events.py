@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class SnapshotOffsets(NamedTuple):
-    """A reader's subtask takes its snapshot; the offsets stand for all its partitions."""
+    """A reader's subtask takes its snapshot; one number represents the offsets of all its partitions."""
 
     checkpoint: int
     offsets: int
@@ -19,7 +19,7 @@ class RestoreOffsets(NamedTuple):
 
 
 class CommitOffsets(NamedTuple):
-    """The system behind the reader is told that a checkpoint holds everything before these offsets."""
+    """The reader commits to the external system that a checkpoint holds everything before these offsets."""
 
     checkpoint: int
     offsets: int
@@ -27,14 +27,14 @@ class CommitOffsets(NamedTuple):
 
 
 class Ignored(NamedTuple):
-    """A completion of a checkpoint whose offsets are not remembered."""
+    """A completion of a checkpoint whose offsets are not remembered has no effect."""
 
     checkpoint: int
     kind: str = "ignored"
 
 
 class Seek(NamedTuple):
-    """The reader goes on at these offsets."""
+    """The reader continues at these offsets."""
 
     offsets: int
     kind: str = "seek"

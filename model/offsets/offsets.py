@@ -1,8 +1,8 @@
 """A reader that commits its offsets when a checkpoint completes. Rules OFFSET-01 to OFFSET-07.
 
-A snapshot files the offsets under the checkpoint's id; the completion of exactly that id commits them. So
-the system behind the reader learns how far it has come. Nothing depends on that: a restore reads the
-offsets of the restored state, never what was committed.
+A snapshot stores the offsets under the checkpoint's id; the completion of exactly that id commits them to the
+external system, which so learns the reader's progress. The protocol does not depend on that: a restore reads
+the offsets of the restored state, never the committed ones.
 """
 
 from typing import NamedTuple
@@ -12,37 +12,37 @@ from model.offsets.events import CommitOffsets, Ignored, Seek
 
 
 class Remembered(NamedTuple):
-    """The offsets of one snapshot; a number stands for the positions in all partitions."""
+    """The offsets of one snapshot; one number represents the positions in all partitions."""
 
     checkpoint: int
     offsets: int
 
 
 NOTHING = Remembered(NONE, 0)
-"""Nothing was committed yet."""
+"""The value of `committed` before the first commit."""
 
 
 class Reader(NamedTuple):
-    """A reader and what the system behind it was told."""
+    """A reader and the offsets committed to the external system."""
 
     running: bool
-    """Not crashed."""
+    """The reader has not crashed."""
     remembered_at_most: int
     newest: int
     """The highest id ever snapshotted; ids of a job only grow."""
     remembered: tuple[Remembered, ...]
-    """Volatile: what a completion may commit, oldest first."""
+    """Volatile: the offsets that a completion may commit, oldest first."""
     committed: Remembered
-    """Outlives a crash: what was committed last."""
+    """Durable: the offsets committed last."""
 
 
 def new_reader(remembered_at_most: int) -> Reader:
-    """A running reader without any snapshot."""
+    """A running reader before its first snapshot."""
     return Reader(True, remembered_at_most, NONE, (), NOTHING)
 
 
 def on_snapshot(reader: Reader, checkpoint: int, offsets: int) -> Step[Reader]:
-    """A snapshot is taken: file the offsets, and forget the oldest beyond the bound."""
+    """The reader takes a snapshot: it stores the offsets and drops the oldest beyond the bound."""
     filed = (*reader.remembered, Remembered(checkpoint, offsets))
     rules: tuple[str, ...] = ("OFFSET-01",)
     if len(filed) > reader.remembered_at_most:
@@ -52,7 +52,7 @@ def on_snapshot(reader: Reader, checkpoint: int, offsets: int) -> Step[Reader]:
 
 
 def on_notify_complete(reader: Reader, checkpoint: int) -> Step[Reader]:
-    """A checkpoint is complete: commit its offsets, and forget them and all older ones."""
+    """A checkpoint is complete: the reader commits its offsets and drops them and all older ones."""
     effects: Effects = ()
     for filed in reader.remembered:
         if filed.checkpoint == checkpoint:
@@ -65,12 +65,12 @@ def on_notify_complete(reader: Reader, checkpoint: int) -> Step[Reader]:
 
 
 def on_notify_abort(reader: Reader, checkpoint: int, completed: int = NONE) -> Step[Reader]:
-    """A checkpoint was aborted: its offsets go when a later one completes."""
+    """A checkpoint was aborted: the reader drops its offsets when a later one completes."""
     return Step(reader, (), ("OFFSET-05",))
 
 
 def on_crash(reader: Reader) -> Step[Reader]:
-    """What was remembered is lost; what was committed is not the reader's to lose."""
+    """A crash loses the remembered offsets; the committed ones are in the external system."""
     return Step(reader._replace(running=False, remembered=()), (), ("OFFSET-06",))
 
 

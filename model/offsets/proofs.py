@@ -1,4 +1,4 @@
-"""The shapes of the reader that commits offsets: as many snapshots as fit the bound, any ids and offsets."""
+"""The shapes of the reader that commits offsets: every number of snapshots up to the bound, any ids."""
 
 from collections.abc import Iterator
 
@@ -29,22 +29,22 @@ def offsets_cases(bound: int) -> Iterator[Case]:
         for event in EVENTS:
             is_restore = type(event) is RestoreOffsets
             if is_restore and size:
-                continue  # a crashed reader remembers nothing (OFFSET-02)
-            asked = symbolic_like(event, "event")
+                continue  # a crashed reader remembers no offsets (OFFSET-02)
+            symbolic = symbolic_like(event, "event")
             promise: tuple[z3.BoolRef, ...] = (int_term(state.committed.checkpoint) >= -1,)
-            if type(asked) is SnapshotOffsets:  # ids of a job only grow
-                promise += (int_term(asked.checkpoint) > int_term(state.newest),)
+            if type(symbolic) is SnapshotOffsets:  # ids of a job only grow
+                promise += (int_term(symbolic.checkpoint) > int_term(state.newest),)
             yield Case(
                 "offsets",
                 f"bound {bound}, {size} remembered, {event.kind}",
                 state._replace(running=not is_restore),
-                asked,
+                symbolic,
                 step_of("offsets"),
                 promise,
             )
 
 
 def all_offsets_cases() -> Iterator[Case]:
-    """Those of the published proofs."""
+    """All cases of the published proofs."""
     for bound in (1, 2, 3):
         yield from offsets_cases(bound)

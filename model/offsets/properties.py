@@ -10,17 +10,17 @@ OFFSETS = Registry("offsets")
 
 @OFFSETS.step("OFFSET-01")
 def offset_01(before: Reader, event: Event, effects: Effects, after: Reader) -> bool:
-    """A snapshot files its offsets and commits nothing; only a completion does."""
+    """A snapshot stores its offsets and commits none; only a completion commits."""
     if type(event) is SnapshotOffsets:
         filed = Remembered(event.checkpoint, event.offsets)
         return not effects and after.remembered[-1] == filed and after.newest == event.checkpoint
-    told = any(type(effect) is CommitOffsets for effect in effects)
-    return type(event) is CompleteNotification or (not told and after.committed == before.committed)
+    commits = any(type(effect) is CommitOffsets for effect in effects)
+    return type(event) is CompleteNotification or (not commits and after.committed == before.committed)
 
 
 @OFFSETS.state("OFFSET-02")
 def offset_02(reader: Reader) -> bool:
-    """No more than the bound are remembered, and none by a crashed reader."""
+    """The reader remembers at most the bound, and a crashed reader nothing."""
     if not reader.running:
         return not reader.remembered
     return len(reader.remembered) <= reader.remembered_at_most
@@ -28,7 +28,7 @@ def offset_02(reader: Reader) -> bool:
 
 @OFFSETS.step("OFFSET-02")
 def offset_02_oldest(before: Reader, event: Event, effects: Effects, after: Reader) -> bool:
-    """A snapshot forgets the oldest, and only beyond the bound."""
+    """A snapshot drops the oldest offsets, and only beyond the bound."""
     if type(event) is not SnapshotOffsets:
         return True
     is_full = len(before.remembered) >= before.remembered_at_most
@@ -38,13 +38,13 @@ def offset_02_oldest(before: Reader, event: Event, effects: Effects, after: Read
 
 @OFFSETS.step("OFFSET-03")
 def offset_03(before: Reader, event: Event, effects: Effects, after: Reader) -> bool:
-    """The offsets of the completed id, and no others, are committed; the older ones go with them."""
+    """The reader commits the offsets of the completed id, and no others, and drops the older ones."""
     if type(event) is not CompleteNotification:
         return True
     for place, filed in enumerate(before.remembered):
         if filed.checkpoint == event.checkpoint:
-            told = effects == (CommitOffsets(filed.checkpoint, filed.offsets),)
-            return told and after.committed == filed and after.remembered == before.remembered[place + 1 :]
+            commits = effects == (CommitOffsets(filed.checkpoint, filed.offsets),)
+            return commits and after.committed == filed and after.remembered == before.remembered[place + 1 :]
     return True
 
 
@@ -66,7 +66,7 @@ def offset_05(before: Reader, event: Event, effects: Effects, after: Reader) -> 
 
 @OFFSETS.step("OFFSET-06")
 def offset_06(before: Reader, event: Event, effects: Effects, after: Reader) -> bool:
-    """A restore goes on at the offsets it is given, whatever was committed; a crash forgets."""
+    """A restore continues at the given offsets, whatever was committed; a crash drops all."""
     if type(event) is Crash:
         return not effects and not after.running and not after.remembered
     if type(event) is not RestoreOffsets:
@@ -76,7 +76,7 @@ def offset_06(before: Reader, event: Event, effects: Effects, after: Reader) -> 
 
 @OFFSETS.state("OFFSET-07")
 def offset_07(reader: Reader) -> bool:
-    """What is remembered is newer than what was committed, ascending, and no newer than the newest."""
+    """Remembered offsets are newer than the committed ones, ascending, and no newer than the newest."""
     below = reader.committed.checkpoint
     for filed in reader.remembered:
         if filed.checkpoint <= below:
@@ -87,7 +87,7 @@ def offset_07(reader: Reader) -> bool:
 
 @OFFSETS.step("OFFSET-07")
 def offset_07_forward(before: Reader, event: Event, effects: Effects, after: Reader) -> bool:
-    """What is committed is of a newer checkpoint each time."""
+    """Each commit is of a newer checkpoint than the one before."""
     if after.committed == before.committed:
         return True
     return after.committed.checkpoint > before.committed.checkpoint

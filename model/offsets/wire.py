@@ -1,4 +1,4 @@
-"""The reader that commits offsets behind the words of the wire."""
+"""The reader that commits offsets on the wire."""
 
 from model import fields
 from model.events import NONE, Step
@@ -8,17 +8,17 @@ from model.offsets.offsets import Reader
 
 KINDS = ("snapshot", "notify_complete", "notify_abort", "crash", "restore")
 REMEMBERED = 100
-"""So many snapshots' offsets are remembered if the configuration says nothing else."""
+"""Default number of snapshots whose offsets the reader remembers."""
 
 
 def new_reader(config: Wire) -> Reader:
-    """`remembered`."""
+    """A reader with the configured `remembered`. Raises WireError if the configuration is not valid."""
     fields.only(config, ("remembered",), "config")
     return offsets.new_reader(fields.integer(config, "remembered", at_least=1, default=REMEMBERED))
 
 
 def step_reader(reader: Reader, event: Wire) -> Step[Reader]:
-    """One event of the reader's life."""
+    """The step of one event. Raises WireError if the event is not legal in this state."""
     kind = fields.kind_of(event, KINDS)
     if kind == "restore":
         if reader.running:
@@ -39,7 +39,7 @@ def step_reader(reader: Reader, event: Wire) -> Step[Reader]:
 
 
 def observe_reader(reader: Reader) -> dict[str, object]:
-    """`remembered`, `committed`, `running`."""
+    """The observable state: `remembered`, `committed`, `running`."""
     return {
         "remembered": [list(filed) for filed in reader.remembered],
         "committed": None if reader.committed.checkpoint == NONE else list(reader.committed),
