@@ -56,7 +56,7 @@ def closed_dataflow_of(configuration: Configuration) -> ClosedModel:
             failures=int(numbers["MaxFailures"]),
             time_outs=0,
             zombies=bool(numbers["Zombies"]),
-            room=UNBOUNDED,
+            capacity=UNBOUNDED,
             in_flight=UNBOUNDED,
             types=_TYPES[replaced["AskedFor"]] if "AskedFor" in replaced else (CHECKPOINT,),
             faults=tuple(FAULTS[when] for when in _FAULTS.get(replaced.get("WaysToFail", ""), ())),

@@ -1,9 +1,9 @@
-"""What may happen to a dataflow: one record of each action, and the function that carries it out.
+"""The actions of a dataflow: one record for each action, and the function that carries it out.
 
-Actions follow the job: records move, barriers move, messages arrive late or never, an attempt fails
-and the next one starts. Whether an action may happen now is asked of `model.dataflow.environment`.
+Actions follow the job: records and barriers move, messages arrive late or never, an attempt fails and the
+next one starts. `model.dataflow.environment` decides whether an action may occur.
 
-A failure and the restart are one step: in between no task runs, and what arrives is thrown away.
+A failure and the restart are one step: between the two no task runs, and arriving items are discarded.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,12 +14,12 @@ from model.coordinator.events import Restored
 from model.coordinator.state import Coordinator
 from model.dataflow.composition import (
     at_gate,
-    heard,
     obey_coordinator,
     obey_gate,
     obey_sink,
     obey_subtask,
     only_stored,
+    received,
 )
 from model.dataflow.dataflow import (
     Dataflow,
@@ -40,7 +40,7 @@ from model.store.store import CHECKPOINT
 from model.subtask import subtask
 from model.subtask.subtask import Subtask
 
-# ---------------------------------------------------------------- what may happen
+# ---------------------------------------------------------------- the actions
 
 
 class Produce(NamedTuple):
@@ -64,7 +64,7 @@ class ReceiveAtSink(NamedTuple):
 
 
 class StartCheckpoint(NamedTuple):
-    """A checkpoint is due, or a savepoint is asked for."""
+    """A checkpoint is due, or a user requests a savepoint."""
 
     type: int = CHECKPOINT
     kind: str = "start_checkpoint"
@@ -78,13 +78,13 @@ class StoreWillFail(NamedTuple):
 
 
 class SnapshotFails(NamedTuple):
-    """A task cannot write its snapshot, and declines the oldest pending checkpoint."""
+    """A task cannot write its snapshot and declines the oldest pending checkpoint."""
 
     kind: str = "snapshot_fails"
 
 
 class TimeOut(NamedTuple):
-    """So much time passes that every pending checkpoint expires."""
+    """Time passes until every pending checkpoint expires."""
 
     kind: str = "time_out"
 
@@ -104,12 +104,12 @@ class Lose(NamedTuple):
 
 
 class Fail(NamedTuple):
-    """Every task fails and starts again from the checkpoint that the coordinator answers."""
+    """Every task fails and restarts from the checkpoint that the coordinator restores."""
 
     zombies: bool = False
-    """What is in flight still arrives afterwards."""
+    """In-flight items and messages still arrive afterwards."""
     takes_coordinator: bool = False
-    """The coordinator ends with them, and a new one finds what is durable."""
+    """The coordinator fails with the tasks; a new one reads the durable state."""
     kind: str = "fail"
 
 
@@ -131,7 +131,7 @@ def on_produce(dataflow: Dataflow, source: int) -> Step[Dataflow]:
 
 
 def is_readable(tasks: Tasks, channel: int) -> bool:
-    """The operator may take from the channel: something is there, and no alignment holds it back."""
+    """The operator may read from the channel: it holds an item, and no alignment blocks it."""
     return bool(tasks.inputs[channel]) and not tasks.gate.blocked[channel]
 
 
@@ -172,7 +172,7 @@ def on_start_checkpoint(
     dataflow: Dataflow,
     type: int = CHECKPOINT,  # noqa: A002 - the protocol's word
 ) -> Step[Dataflow]:
-    """A checkpoint is due, or a savepoint is asked for."""
+    """A checkpoint is due, or a user requests a savepoint."""
     return obey_coordinator(dataflow, coordinator.on_trigger(dataflow.coordinator, type))
 
 
@@ -182,7 +182,7 @@ def on_store_will_fail(dataflow: Dataflow, when: int) -> Step[Dataflow]:
 
 
 def on_snapshot_fails(dataflow: Dataflow) -> Step[Dataflow]:
-    """A task cannot write its snapshot, and declines the oldest pending checkpoint."""
+    """A task cannot write its snapshot and declines the oldest pending checkpoint."""
     state = dataflow.coordinator
     return obey_coordinator(
         dataflow, coordinator.on_decline(state, 0, state.pending[0].checkpoint, ASYNC_EXCEPTION)
@@ -190,23 +190,26 @@ def on_snapshot_fails(dataflow: Dataflow) -> Step[Dataflow]:
 
 
 def on_time_out(dataflow: Dataflow) -> Step[Dataflow]:
-    """So much time passes that every pending checkpoint expires."""
+    """Time passes until every pending checkpoint expires."""
     state = dataflow.coordinator
     return obey_coordinator(dataflow, scheduler.on_advance(state, state.plan.timeout))
 
 
 def on_deliver(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
-    """A message arrives. Every message carries its attempt, and an ended one harms nothing (ONCE-06)."""
+    """A message arrives.
+
+    Every message carries its attempt; one of an ended attempt has no effect (ONCE-06).
+    """
     dataflow = dataflow._replace(messages=arrived(dataflow.messages, message))
     if message.kind not in TO_TASKS:
-        return heard(dataflow, message)
+        return received(dataflow, message)
     if message.attempt != dataflow.attempt:
-        return Step(dataflow, (), ("ONCE-06",))  # whom it was sent to is gone
-    return obey_subtask(dataflow, message.task, told(dataflow, message))
+        return Step(dataflow, (), ("ONCE-06",))  # its receiver has ended
+    return obey_subtask(dataflow, message.task, delivered(dataflow, message))
 
 
-def told(dataflow: Dataflow, message: Message) -> Step[Subtask]:
-    """The subtask gets a message of the coordinator."""
+def delivered(dataflow: Dataflow, message: Message) -> Step[Subtask]:
+    """The subtask receives a message of the coordinator."""
     before = dataflow.tasks.subtasks[message.task]
     if message.kind == TRIGGER:
         return subtask.on_checkpoint(before, message.checkpoint)
@@ -221,7 +224,7 @@ def on_lose(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
 
 
 def on_fail(dataflow: Dataflow, zombies: bool = False, takes_coordinator: bool = False) -> Step[Dataflow]:
-    """Every task fails, maybe with the coordinator, and starts again from what that answers (ONCE-04)."""
+    """Every task fails, perhaps with the coordinator, and restarts from the restored checkpoint (ONCE-04)."""
     survivor = survives(dataflow.coordinator, takes_coordinator)
     answer = recovery.on_restore(survivor.state)
     checkpoint = NONE
@@ -237,7 +240,7 @@ def on_fail(dataflow: Dataflow, zombies: bool = False, takes_coordinator: bool =
         tasks=tasks._replace(inputs=before.inputs, output=before.output) if zombies else tasks,
         coordinator=all_run(survivor.state),
         messages=dataflow.messages if zombies else (),
-        contents=(),  # what was pre-committed is committed now, the rest is nobody's
+        contents=(),  # pre-committed records are committed now, all others are lost
     )
     durable = (*survivor.state.store.entries, *survivor.state.unseen)
     return Step(
@@ -248,7 +251,7 @@ def on_fail(dataflow: Dataflow, zombies: bool = False, takes_coordinator: bool =
 
 
 def survives(state: Coordinator, takes_coordinator: bool) -> Step[Coordinator]:
-    """The coordinator that is there after a failure; nobody is left to hear what it says."""
+    """The coordinator after a failure; its effects reach no task."""
     if takes_coordinator:
         return recovery.on_coordinator_restart(state)
     return coordinator.on_fail_tasks(state, (True,) * len(state.plan.sources))
@@ -269,5 +272,5 @@ ACTIONS: Mapping[type, Callable[..., Step[Dataflow]]] = {
 
 
 def act(dataflow: Dataflow, event: Any) -> Step[Dataflow]:  # noqa: ANN401 - one of the actions
-    """Carry out one action."""
+    """Carries out one action."""
     return ACTIONS[type(event)](dataflow, *event[:-1])

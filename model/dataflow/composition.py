@@ -1,8 +1,8 @@
-"""What one component says, carried to whom it concerns. It composes rules and states none.
+"""Carries the effects of each component to the components they concern. It composes rules and states none.
 
-A gate's trigger goes to its subtask, the subtask's barrier into its outputs and its snapshot into the
-cut, its answers to the coordinator, the coordinator's words to the tasks, and what a sink does to a
-transaction happens to the records in it.
+A gate's trigger goes to its subtask, the subtask's barrier into its outputs, its snapshot into the cut, its
+answers to the coordinator, and the coordinator's messages to the tasks. A commit or abort of the sink applies
+to the records of the transaction.
 """
 
 from model.coordinator import coordinator
@@ -35,7 +35,7 @@ from model.subtask.subtask import Subtask
 
 
 def at_gate(gate: Gate, item: Item) -> Step[Gate]:
-    """The gate gets a barrier or a cancellation."""
+    """The gate reads a barrier or a cancellation."""
     if type(item) is Barrier:
         return aligned.on_barrier(gate, item.channel, item.checkpoint)
     assert type(item) is Cancel
@@ -43,7 +43,7 @@ def at_gate(gate: Gate, item: Item) -> Step[Gate]:
 
 
 def obey_gate(dataflow: Dataflow, task: int, gate: Step[Gate]) -> Step[Dataflow]:
-    """What a task's gate says goes to its subtask; which channels are blocked is in the gate itself."""
+    """Applies the effects of a task's gate to its subtask; the gate's state holds its blocked channels."""
     effects, rules = gate.effects, gate.rules
     for effect in gate.effects:
         before = dataflow.tasks.subtasks[task]
@@ -60,7 +60,7 @@ def obey_gate(dataflow: Dataflow, task: int, gate: Step[Gate]) -> Step[Dataflow]
 
 
 def obey_subtask(dataflow: Dataflow, task: int, step: Step[Subtask]) -> Step[Dataflow]:
-    """Barriers go into the task's outputs, snapshots into the cut, answers to the coordinator."""
+    """Sends barriers to the task's outputs, snapshots to the cut, answers to the coordinator."""
     tasks = dataflow.tasks
     dataflow = dataflow._replace(
         tasks=tasks._replace(subtasks=with_element(tasks.subtasks, task, step.state))
@@ -72,25 +72,25 @@ def obey_subtask(dataflow: Dataflow, task: int, step: Step[Subtask]) -> Step[Dat
         elif type(effect) is BroadcastCancel:
             dataflow = broadcast(dataflow, task, Cancel(0, effect.checkpoint))
         elif type(effect) is Acknowledge:
-            dataflow, said, fired = answer(
+            dataflow, emitted, fired = answer(
                 dataflow, Message(dataflow.attempt, task, ACKNOWLEDGE, effect.checkpoint)
             )
-            effects, rules = (*effects, *said), (*rules, *fired)
+            effects, rules = (*effects, *emitted), (*rules, *fired)
         elif type(effect) is Decline:
             declined = Message(dataflow.attempt, task, DECLINE, effect.checkpoint, reason=effect.reason)
-            dataflow, said, fired = answer(dataflow, declined)
-            effects, rules = (*effects, *said), (*rules, *fired)
+            dataflow, emitted, fired = answer(dataflow, declined)
+            effects, rules = (*effects, *emitted), (*rules, *fired)
         elif type(effect) is Snapshot:
-            dataflow, said, fired = take_snapshot(dataflow, task, effect.checkpoint)
-            effects, rules = (*effects, *said), (*rules, *fired)
+            dataflow, emitted, fired = take_snapshot(dataflow, task, effect.checkpoint)
+            effects, rules = (*effects, *emitted), (*rules, *fired)
         elif task == operator_of(dataflow) + 1:
-            dataflow, said, fired = tell_sink(dataflow, effect)
-            effects, rules = (*effects, *said), (*rules, *fired)
+            dataflow, emitted, fired = notify_sink(dataflow, effect)
+            effects, rules = (*effects, *emitted), (*rules, *fired)
     return Step(dataflow, effects, rules)
 
 
 def take_snapshot(dataflow: Dataflow, task: int, checkpoint: int) -> Step[Dataflow]:
-    """Store the task's state, then acknowledge: the asynchronous part takes no time here."""
+    """Stores the task's state, then acknowledges: the asynchronous part takes no time here."""
     effects: Effects = ()
     rules: Rules = ()
     operator = operator_of(dataflow)
@@ -112,8 +112,8 @@ def take_snapshot(dataflow: Dataflow, task: int, checkpoint: int) -> Step[Datafl
     return Step(ended.state, (*effects, *ended.effects), (*rules, *ended.rules))
 
 
-def tell_sink(dataflow: Dataflow, effect: Effect) -> Step[Dataflow]:
-    """The sink's subtask tells the sink what the coordinator has decided."""
+def notify_sink(dataflow: Dataflow, effect: Effect) -> Step[Dataflow]:
+    """The sink's subtask notifies the sink of the coordinator's decision."""
     if type(effect) is NotifyComplete:
         return obey_sink(dataflow, two_phase_commit.on_notify_complete(dataflow.sink, effect.checkpoint))
     if type(effect) is NotifyAbort:
@@ -122,7 +122,7 @@ def tell_sink(dataflow: Dataflow, effect: Effect) -> Step[Dataflow]:
 
 
 def obey_sink(dataflow: Dataflow, step: Step[Sink]) -> Step[Dataflow]:
-    """What the sink does to its transactions happens to the records in them."""
+    """Applies the sink's commits and aborts to the records of its transactions."""
     done = dataflow.sink.committed
     dataflow = dataflow._replace(sink=step.state)
     for effect in step.effects:
@@ -132,39 +132,39 @@ def obey_sink(dataflow: Dataflow, step: Step[Sink]) -> Step[Dataflow]:
             gone = content_of(dataflow, effect.transaction)
             others = tuple(other for other in dataflow.contents if other.transaction != gone.transaction)
             dataflow = dataflow._replace(contents=others)
-            if type(effect) is Commit and effect.transaction not in done:  # a second commit does nothing
+            if type(effect) is Commit and effect.transaction not in done:  # a second commit changes nothing
                 dataflow = dataflow._replace(committed=summed(dataflow.committed, gone.records))
     return Step(dataflow, step.effects, step.rules)
 
 
 def obey_coordinator(dataflow: Dataflow, step: Step[Coordinator]) -> Step[Dataflow]:
-    """What the coordinator says to tasks is in flight."""
+    """Sends the coordinator's effects for tasks as messages."""
     dataflow = dataflow._replace(coordinator=step.state)
     attempt, wires = dataflow.attempt, dataflow.wires
     untaken = any(type(effect) is Fail for effect in step.effects)
     for effect in step.effects:
-        if type(effect) is DiscardCheckpoint and untaken:  # the store has not taken it
+        if type(effect) is DiscardCheckpoint and untaken:  # the store has not stored it
             kept = tuple(cut.checkpoint for cut in dataflow.cuts if cut.checkpoint != effect.checkpoint)
             dataflow = only_stored(dataflow, kept)
         elif type(effect) is TriggerTask:
-            dataflow = say(dataflow, Message(attempt, effect.task, TRIGGER, effect.checkpoint))
-        elif type(effect) is NotifyComplete and wires.hear_complete[effect.task]:
-            dataflow = say(dataflow, Message(attempt, effect.task, COMPLETE, effect.checkpoint))
-        elif type(effect) is NotifyAbort and wires.hear_abort[effect.task]:
+            dataflow = with_message(dataflow, Message(attempt, effect.task, TRIGGER, effect.checkpoint))
+        elif type(effect) is NotifyComplete and wires.notified_complete[effect.task]:
+            dataflow = with_message(dataflow, Message(attempt, effect.task, COMPLETE, effect.checkpoint))
+        elif type(effect) is NotifyAbort and wires.notified_abort[effect.task]:
             aborted = Message(attempt, effect.task, ABORT, effect.checkpoint, completed=dataflow.completed)
-            dataflow = say(dataflow, aborted)
+            dataflow = with_message(dataflow, aborted)
     return Step(dataflow, step.effects, step.rules)
 
 
 def answer(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
-    """A task answers the coordinator, which hears it at once or later."""
+    """A task answers the coordinator; the answer arrives at once or later."""
     if dataflow.wires.slow[message.task]:
-        return Step(say(dataflow, message), (), ())
-    return heard(dataflow, message)
+        return Step(with_message(dataflow, message), (), ())
+    return received(dataflow, message)
 
 
-def heard(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
-    """The coordinator hears a task; one of another attempt is a stranger to the plan (COORD-05, ONCE-06)."""
+def received(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
+    """The coordinator reads an answer; of another attempt, as from an unknown task (COORD-05, ONCE-06)."""
     state = dataflow.coordinator
     if message.kind == ACKNOWLEDGE:
         sender = message.task if message.attempt == dataflow.attempt else len(state.plan.sources)
@@ -177,7 +177,7 @@ def heard(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
 
 
 def only_stored(dataflow: Dataflow, kept: tuple[int, ...]) -> Dataflow:
-    """Of what tasks have stored, the sink among them, only these checkpoints are left."""
+    """The dataflow with only the checkpoints `kept` in the stored cuts and the sink's snapshots."""
     taken = dataflow.sink.snapshots
     return dataflow._replace(
         cuts=tuple(cut for cut in dataflow.cuts if cut.checkpoint in kept),
@@ -185,13 +185,13 @@ def only_stored(dataflow: Dataflow, kept: tuple[int, ...]) -> Dataflow:
     )
 
 
-def say(dataflow: Dataflow, message: Message) -> Dataflow:
-    """A message is in flight."""
+def with_message(dataflow: Dataflow, message: Message) -> Dataflow:
+    """The dataflow with one more message in flight."""
     return dataflow._replace(messages=sent(dataflow.messages, message))
 
 
 def broadcast(dataflow: Dataflow, task: int, item: Barrier | Cancel) -> Dataflow:
-    """A barrier or a cancellation goes into the task's output; the sink has none."""
+    """Appends a barrier or a cancellation to the task's output; the sink has none."""
     tasks = dataflow.tasks
     operator = operator_of(dataflow)
     if task < operator:
@@ -204,7 +204,7 @@ def broadcast(dataflow: Dataflow, task: int, item: Barrier | Cancel) -> Dataflow
 
 
 def written(dataflow: Dataflow, transaction: int, number: int) -> Dataflow:
-    """Record `number` is in the transaction."""
+    """The dataflow with record `number` in the transaction."""
     content = content_of(dataflow, transaction)
     content = Content(transaction, counted_once_more(content.records, number))
     others = tuple(other for other in dataflow.contents if other.transaction != transaction)
@@ -212,7 +212,7 @@ def written(dataflow: Dataflow, transaction: int, number: int) -> Dataflow:
 
 
 def committed_or_filed(dataflow: Dataflow) -> Counts:
-    """The records that are committed, or pre-committed and pending."""
+    """Counts of the records that are committed, or pre-committed and pending."""
     records = dataflow.committed
     for filed in dataflow.sink.pending:
         records = summed(records, content_of(dataflow, filed.transaction).records)

@@ -1,16 +1,16 @@
 """The protocol composed: sources, one operator, a transactional sink, the coordinator, and failures.
 
-Two or more sources send numbered records over FIFO channels to one operator that counts them; it passes
-each on to one sink. A source's state is its offset, the operator's how often it has counted each
-record; the sink writes into transactions. Every rule is another room's: gates align
-(`model.gate.aligned`), subtasks snapshot (`model.subtask.subtask`), the coordinator counts
-(`model.coordinator.coordinator`), the sink commits (`model.sink.two_phase_commit`).
-`model.dataflow.composition` carries their effects from one to the other, `model.dataflow.actions` is what
-may happen, and what then has to hold are ONCE-01 to ONCE-06 (`model.dataflow.properties`).
+Two or more sources send numbered records over FIFO channels to one operator, which counts them and passes
+each on to one sink. The state of a source is its offset, the state of the operator its count of each record;
+the sink writes records into transactions. Every rule belongs to another module: gates align
+(`model.gate.aligned`), subtasks take snapshots (`model.subtask.subtask`), the coordinator collects
+acknowledgements (`model.coordinator.coordinator`), the sink commits (`model.sink.two_phase_commit`).
+`model.dataflow.composition` carries their effects from one to the other, `model.dataflow.actions` holds the
+actions, and `model.dataflow.properties` the rules of the whole, ONCE-01 to ONCE-06.
 
-What is left out: the asynchronous part of a snapshot ends at once, its delay is the acknowledgement's;
-partitions do not end. When attempts fail and messages arrive is the environment's choice
-(`model.dataflow.environment`). The same job stands in spec/Dataflow.tla, and their graphs are compared.
+The model omits the delay of a snapshot's asynchronous part: it ends at once, and the delay is that of the
+acknowledgement. Partitions do not end. The environment decides when attempts fail and messages arrive
+(`model.dataflow.environment`). spec/Dataflow.tla specifies the same job; the two state graphs are compared.
 """
 
 from typing import NamedTuple, TypeVar
@@ -33,43 +33,43 @@ from model.subtask.subtask import Subtask
 T = TypeVar("T")
 
 Counts = tuple[tuple[int, ...], ...]
-"""By source, by record of that source: how often."""
+"""By source, by record of that source: number of occurrences."""
 Item = Record | Barrier | Cancel
 
 
 class Sent(NamedTuple):
-    """An item on its way, with the attempt that sent it (ONCE-06)."""
+    """An item in a channel, with the attempt that sent it (ONCE-06)."""
 
     attempt: int
     item: Item
 
 
 Channel = tuple[Sent, ...]
-"""What has been sent and not received, oldest first."""
+"""The items sent and not received, oldest first."""
 
 
 class Wires(NamedTuple):
-    """How tasks and coordinator hear of each other; by task. Never changes."""
+    """The connections between tasks and coordinator, by task. Never changes."""
 
     slow: tuple[bool, ...]
-    """Its answers travel; those of the others arrive at once."""
-    hear_complete: tuple[bool, ...]
-    """It is told of completed checkpoints; one that commits nothing need not be."""
-    hear_abort: tuple[bool, ...]
-    """It is told of aborted checkpoints."""
+    """The task's answers are messages in flight; those of other tasks arrive at once."""
+    notified_complete: tuple[bool, ...]
+    """The task is notified of completed checkpoints; a task that commits nothing need not be."""
+    notified_abort: tuple[bool, ...]
+    """The task is notified of aborted checkpoints."""
 
 
 class Tasks(NamedTuple):
-    """What an execution attempt holds in memory, which ends with it, and what is on its wires."""
+    """The volatile state of an execution attempt, and the items in its channels."""
 
     offsets: tuple[int, ...]
-    """By source: how many records it has read."""
+    """By source: number of records it has read."""
     inputs: tuple[Channel, ...]
     """By source: its channel to the operator."""
     gate: Gate
-    """Of the operator."""
+    """The gate of the operator."""
     counted: Counts
-    """The operator's state."""
+    """The state of the operator: its count of each record."""
     output: Channel
     """The operator's channel to the sink."""
     sink_gate: Gate
@@ -78,15 +78,15 @@ class Tasks(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """What tasks have stored for one checkpoint; a task that has not is as at the beginning."""
+    """The state that tasks have stored for one checkpoint; for other tasks the initial state."""
 
     checkpoint: int
     stored: tuple[bool, ...]
-    """By task."""
+    """By task: it has stored its part."""
     offsets: tuple[int, ...]
     counted: Counts
     sunk: Counts
-    """What the sink had committed or pre-committed, this checkpoint's transaction included."""
+    """Records that the sink has committed or pre-committed, including this checkpoint's transaction."""
 
 
 class Content(NamedTuple):
@@ -97,13 +97,13 @@ class Content(NamedTuple):
 
 
 class Dataflow(NamedTuple):
-    """The whole job, with what outlives its attempts."""
+    """The whole job, with the state that outlives its attempts."""
 
     wires: Wires
     attempt: int
-    """Counts the execution attempts, from 1."""
+    """The number of the execution attempt, from 1."""
     restored: int
-    """The checkpoint that this attempt was restored from, -1 for the beginning."""
+    """The checkpoint from which this attempt was restored, -1 for the initial state."""
     tasks: Tasks
     coordinator: Coordinator
     messages: Messages
@@ -130,9 +130,9 @@ def new_dataflow(
     profile: CoordinatorProfile = NEWEST_COORDINATOR,
     wires: Wires | None = None,
 ) -> Dataflow:
-    """A job that runs, before its first record; each source has `records` of them.
+    """A running job before its first record; each source has `records` records.
 
-    Unless `wires` says otherwise all answers travel, aborts are told to all and completions to the sink.
+    By default all answers are messages in flight, all tasks are notified of aborts, the sink of completions.
     """
     plan = Plan(
         (True,) * sources + (False, False),
@@ -142,9 +142,9 @@ def new_dataflow(
         finished_tasks=profile.goes_on_after_finished_tasks,
     )
     start = beginning(sources, records)
-    everybody = (True,) * (sources + 2)
+    every_task = (True,) * (sources + 2)
     return Dataflow(
-        wires=wires or Wires(everybody, (False,) * (sources + 1) + (True,), everybody),
+        wires=wires or Wires(every_task, (False,) * (sources + 1) + (True,), every_task),
         attempt=1,
         restored=NONE,
         tasks=deployed(start, max_concurrent),
@@ -172,7 +172,7 @@ def deployed(cut: Cut, max_concurrent: int) -> Tasks:
 
 
 def all_run(state: Coordinator) -> Coordinator:
-    """The coordinator once every task has told that it runs."""
+    """The coordinator after every task has reported that it runs."""
     for task in range(len(state.plan.sources)):
         state = coordinator.on_task_status(state, task, RUNNING).state
     return coordinator.on_job_status(state, RUNNING).state
@@ -190,7 +190,7 @@ def beginning(sources: int, records: int) -> Cut:
 
 
 def cut_of(dataflow: Dataflow, checkpoint: int) -> Cut:
-    """What is stored for `checkpoint`; the beginning if nothing is."""
+    """The stored cut of `checkpoint`; the initial one if there is none."""
     for cut in dataflow.cuts:
         if cut.checkpoint == checkpoint:
             return cut
@@ -198,7 +198,7 @@ def cut_of(dataflow: Dataflow, checkpoint: int) -> Cut:
 
 
 def content_of(dataflow: Dataflow, transaction: int) -> Content:
-    """The records of an uncommitted transaction; empty before its first."""
+    """The records of an uncommitted transaction; empty before its first record."""
     for content in dataflow.contents:
         if content.transaction == transaction:
             return content
@@ -206,13 +206,13 @@ def content_of(dataflow: Dataflow, transaction: int) -> Content:
 
 
 def counted_once_more(counts: Counts, number: int) -> Counts:
-    """The counts with record `number` counted once more; numbers go through the sources one by one."""
+    """The counts with record `number` counted once more; records are numbered source by source."""
     source, index = divmod(number, len(counts[0]))
     return with_element(counts, source, with_element(counts[source], index, counts[source][index] + 1))
 
 
 def summed(left: Counts, right: Counts) -> Counts:
-    """Both together."""
+    """The sum of both counts."""
     return tuple(
         tuple(here + there for here, there in zip(*both, strict=True))
         for both in zip(left, right, strict=True)

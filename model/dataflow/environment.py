@@ -1,8 +1,8 @@
-"""The dataflow closed by its environment: how many records, checkpoints, time-outs and failures.
+"""The dataflow closed by its environment: bounds on records, checkpoints, time-outs and failures.
 
-Bounds are guards over the state itself; the environment remembers how many snapshots could not be
-written. Actions have the names that they have in spec/Dataflow.tla, where channels and messages have no
-bound and a message that is lost is one that stays in flight; with a bound it has to go.
+The bounds are guards over the state itself; the environment stores only the number of snapshots that could
+not be written. Actions have the same names as in spec/Dataflow.tla. There, channels and messages have no
+bound and a lost message stays in flight; with a bound, the model removes it.
 """
 
 from functools import partial
@@ -35,43 +35,46 @@ UNBOUNDED = 1_000_000
 
 
 MEMBERS = ("offsets", "inputs", "counted", "subtasks", "sunk", "records", "state.committed")
-"""Collections of a dataflow that are never longer or shorter."""
+"""Collections of a dataflow with a fixed length."""
 
 
 class Scope(NamedTuple):
-    """How far an exploration goes."""
+    """The bounds of an exploration."""
 
     records: int
-    """Of each source."""
+    """Number of records of each source."""
     checkpoints: int
     """The highest id."""
     max_concurrent: int
     failures: int
     time_outs: int
     zombies: bool = False
-    """What an attempt has sent outlives it."""
-    room: int = 1
-    """Records that a channel holds before its sender waits; barriers find room always."""
+    """Items and messages of an attempt outlive it."""
+    capacity: int = 1
+    """Number of records that a channel holds before its sender waits; barriers are not counted."""
     in_flight: int = 2
-    """Messages; with so many under way only they move, so there may be as many more as one step sends."""
+    """Maximum number of messages in flight before a step.
+
+    A step may add more; at the bound only messages move.
+    """
     sources: int = 2
     types: tuple[int, ...] = (CHECKPOINT,)
-    """Of what is asked for; a savepoint starts whatever is pending."""
+    """The requested types; a savepoint starts whatever is pending."""
     faults: tuple[int, ...] = ()
-    """How the store may fail, once."""
+    """The ways in which the store may fail, once."""
     takes_coordinator: bool = False
-    """A failure takes the coordinator with it."""
+    """The coordinator fails with the tasks."""
     declines: int = 0
-    """Snapshots that cannot be written."""
+    """Number of snapshots that cannot be written."""
     loses: bool = True
     """Notifications may be lost."""
     wires: Wires | None = None
-    """Who hears of what, and when; None as `new_dataflow` has it."""
+    """The connections between tasks and coordinator; None for the default of `new_dataflow`."""
     profile: CoordinatorProfile = NEWEST_COORDINATOR
 
 
 def closed_dataflow(scope: Scope) -> ClosedModel:
-    """All that may happen within `scope`."""
+    """The closed model of all actions within `scope`."""
 
     movers = movers_of(scope)
     cut = beginning(scope.sources, scope.records)
@@ -89,7 +92,7 @@ def closed_dataflow(scope: Scope) -> ClosedModel:
     return ClosedModel(
         f"dataflow of {scope.sources} sources, {scope.records} records each, ids to {scope.checkpoints}, "
         f"{scope.max_concurrent} at once, {scope.failures} failures, {scope.time_outs} time-outs, "
-        f"room for {scope.room}, {scope.in_flight} in flight{_more(scope)}",
+        f"room for {scope.capacity}, {scope.in_flight} in flight{_more(scope)}",
         "dataflow",
         new_dataflow(
             scope.sources,
@@ -108,7 +111,7 @@ def closed_dataflow(scope: Scope) -> ClosedModel:
 
 
 def movers_of(scope: Scope) -> tuple[Offers, ...]:
-    """Everything that may move, each by itself; with too many messages under way only they do."""
+    """The sources of actions, one by one; at the bound of messages only the messages move."""
     moving = (
         *(partial(move, scope, source) for source in range(scope.sources) for move in (emits, taken)),
         *(partial(move, scope) for move in (taken_by_sink, requested, declined, unstored, timed_out)),
@@ -119,20 +122,20 @@ def movers_of(scope: Scope) -> tuple[Offers, ...]:
 
 
 def unless_crowded(scope: Scope, offers: Offers, dataflow: Dataflow) -> Offered:
-    """It waits while there is no room for the messages that a step may send."""
+    """The actions of `offers`, unless the bound of messages in flight is reached."""
     if len(dataflow.messages) < scope.in_flight:
         yield from offers(dataflow)
 
 
 def emits(scope: Scope, source: int, dataflow: Dataflow) -> Offered:
-    """A source reads, where its channel has room."""
+    """A source reads a record if its channel has capacity."""
     tasks = dataflow.tasks
-    if tasks.offsets[source] < scope.records and has_room(scope, tasks.inputs[source]):
+    if tasks.offsets[source] < scope.records and has_capacity(scope, tasks.inputs[source]):
         yield "Emit", Produce(source)
 
 
 def taken(scope: Scope, source: int, dataflow: Dataflow) -> Offered:
-    """The operator takes what has come from a source, where its own channel has room."""
+    """The operator reads an item of a source's channel if its own channel has capacity."""
     tasks = dataflow.tasks
     if is_readable(tasks, source):
         attempt, item = tasks.inputs[source][0]
@@ -140,12 +143,12 @@ def taken(scope: Scope, source: int, dataflow: Dataflow) -> Offered:
             yield "DropStale", Receive(source)
         elif type(item) is not Record:
             yield "OperatorAligns", Receive(source)
-        elif has_room(scope, tasks.output):
+        elif has_capacity(scope, tasks.output):
             yield "OperatorCounts", Receive(source)
 
 
 def taken_by_sink(scope: Scope, dataflow: Dataflow) -> Offered:
-    """The sink takes what has come."""
+    """The sink reads an item."""
     if dataflow.tasks.output:
         attempt, item = dataflow.tasks.output[0]
         taken = "SinkWrites" if type(item) is Record else "SinkSnapshots"
@@ -153,10 +156,10 @@ def taken_by_sink(scope: Scope, dataflow: Dataflow) -> Offered:
 
 
 def requested(scope: Scope, dataflow: Dataflow) -> Offered:
-    """A checkpoint is due, or a savepoint is asked for."""
+    """A checkpoint is due, or a user requests a savepoint."""
     coordinator = dataflow.coordinator
-    may_ask = coordinator.next_id <= scope.checkpoints and not coordinator.queue
-    for kind in scope.types if may_ask else ():
+    may_request = coordinator.next_id <= scope.checkpoints and not coordinator.queue
+    for kind in scope.types if may_request else ():
         if kind != CHECKPOINT or len(coordinator.pending) < scope.max_concurrent:
             yield "Request", StartCheckpoint(kind)
 
@@ -168,7 +171,7 @@ def declined(scope: Scope, dataflow: Dataflow) -> Offered:
 
 
 def unstored(scope: Scope, dataflow: Dataflow) -> Offered:
-    """The store is about to fail."""
+    """The next addition to the store fails."""
     coordinator = dataflow.coordinator
     if scope.faults and not coordinator.fault and not coordinator.unseen:
         for when in scope.faults:
@@ -176,7 +179,7 @@ def unstored(scope: Scope, dataflow: Dataflow) -> Offered:
 
 
 def timed_out(scope: Scope, dataflow: Dataflow) -> Offered:
-    """The checkpoints that are pending expire."""
+    """The pending checkpoints expire."""
     coordinator = dataflow.coordinator
     if coordinator.pending and coordinator.now < scope.time_outs * coordinator.plan.timeout:
         yield "TimeOut", TimeOut()
@@ -197,7 +200,7 @@ def arriving(scope: Scope, dataflow: Dataflow) -> Offered:
 
 
 def arrival(dataflow: Dataflow, message: Message) -> str:
-    """What the arrival of a message is called."""
+    """The name of the action that delivers a message."""
     if message.attempt != dataflow.attempt:
         return "DropStale"
     if message.kind == TRIGGER:
@@ -205,13 +208,13 @@ def arrival(dataflow: Dataflow, message: Message) -> str:
     return "TaskHears" if message.kind in TO_TASKS else "CoordinatorHears"
 
 
-def has_room(scope: Scope, channel: Channel) -> bool:
-    """One more record may be sent."""
-    return scope.room == UNBOUNDED or sum(type(sent.item) is Record for sent in channel) < scope.room
+def has_capacity(scope: Scope, channel: Channel) -> bool:
+    """The channel can hold one more record."""
+    return scope.capacity == UNBOUNDED or sum(type(sent.item) is Record for sent in channel) < scope.capacity
 
 
 def _more(scope: Scope) -> str:
-    """What a scope has beside its numbers."""
+    """The parts of a scope other than its numbers, for the name of the closed model."""
     savepoints = ", savepoints" if len(scope.types) > 1 else ""
     faults = ", a store that fails" if scope.faults else ""
     replaced = ", a coordinator that is replaced" if scope.takes_coordinator else ""
@@ -222,15 +225,15 @@ def _more(scope: Scope) -> str:
 
 
 REPLAY = Scope(records=2, checkpoints=2, max_concurrent=1, failures=1, time_outs=0)
-"""Two checkpoints in turn, a failure anywhere, and what is replayed after it."""
+"""Two checkpoints in turn, a failure at any point, and the replay after it."""
 TWICE = Scope(records=1, checkpoints=2, max_concurrent=1, failures=2, time_outs=0)
 """A restored job fails again."""
 ZOMBIES = Scope(records=1, checkpoints=1, max_concurrent=1, failures=1, time_outs=0, zombies=True)
-"""What a failed attempt has sent arrives in the next one."""
+"""Items that a failed attempt has sent arrive in the next one."""
 OVERTAKING = Scope(records=1, checkpoints=2, max_concurrent=2, failures=0, time_outs=0)
-"""Two checkpoints at once: the newer overtakes the older at the gate and at the coordinator."""
+"""Two concurrent checkpoints: the newer overtakes the older at the gate and at the coordinator."""
 EXPIRY = Scope(records=1, checkpoints=1, max_concurrent=1, failures=1, time_outs=1)
-"""A checkpoint expires while its barriers are under way."""
+"""A checkpoint expires while its barriers are in flight."""
 BESIDE = Scope(
     records=1,
     checkpoints=2,
@@ -249,8 +252,8 @@ REPLACED = Scope(
     faults=(BEFORE, MAYBE),
     takes_coordinator=True,
 )
-"""The store fails, and a failure takes the coordinator with it."""
+"""The store fails, and the coordinator fails with the tasks."""
 SHORT = (TWICE, ZOMBIES, EXPIRY)
 """Explored in every verification."""
 SCOPES = (*SHORT, REPLACED, REPLAY, OVERTAKING, BESIDE)
-"""Explored in a thorough one, each in well under a minute."""
+"""Explored in a thorough verification, each in well under a minute."""

@@ -1,9 +1,9 @@
-"""Messages between the coordinator and the tasks: in flight, in no order, each from one attempt.
+"""Messages between the coordinator and the tasks: in flight, unordered, each of one attempt.
 
-A message is delivered once, at any later time, also after its attempt has ended; a notification may be
-lost. The collection is sorted, so that equal collections are equal values: the order says nothing.
+A message is delivered once, at any later time, also after its attempt has ended; a notification may be lost.
+The collection is sorted, so that equal collections are equal values: the order has no meaning.
 
-The file knows no rule: what a message does when it arrives is the business of `model.dataflow.dataflow`.
+The module knows no rule: `model.dataflow.actions` holds the steps of an arriving message.
 """
 
 from typing import NamedTuple
@@ -13,13 +13,13 @@ from model.events import NONE
 TRIGGER = "trigger"
 COMPLETE = "complete"
 ABORT = "abort"
-"""To a task: start a checkpoint; a checkpoint is complete; a checkpoint was aborted."""
+"""Kinds of messages to a task: start a checkpoint; a checkpoint is complete; a checkpoint was aborted."""
 ACKNOWLEDGE = "acknowledge"
 DECLINE = "decline"
-"""To the coordinator."""
+"""Kinds of messages to the coordinator."""
 
 NOTIFICATIONS = (COMPLETE, ABORT)
-"""What may be lost: nobody waits for it."""
+"""Messages that may be lost: no component waits for them."""
 TO_TASKS = (TRIGGER, *NOTIFICATIONS)
 
 
@@ -27,15 +27,15 @@ class Message(NamedTuple):
     """One message in flight."""
 
     attempt: int
-    """The execution attempt that it was sent in, or to."""
+    """The execution attempt of its sender, or of its receiver."""
     task: int
-    """Who is told, or who tells: its position in the plan."""
+    """Position of the receiving or sending task in the plan."""
     kind: str
     checkpoint: int
     completed: int = NONE
-    """Of an abort: the newest completed id that travels along."""
+    """In an abort: the newest completed id."""
     reason: str = ""
-    """Of a decline."""
+    """In a decline: its reason."""
 
 
 Messages = tuple[Message, ...]
@@ -47,6 +47,6 @@ def sent(messages: Messages, message: Message) -> Messages:
 
 
 def arrived(messages: Messages, message: Message) -> Messages:
-    """The messages without one that is in flight."""
+    """The messages without `message`, which has arrived."""
     position = messages.index(message)
     return (*messages[:position], *messages[position + 1 :])

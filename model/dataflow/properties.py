@@ -24,7 +24,7 @@ def once_01(dataflow: Dataflow) -> bool:
 
 @DATAFLOW.state("ONCE-02")
 def once_02(dataflow: Dataflow) -> bool:
-    """The operator has counted once each record that was read and is not on its way any more."""
+    """The operator has counted once each record that was read and is no longer in flight."""
     tasks = dataflow.tasks
     on_their_way = (
         sum(sent.attempt == dataflow.attempt and type(sent.item) is Record for sent in channel)
@@ -36,9 +36,9 @@ def once_02(dataflow: Dataflow) -> bool:
 
 @DATAFLOW.state("ONCE-03")
 def once_03(dataflow: Dataflow) -> bool:
-    """The output holds nothing twice, and all that is before the newest committed checkpoint."""
-    told = max(dataflow.tasks.subtasks[-1].completed, dataflow.restored)
-    up_to = _each_once(cut_of(dataflow, told).offsets, dataflow.committed)
+    """The output holds no record twice, and every record before the newest committed checkpoint."""
+    newest = max(dataflow.tasks.subtasks[-1].completed, dataflow.restored)
+    up_to = _each_once(cut_of(dataflow, newest).offsets, dataflow.committed)
     return all(
         count == 1 if promised else count in {0, 1}
         for counts, promises in zip(dataflow.committed, up_to, strict=True)
@@ -48,7 +48,7 @@ def once_03(dataflow: Dataflow) -> bool:
 
 @DATAFLOW.step("ONCE-04")
 def once_04(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -> bool:
-    """Every task starts from the newest completed checkpoint, or from the beginning without one."""
+    """Every task starts from the newest completed checkpoint, or from the initial state without one."""
     if type(event) is not Fail:
         return True
     cut = cut_of(before, after.completed)
@@ -70,7 +70,7 @@ def once_05(dataflow: Dataflow) -> bool:
 
 @DATAFLOW.step("ONCE-06")
 def once_06(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -> bool:
-    """What another attempt has sent is gone when it has arrived, and nothing else is different."""
+    """An arriving item or message of another attempt is removed, and nothing else changes."""
     tasks = before.tasks
     if type(event) is Deliver and event.message.attempt != before.attempt:
         return after == before._replace(messages=arrived(before.messages, event.message))
@@ -84,7 +84,7 @@ def once_06(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -
 
 
 def _newest_durable(dataflow: Dataflow) -> int:
-    """What a new coordinator finds."""
+    """The newest checkpoint that a new coordinator finds."""
     found = (*dataflow.coordinator.store.entries, *dataflow.coordinator.unseen)
     return max((entry.checkpoint for entry in found), default=NONE)
 
