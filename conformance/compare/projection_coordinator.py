@@ -123,7 +123,7 @@ class Configuration(NamedTuple):
         }
         return Scope(
             ids=int(self.numbers["M"]),
-            asked=ALL_KINDS if "Asked" in self.replaced else by_hand,
+            requests=ALL_KINDS if "Asked" in self.replaced else by_hand,
             reasons=() if "Reasons" in self.replaced else ("ASYNC_EXCEPTION",),
             failing=failing[self.replaced.get("Failing", "")],
             job_restarts="JobRestarts" not in self.replaced,
@@ -147,7 +147,8 @@ def coordinator_of(there: Coordinator, k: Any, *, with_states: bool = True) -> C
         next_id=k["next"],
         pending=tuple(_pending(there, entry, with_states) for entry in k["pending"]),
         queue=tuple(
-            Waiting(TYPES.index(r["type"]), r["forced"], r["periodic"], asked=True) for r in k["queue"]
+            Waiting(TYPES.index(r["type"]), r["forced"], r["periodic"], awaits_answer=True)
+            for r in k["queue"]
         ),
         scheduler=scheduler,
         pause_ends=k["pause"],

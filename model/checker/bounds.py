@@ -96,7 +96,7 @@ def channels_of_gate(channels: int) -> Symmetry:
 
 def tasks_of_coordinator(tasks: int) -> Symmetry:
     """The tasks of `closed_coordinator` but for the source, which alone fails and starts again."""
-    of_tasks = ("tasks_run", "tasks_finished", "tasks_reached", "awaited", "unheard")
+    of_tasks = ("tasks_run", "tasks_finished", "tasks_reached", "awaited", "unreported")
     of_pending = ("tasks", "acknowledged", "states")
     return Symmetry(("sources", *of_tasks, *of_pending), tasks - 1, "task", first=1)
 

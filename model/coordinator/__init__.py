@@ -1,5 +1,5 @@
 """The checkpoint coordinator: requests, pending checkpoints, completion, failures, time, recovery.
 
-`coordinator` takes the events; `trigger` starts a checkpoint, `completion` ends it, `scheduler` reads virtual
-time, `recovery` is what outlives a failure, and `state` is what the coordinator knows.
+`coordinator` takes the events; `trigger` starts a checkpoint, `completion` ends it, `scheduler` advances
+virtual time, `recovery` restores tasks and replaces coordinators, and `state` holds the coordinator's state.
 """

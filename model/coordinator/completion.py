@@ -1,7 +1,7 @@
 """The end of a pending checkpoint: it is complete, or it is aborted. Rules COORD-07 to 09, SUB-02 to 05.
 
-A complete one goes to the store, ends older ones, and only then the tasks are told. Nothing starts here;
-what waits is `model.coordinator.trigger`'s, which follows every end.
+The coordinator stores a complete one, ends older ones, and then notifies the tasks. No checkpoint starts in
+this module; `model.coordinator.trigger`, which follows every end, starts waiting requests.
 """
 
 from model.coordinator import failures, shared_state
@@ -33,11 +33,11 @@ from model.store.events import Subsumed
 from model.store.store import CHECKPOINT, SAVEPOINT, STOP, Entry, on_add
 
 STORE_EXCEPTION = "CheckpointException"
-"""What the sender of the last acknowledgement gets where the store has failed."""
+"""The exception that the sender of the last acknowledgement gets when the store fails."""
 
 
 def complete(coordinator: Coordinator, done: Pending, effects: Effects) -> Step[Coordinator]:
-    """Nobody is missing: store, then end the older ones, then notify (COORD-08)."""
+    """Every task has acknowledged: store the checkpoint, end the older ones, then notify (COORD-08)."""
     profile = coordinator.plan.profile
     coordinator = owe_turns(drop_pending(coordinator, done), profile.turns_after_end)
     subsumed: tuple[int, ...] = ()
@@ -64,21 +64,21 @@ def complete(coordinator: Coordinator, done: Pending, effects: Effects) -> Step[
     if not profile.completes_first:
         effects = (*effects, Complete(done.checkpoint))
     coordinator = pause(coordinator)
-    if done.type == SAVEPOINT and not profile.stores_savepoints:  # a user's: it replaces nothing
+    if done.type == SAVEPOINT and not profile.stores_savepoints:  # it replaces no checkpoint
         return Step(coordinator, effects, (*rules, "SUB-05"))
     if done.type == SAVEPOINT:
         rules = (*rules, "SUB-11")
     ended = subsume_older(coordinator, done)
-    told = notify_complete(ended.state, done, subsumed)
+    notifications = notify_complete(ended.state, done, subsumed)
     return Step(
         ended.state,
-        (*effects, *ended.effects, *told),
+        (*effects, *ended.effects, *notifications),
         (*rules, "COORD-08", "SUB-03", *ended.rules),
     )
 
 
 def succeed(coordinator: Coordinator, done: Pending) -> Coordinator:
-    """The failures so far may be forgotten."""
+    """The coordinator after a success, which may clear its count of failures."""
     plan = coordinator.plan
     counted = failures.on_success(
         coordinator.failures, plan.profile, plan.tolerable_failures, done.checkpoint
@@ -87,14 +87,14 @@ def succeed(coordinator: Coordinator, done: Pending) -> Coordinator:
 
 
 def pause(coordinator: Coordinator) -> Coordinator:
-    """From a completion on the scheduler's requests come too early for a while."""
+    """After a completion, periodic requests are too early until the minimum pause has passed."""
     if not coordinator.plan.min_pause:
         return coordinator
     return coordinator._replace(pause_ends=coordinator.now + coordinator.plan.min_pause)
 
 
 def add_to_store(coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
-    """The store takes it and drops what it need not keep; shared files that nobody needs go, too."""
+    """The store adds the checkpoint and drops surplus ones; shared files without a user are deleted."""
     shared = shared_state.complete(
         coordinator.shared, done, registers_early=coordinator.plan.profile.registers_early
     )
@@ -117,7 +117,7 @@ def add_to_store(coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
 def fail_to_store(
     coordinator: Coordinator, done: Pending, effects: Effects, rules: Rules
 ) -> Step[Coordinator]:
-    """The store has thrown: all was for nothing, and what may be stored must not be deleted."""
+    """The store has failed: the checkpoint is aborted, and deleted unless it may be stored."""
     profile = coordinator.plan.profile
     fault = coordinator.fault
     shared = shared_state.complete(coordinator.shared, done, registers_early=profile.registers_early)
@@ -136,16 +136,18 @@ def fail_to_store(
             coordinator = coordinator._replace(shared=shared)
             effects = (*effects, *released)
     if profile.counts_failed_store:
-        coordinator, said, counting = count_failure(
+        coordinator, emitted, counting = count_failure(
             coordinator, done, FINALIZE_CHECKPOINT_FAILURE, by_task=False
         )
-        effects, rules = (*effects, *said), (*rules, *counting)
-    told = notify_abort(coordinator, done)
-    return Step(coordinator, (*effects, *told, Fail(STORE_EXCEPTION)), ("COORD-20", "COORD-21", *rules))
+        effects, rules = (*effects, *emitted), (*rules, *counting)
+    notifications = notify_abort(coordinator, done)
+    return Step(
+        coordinator, (*effects, *notifications, Fail(STORE_EXCEPTION)), ("COORD-20", "COORD-21", *rules)
+    )
 
 
 def subsume_older(coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
-    """The older pending checkpoints are worth nothing any more (SUB-02); savepoints stay (SUB-04)."""
+    """Aborts the older pending checkpoints (SUB-02), except savepoints (SUB-04)."""
     effects: Effects = ()
     rules: Rules = ()
     for older in coordinator.pending:
@@ -160,16 +162,16 @@ def subsume_older(coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
 
 
 def notify_complete(coordinator: Coordinator, done: Pending, subsumed: tuple[int, ...]) -> Effects:
-    """Every task that took part and is deployed is told, and every operator coordinator."""
-    told: Effects = ()
-    for task, hears in enumerate(listeners(coordinator, done)):
-        if hears:
-            told = (*told, NotifyComplete(done.checkpoint, task))
-            told = (*told, *(NotifySubsumed(gone, task) for gone in subsumed))
+    """Notifies every deployed task that took part, and every operator coordinator."""
+    notifications: Effects = ()
+    for task, notified in enumerate(listeners(coordinator, done)):
+        if notified:
+            notifications = (*notifications, NotifyComplete(done.checkpoint, task))
+            notifications = (*notifications, *(NotifySubsumed(gone, task) for gone in subsumed))
     masters = tuple(
         TellMaster(place, done.checkpoint, True) for place in range(coordinator.plan.coordinators)
     )
-    return (*told, *masters)
+    return (*notifications, *masters)
 
 
 def abort(
@@ -191,26 +193,26 @@ def abort(
     effects = (*effects, *lost)
     if profile.abort_begins_anew and reason != CHECKPOINT_SUBSUMED:
         coordinator = begin_anew(coordinator)
-    coordinator, said, rules = count_failure(coordinator, pending, reason, by_task=by_task)
+    coordinator, emitted, rules = count_failure(coordinator, pending, reason, by_task=by_task)
     if not coordinator.plan.profile.tells_of_aborts:
         rules = (*rules, "COORD-19")
-    effects = (*effects, *said, *notify_abort(coordinator, pending))
+    effects = (*effects, *emitted, *notify_abort(coordinator, pending))
     if not fails_to_start:
         return Step(coordinator, effects, rules)
-    coordinator, said, further = fail_start(coordinator, pending, reason)
-    return Step(coordinator, (*effects, *said), (*rules, "COORD-30", *further))
+    coordinator, emitted, further = fail_start(coordinator, pending, reason)
+    return Step(coordinator, (*effects, *emitted), (*rules, "COORD-30", *further))
 
 
 def fail_start(coordinator: Coordinator, begun: Pending, reason: str) -> Step[Coordinator]:
-    """A start has come to nothing because its checkpoint has failed, which may count a second time."""
+    """A start fails because its checkpoint has failed, which may count as a second failure."""
     if not coordinator.plan.profile.counts_failed_start:
         return Step(coordinator, (), ())
-    coordinator, said, rules = count_failure(coordinator, begun, reason, by_task=False)
-    return Step(coordinator, said, (*rules, "COORD-31"))
+    coordinator, emitted, rules = count_failure(coordinator, begun, reason, by_task=False)
+    return Step(coordinator, emitted, (*rules, "COORD-31"))
 
 
 def begin_anew(coordinator: Coordinator) -> Coordinator:
-    """Nothing is left that a request was put off for: the scheduler does as if it had been started now."""
+    """If an abort leaves no checkpoint pending, the postponed request is dropped, and the delay restarts."""
     scheduler = coordinator.scheduler
     if coordinator.pending or not scheduler.runs or not scheduler.put_off:
         return coordinator
@@ -219,14 +221,14 @@ def begin_anew(coordinator: Coordinator) -> Coordinator:
 
 
 def owe_turns(coordinator: Coordinator, turns: int) -> Coordinator:
-    """What waits is to get its turn so often more, once this event is over."""
+    """Waiting requests get `turns` further turns after this event."""
     return coordinator._replace(turns=coordinator.turns + turns)
 
 
 def count_failure(
     coordinator: Coordinator, failed: Pending, reason: str, *, by_task: bool
 ) -> Step[Coordinator]:
-    """It may be one failure too many for the job."""
+    """The count after one more failure; the job fails if that exceeds the tolerated number."""
     plan = coordinator.plan
     counted, too_many = failures.on_failure(
         coordinator.failures,
@@ -247,24 +249,24 @@ def count_failure(
 
 
 def counting_rules(plan: Plan) -> Rules:
-    """What decides about failures and successes, where they are counted."""
+    """The rules of the count of failures in the plan's generation."""
     return ("COORD-15", "COORD-16", "COORD-17" if plan.profile.counts_in_order else "COORD-18")
 
 
 def notify_abort(coordinator: Coordinator, ended: Pending) -> Effects:
-    """Every task that took part is told, and every operator coordinator."""
+    """Notifies every task that took part, and every operator coordinator."""
     if not coordinator.plan.profile.tells_of_aborts:
         return ()
-    hearing = enumerate(listeners(coordinator, ended))
-    told = tuple(NotifyAbort(ended.checkpoint, task) for task, hears in hearing if hears)
+    flags = enumerate(listeners(coordinator, ended))
+    notifications = tuple(NotifyAbort(ended.checkpoint, task) for task, notified in flags if notified)
     masters = tuple(
         TellMaster(place, ended.checkpoint, False) for place in range(coordinator.plan.coordinators)
     )
-    return (*told, *masters)
+    return (*notifications, *masters)
 
 
 def listeners(coordinator: Coordinator, ended: Pending) -> tuple[bool, ...]:
-    """Which tasks hear of its end: those of its plan, but where nothing was ever deployed nobody listens."""
+    """By task: it is notified of the end, because it is in the checkpoint's plan and was ever deployed."""
     return tuple(
         takes_part and reached
         for takes_part, reached in zip(ended.tasks, coordinator.tasks_reached, strict=True)

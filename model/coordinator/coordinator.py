@@ -1,16 +1,16 @@
-"""The checkpoint coordinator: what it does about each event.
+"""The checkpoint coordinator: its step for each event.
 
 Rules COORD-01 to COORD-12, SUB-02 to SUB-05. A request waits until it may start
-(`model.coordinator.trigger`); a started checkpoint is pending until the last task has acknowledged it, or a
-decline, the time-out or a newer completed checkpoint ends it (`model.coordinator.completion`,
-`model.coordinator.scheduler`). A completed one goes to the store (`model.store.store`). What outlives the
-coordinator is `model.coordinator.recovery`.
+(`model.coordinator.trigger`). A started checkpoint is pending until the last task has acknowledged it, or
+until a decline, the time-out or a newer completed checkpoint ends it (`model.coordinator.completion`,
+`model.coordinator.scheduler`). The store keeps a completed one (`model.store.store`).
+`model.coordinator.recovery` holds restores and restarts.
 """
 
 from model.coordinator import shared_state
 from model.coordinator.completion import abort, complete
 from model.coordinator.events import SUCCESS, UNKNOWN, Acknowledged
-from model.coordinator.job_status_listener import hear_of_job, hear_of_tasks, report
+from model.coordinator.job_status_listener import follow_job, follow_tasks, report
 from model.coordinator.pending import Pending, acknowledge, is_fully_acknowledged
 from model.coordinator.requests import Request
 from model.coordinator.scheduler import follow, suspend
@@ -28,12 +28,12 @@ def on_trigger(
     forced: bool = False,
     periodic: bool = False,
 ) -> Step[Coordinator]:
-    """Somebody asks for a checkpoint, a savepoint, or a stop with one."""
+    """A user requests a checkpoint, a savepoint, or a stop with a savepoint."""
     effects: Effects = ()
-    if type == STOP:  # nothing else is to happen any more
+    if type == STOP:  # a stop ends everything that waits or is pending
         coordinator, effects, _ = suspend(coordinator)
-    wanted = Request(type, is_forced(coordinator, type, forced), periodic, asked=True)
-    step = request(coordinator, wanted)
+    requested = Request(type, is_forced(coordinator, type, forced), periodic, awaits_answer=True)
+    step = request(coordinator, requested)
     return step._replace(effects=(*effects, *step.effects))
 
 
@@ -43,7 +43,7 @@ def on_trigger(
 def on_acknowledge(
     coordinator: Coordinator, task: int, checkpoint: int, handle: int, shared: tuple[int, ...] = ()
 ) -> Step[Coordinator]:
-    """Task `task` (beyond the plan: a stranger) acknowledges with the state behind `handle` (0: none)."""
+    """Task `task` (beyond the plan: an unknown one) acknowledges with the state `handle` (0: none)."""
     if not coordinator.open:
         return Step(coordinator, (), ())
     pending = find(coordinator.pending, checkpoint)
@@ -78,7 +78,7 @@ def on_decline(coordinator: Coordinator, task: int, checkpoint: int, reason: str
 
 
 def is_held_back(coordinator: Coordinator, declined: Pending) -> bool:
-    """Older generations: after a decline nothing is made up for while a newer checkpoint is pending."""
+    """Older generations: a decline repeats no postponed request while a newer checkpoint is pending."""
     if coordinator.plan.profile.queues:
         return False
     return any(other.checkpoint > declined.checkpoint for other in coordinator.pending)
@@ -88,10 +88,10 @@ def is_held_back(coordinator: Coordinator, declined: Pending) -> bool:
 
 
 def on_job_status(coordinator: Coordinator, status: str) -> Step[Coordinator]:
-    """The job changes its status; leaving RUNNING ends all that waits or is pending (COORD-12)."""
+    """The job changes its status; leaving RUNNING ends all requests and pending checkpoints (COORD-12)."""
     coordinator = coordinator._replace(status=status)
     if coordinator.plan.interval:
-        return hear_of_job(coordinator)
+        return follow_job(coordinator)
     if status != RUNNING:
         return suspend(coordinator)
     return Step(coordinator, (), ("COORD-12",))
@@ -105,12 +105,12 @@ def on_task_status(coordinator: Coordinator, task: int, status: str) -> Step[Coo
     deployed = (*coordinator.tasks_reached[:task], reached, *coordinator.tasks_reached[task + 1 :])
     coordinator = coordinator._replace(tasks_run=runs, tasks_finished=over, tasks_reached=deployed)
     changed = tuple(other == task for other in range(len(runs)))
-    followed = hear_of_tasks(coordinator, changed)
+    followed = follow_tasks(coordinator, changed)
     return followed._replace(rules=("COORD-01", *followed.rules))
 
 
 def on_fail_tasks(coordinator: Coordinator, failed: tuple[bool, ...]) -> Step[Coordinator]:
-    """Tasks fail; the scheduler restarts the job."""
+    """Tasks fail; the job restarts."""
     runs = tuple(runs and not fails for runs, fails in zip(coordinator.tasks_run, failed, strict=True))
     over = tuple(over and not fails for over, fails in zip(coordinator.tasks_finished, failed, strict=True))
     reached = tuple(was or fails for was, fails in zip(coordinator.tasks_reached, failed, strict=True))

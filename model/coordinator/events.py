@@ -1,7 +1,4 @@
-"""More words of the coordinator: what only it is told and says, and the reasons that it gives.
-
-As in `model.events`, whose records the dataflow shares with it.
-"""
+"""Events, effects and reasons of the coordinator, in addition to those of `model.events`."""
 
 from typing import NamedTuple
 
@@ -27,16 +24,16 @@ PRE_FLIGHT = (
     IO_EXCEPTION,
     "BLOCKING_OUTPUT_EXIST",
 )
-"""Reasons for which a checkpoint does not even start, and which are nobody's fault but the coordinator's."""
+"""Reasons for which a checkpoint does not start, and which only the coordinator causes."""
 
-# How an addition to the store fails: nothing was written; it was; it was, and the error leaves it open.
+# How an addition to the store fails: not written; written; written, with an error that leaves it open.
 BEFORE = 1
 AFTER = 2
 MAYBE = 3
 
 
 class TriggerFails(NamedTuple):
-    """The message that triggers a task was lost, and the coordinator knows."""
+    """The coordinator learns that the message that triggers a task was lost."""
 
     task: int
     checkpoint: int
@@ -51,10 +48,10 @@ class StoreFails(NamedTuple):
 
 
 class MasterAnswer(NamedTuple):
-    """An operator coordinator, or a hook, answers for a checkpoint, or fails."""
+    """An operator coordinator or a hook answers for a checkpoint, or fails."""
 
     place: int
-    """In the configuration's list."""
+    """Position in the configuration's list."""
     checkpoint: int
     is_hook: bool
     fails: bool
@@ -62,20 +59,20 @@ class MasterAnswer(NamedTuple):
 
 
 class CoordinatorRestart(NamedTuple):
-    """A new coordinator takes over what is durable."""
+    """A new coordinator starts from the durable state."""
 
     kind: str = "coordinator_restart"
 
 
 class JobEnd(NamedTuple):
-    """The coordinator shuts down; the job's status decides what is kept."""
+    """The coordinator shuts down; the job's status decides which checkpoints are kept."""
 
     status: str
     kind: str = "job_end"
 
 
 class AskMaster(NamedTuple):
-    """An operator coordinator, or a hook, is asked for its state."""
+    """The coordinator requests the state of an operator coordinator or of a hook."""
 
     place: int
     checkpoint: int
@@ -84,7 +81,7 @@ class AskMaster(NamedTuple):
 
 
 class TellMaster(NamedTuple):
-    """An operator coordinator is told that a checkpoint is complete, or aborted."""
+    """The coordinator notifies an operator coordinator that a checkpoint is complete or aborted."""
 
     place: int
     checkpoint: int
@@ -93,7 +90,7 @@ class TellMaster(NamedTuple):
 
 
 class FailJob(NamedTuple):
-    """Too many checkpoints have failed, or one that must not: the job fails."""
+    """The job fails: too many checkpoints have failed, or one that must not fail."""
 
     reason: str
     kind: str = "fail_job"
@@ -109,14 +106,14 @@ UNKNOWN = "UNKNOWN"
 
 
 class JobStatus(NamedTuple):
-    """The job changes its status; only RUNNING opens the coordinator."""
+    """The job changes its status; only RUNNING lets checkpoints start."""
 
     status: str
     kind: str = "job_status"
 
 
 class TaskStatus(NamedTuple):
-    """A task (its position in the plan) starts or stops running."""
+    """A task (its position in the plan) changes its status."""
 
     task: int
     status: str
@@ -124,7 +121,7 @@ class TaskStatus(NamedTuple):
 
 
 class TriggerRequest(NamedTuple):
-    """Somebody asks the coordinator for a checkpoint, a savepoint, or a stop with one."""
+    """A user or the scheduler requests a checkpoint, a savepoint, or a stop with a savepoint."""
 
     type: int
     forced: bool = False
@@ -153,27 +150,27 @@ class DeclineMessage(NamedTuple):
 
 
 class FailTasks(NamedTuple):
-    """Tasks fail and the scheduler restarts the job; one flag for each task of the plan."""
+    """Tasks fail and the job restarts; one flag for each task of the plan."""
 
     failed: tuple[bool, ...]
     kind: str = "fail_tasks"
 
 
 class RestoreRequest(NamedTuple):
-    """The restarting job, or a region of it, asks for the newest retained checkpoint."""
+    """The restarting job, or a region of it, requests the newest retained checkpoint."""
 
     tasks: tuple[bool, ...] = ()
-    """Who restarts: one flag for each task if a region does, none if all of the job does."""
+    """One flag for each restarting task if a region restarts; empty if the whole job does."""
     kind: str = "restore_request"
 
     @property
     def region(self) -> bool:
-        """Whether the rest of the job goes on."""
+        """Only a region restarts; the rest of the job continues."""
         return bool(self.tasks)
 
 
 class TriggerTask(NamedTuple):
-    """A source is asked to start a checkpoint."""
+    """The coordinator triggers a checkpoint at a source."""
 
     task: int
     checkpoint: int
@@ -182,7 +179,7 @@ class TriggerTask(NamedTuple):
 
 
 class Rejected(NamedTuple):
-    """A request started nothing."""
+    """The coordinator rejects a request."""
 
     type: int
     reason: str
@@ -190,7 +187,7 @@ class Rejected(NamedTuple):
 
 
 class Acknowledged(NamedTuple):
-    """What an acknowledgement for a pending checkpoint counted as."""
+    """The result of an acknowledgement for a pending checkpoint."""
 
     task: int
     checkpoint: int
@@ -206,21 +203,21 @@ class Complete(NamedTuple):
 
 
 class DiscardCheckpoint(NamedTuple):
-    """A completed checkpoint is deleted."""
+    """The coordinator deletes a completed checkpoint."""
 
     checkpoint: int
     kind: str = "discard_checkpoint"
 
 
 class DiscardState(NamedTuple):
-    """The state behind one acknowledgement is deleted."""
+    """The coordinator deletes the state of one acknowledgement."""
 
     handle: int
     kind: str = "discard_state"
 
 
 class Restored(NamedTuple):
-    """The checkpoint that the job restarts from, -1 for none."""
+    """The checkpoint from which the job restarts, -1 for none."""
 
     checkpoint: int
     kind: str = "restored"

@@ -1,7 +1,7 @@
-"""When failing checkpoints fail the job: more consecutive counted failures than are tolerated.
+"""Decides when failing checkpoints fail the job: more consecutive counted failures than are tolerated.
 
-Only some reasons count, one checkpoint counts once until the count is cleared, and a success clears it.
-The file knows ids and reasons; `model.coordinator.profiles` knows what counted when.
+Only some reasons count. One checkpoint counts once until the count is cleared, and a success clears it. The
+module knows ids and reasons; `model.coordinator.profiles` holds the reasons that count in each generation.
 """
 
 from typing import NamedTuple
@@ -13,16 +13,16 @@ from model.store.store import CHECKPOINT, STOP
 
 
 class Failures(NamedTuple):
-    """What is remembered of the failures since the last success."""
+    """The count of failures since the last success."""
 
     counted: tuple[int, ...]
-    """The ids that have counted, in the order of failing."""
+    """The ids that have counted, in the order of their failures."""
     highest_success: int
-    """-1 before the first."""
+    """The highest id that has succeeded; -1 before the first."""
 
 
 def new_failures() -> Failures:
-    """Nothing has failed."""
+    """The count before the first failure."""
     return Failures((), NONE)
 
 
@@ -36,7 +36,7 @@ def on_failure(
     *,
     by_task: bool,
 ) -> tuple[Failures, bool]:
-    """A checkpoint has failed, a task said so or the coordinator gave up; does the job fail now?"""
+    """The count after a failure that a task or the coordinator reports, and whether the job fails now."""
     by_task = by_task and reason not in PRE_FLIGHT
     if not profile.savepoints_fail_alone and not profile.stop_counts_too and type == STOP:
         return failures, reason not in PRE_FLIGHT
@@ -55,15 +55,15 @@ def on_failure(
 
 
 def is_old_news(failures: Failures, checkpoint: int) -> bool:
-    """It has counted already, or a newer one has succeeded."""
+    """The checkpoint has counted already, or a newer one has succeeded."""
     if checkpoint <= failures.highest_success:
         return True
     return any(checkpoint == counted for counted in failures.counted)
 
 
 def on_success(failures: Failures, profile: CoordinatorProfile, tolerable: int, checkpoint: int) -> Failures:
-    """A checkpoint is complete."""
-    if tolerable < 0:  # nothing is ever counted
+    """The count after a checkpoint is complete."""
+    if tolerable < 0:  # failures are never counted
         return failures
     if not profile.counts_in_order:
         return failures._replace(counted=())

@@ -1,7 +1,8 @@
-"""Who has the scheduler run: a listener of the job's status, in newer generations of executions too.
+"""Starts and stops the periodic scheduler: a listener of the job's status, in newer generations of tasks too.
 
-Rule COORD-26. In newer generations it is told of every execution, and awaits each whose last word was another
-than that it runs or has finished. The execution graph starts a scheduler by itself when a task begins to run.
+Rule COORD-26. In newer generations the listener receives the status of every execution. It awaits each
+execution whose last reported status is neither running nor finished. In addition, the execution graph starts
+a stopped scheduler when a task begins to run.
 """
 
 from model.coordinator.scheduler import settle, start_scheduler, suspend
@@ -9,23 +10,23 @@ from model.coordinator.state import RUNNING, Coordinator
 from model.events import Effects, Rules, Step
 
 
-def hear_of_job(coordinator: Coordinator) -> Step[Coordinator]:
-    """The job has changed its status; once it runs its new executions are heard of."""
+def follow_job(coordinator: Coordinator) -> Step[Coordinator]:
+    """The job changes its status; when it runs, the listener receives its new executions."""
     coordinator, effects, rules = follow_listener(coordinator)
     if coordinator.status == RUNNING:
-        coordinator, said, further = hear_of_unheard(coordinator)
-        effects, rules = (*effects, *said), (*rules, *further)
+        coordinator, emitted, further = report_new_executions(coordinator)
+        effects, rules = (*effects, *emitted), (*rules, *further)
     return settle(coordinator, effects, rules)
 
 
-def hear_of_tasks(coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:
-    """These tasks have changed their statuses, one after the other."""
+def follow_tasks(coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:
+    """These tasks change their statuses, one after the other."""
     coordinator, effects, rules = report(coordinator, tasks)
     return settle(coordinator, effects, rules)
 
 
 def report(coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:
-    """The listener is told of these tasks' statuses, and the graph starts what stands still."""
+    """The listener receives the statuses of these tasks, and the graph starts a stopped scheduler."""
     effects: Effects = ()
     rules: Rules = ()
     if not listens_to_tasks(coordinator):
@@ -34,32 +35,32 @@ def report(coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinato
         if not reports:
             continue
         if coordinator.tasks_run[task] and coordinator.open and not coordinator.scheduler.runs:
-            coordinator, said, _ = start_scheduler(coordinator)
-            effects = (*effects, *said)
+            coordinator, emitted, _ = start_scheduler(coordinator)
+            effects = (*effects, *emitted)
         awaited = not (coordinator.tasks_run[task] or coordinator.tasks_finished[task])
-        coordinator, said, further = follow_listener(awaiting(coordinator, task, awaited))
-        effects, rules = (*effects, *said), (*rules, *further)
+        coordinator, emitted, further = follow_listener(awaiting(coordinator, task, awaited))
+        effects, rules = (*effects, *emitted), (*rules, *further)
     return Step(coordinator, effects, rules)
 
 
 def listens_to_tasks(coordinator: Coordinator) -> bool:
-    """Whether tasks make a difference for the scheduler."""
+    """The scheduler depends on the statuses of tasks."""
     return coordinator.plan.interval > 0 and coordinator.plan.profile.follows_tasks
 
 
 def awaiting(coordinator: Coordinator, task: int, awaited: bool) -> Coordinator:
-    """The listener has heard of the task's execution, and awaits it or not."""
+    """The listener receives a status of the task's execution, and awaits the execution or not."""
     scheduler = coordinator.scheduler
     return coordinator._replace(
         scheduler=scheduler._replace(
             awaited=(*scheduler.awaited[:task], awaited, *scheduler.awaited[task + 1 :]),
-            unheard=(*scheduler.unheard[:task], False, *scheduler.unheard[task + 1 :]),
+            unreported=(*scheduler.unreported[:task], False, *scheduler.unreported[task + 1 :]),
         )
     )
 
 
 def renew(coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:
-    """These tasks get new executions; of the former ones nothing more is heard."""
+    """These tasks get new executions; the former ones report no further status."""
     if not listens_to_tasks(coordinator):
         return Step(coordinator, (), ())
     scheduler = coordinator.scheduler
@@ -67,15 +68,17 @@ def renew(coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator
     scheduler = scheduler._replace(
         awaits_former=scheduler.awaits_former or left,
         awaited=tuple(waits and not renews for renews, waits in zip(tasks, scheduler.awaited, strict=True)),
-        unheard=tuple(renews or unheard for renews, unheard in zip(tasks, scheduler.unheard, strict=True)),
+        unreported=tuple(
+            renews or unreported for renews, unreported in zip(tasks, scheduler.unreported, strict=True)
+        ),
     )
     coordinator = coordinator._replace(scheduler=scheduler)
-    return hear_of_unheard(coordinator) if coordinator.status == RUNNING else Step(coordinator, (), ())
+    return report_new_executions(coordinator) if coordinator.status == RUNNING else Step(coordinator, (), ())
 
 
-def hear_of_unheard(coordinator: Coordinator) -> Step[Coordinator]:
-    """New executions are scheduled, all of them; then those of tasks that run, or have finished, do so."""
-    fresh = coordinator.scheduler.unheard
+def report_new_executions(coordinator: Coordinator) -> Step[Coordinator]:
+    """All new executions are scheduled; then those of running or finished tasks report their status."""
+    fresh = coordinator.scheduler.unreported
     if not any(fresh):
         return Step(coordinator, (), ())
     for task, is_new in enumerate(fresh):
@@ -83,24 +86,24 @@ def hear_of_unheard(coordinator: Coordinator) -> Step[Coordinator]:
             coordinator = awaiting(coordinator, task, True)
     coordinator, effects, rules = follow_listener(coordinator)
     statuses = zip(fresh, coordinator.tasks_run, coordinator.tasks_finished, strict=True)
-    coordinator, said, further = report(
+    coordinator, emitted, further = report(
         coordinator, tuple(is_new and (runs or over) for is_new, runs, over in statuses)
     )
-    return Step(coordinator, (*effects, *said), (*rules, *further))
+    return Step(coordinator, (*effects, *emitted), (*rules, *further))
 
 
 def follow_listener(coordinator: Coordinator) -> Step[Coordinator]:
-    """The listener starts or suspends the scheduler, if what it knows has changed."""
+    """The listener starts or suspends the scheduler if its condition has changed."""
     if not coordinator.plan.interval:
         return Step(coordinator, (), ())
     scheduler = coordinator.scheduler
-    wanted = coordinator.status == RUNNING
+    should_run = coordinator.status == RUNNING
     if coordinator.plan.profile.follows_tasks:
-        wanted = wanted and not any(scheduler.awaited) and not scheduler.awaits_former
-        if wanted == scheduler.follows:
+        should_run = should_run and not any(scheduler.awaited) and not scheduler.awaits_former
+        if should_run == scheduler.follows:
             return Step(coordinator, (), ())
-    coordinator = coordinator._replace(scheduler=scheduler._replace(follows=wanted))
-    if wanted:
+    coordinator = coordinator._replace(scheduler=scheduler._replace(follows=should_run))
+    if should_run:
         return start_scheduler(coordinator)
     stopped = suspend(coordinator)
     return stopped._replace(rules=("COORD-26", *stopped.rules))

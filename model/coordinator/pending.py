@@ -1,7 +1,7 @@
-"""A pending checkpoint: who takes part, who has acknowledged with which state, until when.
+"""A pending checkpoint: its tasks, their acknowledgements and states, and its deadline.
 
-Rules COORD-05, COORD-07. The file knows one pending checkpoint; tasks, operator coordinators and hooks are
-known by their positions.
+Rules COORD-05, COORD-07. The module knows one pending checkpoint; it identifies tasks, operator coordinators
+and hooks by their positions.
 """
 
 from typing import NamedTuple
@@ -22,17 +22,17 @@ class Pending(NamedTuple):
     deadline: int
     """Virtual time in ms at which it expires."""
     tasks: tuple[bool, ...]
-    """Who takes part: acknowledges, and is told of the end."""
+    """By task: it takes part, so it acknowledges and is notified of the end."""
     acknowledged: tuple[bool, ...]
-    """Whom it need not await any more; true for a task that takes no part."""
+    """By task: its acknowledgement is not awaited; true for a task that takes no part."""
     states: tuple[int, ...]
-    """Handle of the state that came with the acknowledgement, 0 for none."""
+    """Handle of the acknowledged state, 0 for none."""
     shared: tuple[tuple[int, ...], ...]
-    """Handles of the shared files that came with it."""
+    """Handles of the shared files acknowledged with it."""
     coordinators: tuple[bool, ...]
-    """The operator coordinators that are done."""
+    """By operator coordinator: it has answered."""
     hooks: tuple[bool, ...]
-    """The hooks that are done."""
+    """By hook: it has answered."""
 
 
 def new_pending(
@@ -45,7 +45,7 @@ def new_pending(
     coordinators: int = 0,
     hooks: int = 0,
 ) -> Pending:
-    """A checkpoint that everyone who takes part has still to acknowledge."""
+    """A checkpoint that no task has acknowledged."""
     return Pending(
         checkpoint=checkpoint,
         type=type,
@@ -61,7 +61,7 @@ def new_pending(
 
 
 def acknowledge(pending: Pending, task: int, handle: int, shared: tuple[int, ...]) -> tuple[Pending, str]:
-    """Task `task` (a position beyond the plan: a stranger) acknowledges; what that counts as (COORD-05)."""
+    """Task `task` (beyond the plan: an unknown one) acknowledges; returns the result too (COORD-05)."""
     if task >= len(pending.tasks) or not pending.tasks[task]:
         return pending, UNKNOWN
     if pending.acknowledged[task]:
@@ -74,7 +74,7 @@ def acknowledge(pending: Pending, task: int, handle: int, shared: tuple[int, ...
 
 
 def is_fully_acknowledged(pending: Pending) -> bool:
-    """No task is missing (COORD-07), and no operator coordinator or hook."""
+    """Every task has acknowledged (COORD-07), and every operator coordinator and hook has answered."""
     return all(pending.acknowledged) and all(pending.coordinators) and all(pending.hooks)
 
 

@@ -1,8 +1,8 @@
 """Generations of the coordinator and its store: one protocol, and the switches in which releases differ.
 
-As `model.subtask.profiles` has it for subtasks: a step function reads a switch where the generations part
-ways, and none asks for a name. The names are those of the wire, each for itself and what follows up to the
-next; `1.17` also for the coordinator of 1.16, which behaves like it.
+As in `model.subtask.profiles`, a step function reads a switch where the generations differ, and none reads a
+name. The names are those of the wire; each profile holds up to the next one. `1.17` holds for the coordinator
+of 1.16 too.
 """
 
 from collections.abc import Mapping
@@ -14,79 +14,87 @@ from model.events import ASYNC_EXCEPTION, CHECKPOINT_EXPIRED
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoordinatorProfile:
-    """The switches of one generation. There is one object of each, and states refer to it."""
+    """The switches of one generation. Each profile is a single object, to which states refer."""
 
     name: str
-    """As the wire calls it: the first release of the generation."""
+    """The name on the wire: the first release of the generation."""
 
     # -------- requests
     queues: bool = True
-    """A request that may not start yet waits; else it is rejected, and the scheduler makes up for it."""
+    """A request that may not start yet waits; else it is rejected, and the scheduler repeats it later."""
     turns_after_end: int = 2
-    """So often what waits gets its turn when a checkpoint has ended: once for its end, once more when what it
-    left behind is deleted. It shows within the min pause, where each turn removes a periodic head."""
+    """Number of turns of waiting requests after the end of a checkpoint.
+
+    The first follows the end, the second the deletion of its state. The difference is visible within the
+    minimum pause, where each turn removes a periodic head of the queue.
+    """
     turn_after_drop: bool = True
-    """... and once more for each checkpoint that the store has deleted."""
+    """One more turn for each checkpoint that the store has deleted."""
     plans_later: bool = True
-    """Who takes part is found out behind all that an event brings with it: further turns find it busy."""
+    """The tasks that take part are determined after all effects of an event; further turns find it busy."""
     savepoints_may_wait: bool = True
     """With unaligned checkpoints savepoints are not forced; else they always are."""
     awaits_every_task: bool = False
-    """Only sources have to run at the start, and every task has to acknowledge; else those that run."""
+    """Only sources must run at the start, and every task must acknowledge; else the running tasks must."""
     minds_finished_tasks: bool = True
-    """Where only sources have to run, any task that has finished keeps checkpoints from starting; else only a
-    source."""
-    finished_tasks_may_be_asked_for: bool = True
-    """Checkpoints after tasks finish are there to be configured."""
+    """If only sources must run: any finished task prevents a start; else only a finished source does."""
+    after_finish_configurable: bool = True
+    """Checkpoints after tasks finish can be configured."""
     goes_on_after_finished_tasks: bool = True
-    """... and they are on if nothing is said."""
+    """Checkpoints after tasks finish are on by default."""
 
     # -------- the scheduler
     follows_tasks: bool = True
-    """The listener has the scheduler run while the job does and every execution that it has heard of runs or
-    has finished, also one that failed and is no more; and the execution graph starts a scheduler that stands
-    still whenever a task begins to run. Else the scheduler runs while the job does."""
+    """The scheduler runs while the job runs and every reported execution runs or has finished.
+
+    Executions that failed and no longer exist count too. The execution graph also starts a stopped scheduler
+    whenever a task begins to run. Else the scheduler runs while the job does.
+    """
     start_suspends: bool = False
-    """A start of the scheduler first suspends whatever waits or is pending; else only if it ran."""
+    """A start of the scheduler first suspends all requests and pending checkpoints; else only if it ran."""
     restarts_after_pause: bool = True
-    """From its second start on the scheduler waits for the min pause; else for the initial delay again."""
+    """From its second start on the scheduler waits for the minimum pause; else for its initial delay."""
 
     abort_begins_anew: bool = False
-    """Where a request was put off and an abort leaves nothing pending, the request is forgotten, and the
-    scheduler that runs waits for its initial delay again; it does not ask at once."""
+    """An abort that leaves no checkpoint pending drops a postponed request.
+
+    A running scheduler then waits for its initial delay again, and does not repeat the request at once.
+    """
 
     # -------- the master phase
     abort_ends_master_phase: bool = True
-    """With its checkpoint the phase is over; else it lasts until those who were asked have answered."""
+    """The master phase ends with its checkpoint; else it lasts until the awaited masters have answered."""
     counts_failed_start: bool = True
-    """A checkpoint that ends in its master phase fails once more, as a start that came to nothing."""
+    """A checkpoint that ends in its master phase fails once more, as a failed start."""
 
     # -------- messages
-    hears_lost_triggers: bool = True
-    """A trigger that could not be delivered aborts its checkpoint; else nobody notices."""
+    lost_triggers_abort: bool = True
+    """A trigger that could not be delivered aborts its checkpoint; else it has no effect."""
     tells_of_aborts: bool = True
-    """Tasks are told of aborts; else they work on."""
+    """The coordinator notifies tasks of aborts; else they work on."""
     registers_early: bool = True
-    """Shared state is registered with the acknowledgement, until no newer checkpoint may use it; else with
-    the completion, and counted by the checkpoints that use it."""
+    """Shared state is registered at the acknowledgement, until no newer checkpoint may use it.
+
+    Else it is registered at the completion, and counted by the checkpoints that use it.
+    """
     restore_registers_anew: bool = False
-    """A restore begins a new registry of shared state, with what the retained checkpoints use."""
+    """A restore creates a new registry of shared state from the retained checkpoints."""
 
     # -------- completion
     stores_savepoints: bool = False
-    """Savepoints replace and are told of as checkpoints are; else a user's savepoint is nobody's business."""
+    """Savepoints replace older checkpoints and are notified like checkpoints; else they are not."""
     forced_are_safe: bool = False
-    """What was forced is not subsumed; else savepoints are not."""
+    """A forced checkpoint is not subsumed; else a savepoint is not."""
     completes_first: bool = False
-    """A checkpoint is called complete before it is stored."""
+    """A checkpoint is reported complete before it is stored."""
     counts_success_first: bool = False
-    """A checkpoint is counted as a success before it is stored, also where the store then fails."""
+    """A checkpoint is counted as a success before it is stored, even if the store then fails."""
     doubts_the_store: bool = True
     """A checkpoint that may be stored is kept, although its addition failed."""
     protects_the_last: bool = True
-    """The store keeps its newest checkpoint from savepoints; else it drops whatever is oldest."""
+    """The store keeps its newest checkpoint from savepoints; else it drops the oldest of any type."""
     tells_of_subsumed: bool = True
-    """Tasks are told which checkpoint the store has dropped."""
+    """The coordinator notifies tasks of the checkpoint that the store has dropped."""
 
     # -------- failures
     counted: tuple[str, ...] = (
@@ -100,17 +108,17 @@ class CoordinatorProfile:
     counts_failed_store: bool = True
     """A failed addition to the store counts."""
     counts_in_order: bool = True
-    """Only the highest success clears the count, and failures up to it are old news."""
+    """Only the highest success clears the count, and failures up to it do not count."""
     savepoints_fail_alone: bool = True
-    """The coordinator's own failures count for checkpoints only, and a stop fails the job for a task's."""
+    """The coordinator's own failures count for checkpoints only; a stop fails the job if a task fails it."""
     stop_counts_too: bool = False
-    """A stop that fails, fails the job as soon as it is aborted, and counts as any other behind that."""
+    """A stop that fails, fails the job as soon as it is aborted, and then counts like any other."""
 
     def __repr__(self) -> str:
         return f"Flink {self.name}"
 
     def __reduce__(self) -> str | tuple[object, ...]:
-        """The one object of that name, also in another process."""
+        """Unpickles to the one object of that name, also in another process."""
         return _profile_of, (self.name,)
 
 
@@ -138,9 +146,9 @@ def _up_to_1_14(name: str, **older: object) -> CoordinatorProfile:
 def _up_to_1_13(name: str, **older: object) -> CoordinatorProfile:
     return _up_to_1_14(
         name,
-        finished_tasks_may_be_asked_for=False,
+        after_finish_configurable=False,
         savepoints_fail_alone=False,
-        hears_lost_triggers=False,
+        lost_triggers_abort=False,
         **{"counted": (CHECKPOINT_DECLINED, ASYNC_EXCEPTION, CHECKPOINT_EXPIRED), **older},
     )
 
@@ -212,4 +220,4 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
 """By name, oldest first."""
 
 NEWEST_COORDINATOR = COORDINATOR_PROFILES["2.3"]
-"""The rules COORD-01 to COORD-12 and SUB-02 to SUB-09 as they are today."""
+"""The rules COORD-01 to COORD-12 and SUB-02 to SUB-09 in the newest generation."""

@@ -1,7 +1,7 @@
-"""What outlives a failure: restored tasks, a coordinator that is replaced, a job that ends.
+"""Restores and restarts: tasks are restored, a coordinator is replaced, a job ends.
 
-Rules COORD-02, COORD-12, SUB-06, ONCE-04. Durable are the completed checkpoints and the counter of ids;
-all else ends with the coordinator.
+Rules COORD-02, COORD-12, SUB-06, ONCE-04. The completed checkpoints and the counter of ids are durable; all
+other state ends with the coordinator.
 """
 
 from model.coordinator import shared_state
@@ -47,7 +47,7 @@ def on_store_fails(coordinator: Coordinator, when: int) -> Step[Coordinator]:
 
 
 def on_coordinator_restart(coordinator: Coordinator) -> Step[Coordinator]:
-    """A new coordinator finds the durable checkpoints and the counter; nobody is told anything."""
+    """A new coordinator reads the durable checkpoints and the counter; no task is notified."""
     plan = coordinator.plan
     durable = ascending((*coordinator.store.entries, *coordinator.unseen))
     kept = tuple(entry.checkpoint for entry in durable)
@@ -70,7 +70,7 @@ def on_coordinator_restart(coordinator: Coordinator) -> Step[Coordinator]:
 
 
 def ascending(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
-    """The same entries by their ids."""
+    """The same entries, ascending by id."""
     ordered: tuple[Entry, ...] = ()
     for entry in entries:
         place = sum(1 for other in ordered if other.checkpoint < entry.checkpoint)
@@ -79,9 +79,9 @@ def ascending(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
 
 
 def on_job_end(coordinator: Coordinator, status: str) -> Step[Coordinator]:
-    """The coordinator shuts down for good; the job's status decides what is kept.
+    """The coordinator shuts down for good; the job's status decides which checkpoints are kept.
 
-    A suspended job is taken over by another coordinator, which finds what is durable.
+    Another coordinator continues a suspended job from the durable state.
     """
     if not coordinator.open:
         return Step(coordinator, (), ("COORD-25",))
@@ -110,7 +110,7 @@ def on_job_end(coordinator: Coordinator, status: str) -> Step[Coordinator]:
 
 
 def deletes(coordinator: Coordinator, status: str) -> bool:
-    """A job that ended well needs its checkpoints no more; one that was cancelled or failed may keep them."""
+    """The end of the job deletes its checkpoints: it finished, or does not retain them otherwise."""
     if status in (CANCELED, FAILED):
         return not coordinator.plan.retains_on_cancellation
     return status == FINISHED

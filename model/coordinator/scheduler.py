@@ -1,7 +1,7 @@
-"""The coordinator's own clock: when it asks for a checkpoint by itself, and when time is up. Rule COORD-10.
+"""The coordinator's timers: periodic requests and time-outs. Rule COORD-10.
 
-The scheduler runs while the job does; each request is followed by the next an interval later. Time passes
-only by `on_advance`; whatever is due happens at its own moment, time-outs before requests.
+The scheduler runs while the job does and makes a request in each interval. Only `on_advance` advances time.
+Every due timer fires at its own point in time, time-outs before requests.
 """
 
 from model.coordinator.completion import abort
@@ -23,31 +23,34 @@ from model.store.store import CHECKPOINT
 
 
 def on_advance(coordinator: Coordinator, ms: int) -> Step[Coordinator]:
-    """Time passes; what is due happens at its own time (COORD-10)."""
+    """Time passes; every due timer fires at its own point in time (COORD-10)."""
     reached = run_until(coordinator, coordinator.now + ms, (), ("COORD-10",))
     return reached._replace(state=reached.state._replace(now=coordinator.now + ms))
 
 
 def run_until(coordinator: Coordinator, target: int, effects: Effects, rules: Rules) -> Step[Coordinator]:
-    """All that is due up to `target`, in the order of time; the clock is left at the last of it."""
+    """Fires all timers due up to `target`, in the order of time; the clock stays at the last of them."""
     while True:
         expired = next_due(coordinator.pending, target)
         due = coordinator.scheduler.due
-        asks = due != NONE and due <= target
-        if expired is not None and not (asks and due < expired.deadline):
+        is_due = due != NONE and due <= target
+        if expired is not None and not (is_due and due < expired.deadline):
             coordinator = coordinator._replace(now=expired.deadline)
             coordinator, ended, counting = abort(coordinator, expired, CHECKPOINT_EXPIRED)
             effects, rules = (*effects, *ended), (*rules, "COORD-11", *counting)
             coordinator, effects, rules = follow(coordinator, effects, rules)
-        elif asks:
-            coordinator, said, fired = ask(coordinator._replace(now=due))
-            effects, rules = (*effects, *said), (*rules, "COORD-26", *fired)
+        elif is_due:
+            coordinator, emitted, fired = make_request(coordinator._replace(now=due))
+            effects, rules = (*effects, *emitted), (*rules, "COORD-26", *fired)
         else:
             return Step(coordinator, effects, rules)
 
 
 def next_due(pending: tuple[Pending, ...], target: int) -> Pending | None:
-    """The first to expire not after `target`; of equal deadlines the smaller id."""
+    """The first checkpoint to expire by `target`; of equal deadlines the smaller id.
+
+    None if there is none.
+    """
     first: Pending | None = None
     for candidate in pending:
         if candidate.deadline <= target and (first is None or candidate.deadline < first.deadline):
@@ -55,15 +58,15 @@ def next_due(pending: tuple[Pending, ...], target: int) -> Pending | None:
     return first
 
 
-def ask(coordinator: Coordinator) -> Step[Coordinator]:
-    """The scheduler asks for a checkpoint, and will again after the interval."""
+def make_request(coordinator: Coordinator) -> Step[Coordinator]:
+    """The scheduler requests a checkpoint, and sets its timer to the next interval."""
     due = coordinator.now + coordinator.plan.interval
     coordinator = coordinator._replace(scheduler=coordinator.scheduler._replace(due=due))
-    return request(coordinator, Request(CHECKPOINT, forced=False, periodic=True, asked=False))
+    return request(coordinator, Request(CHECKPOINT, forced=False, periodic=True, awaits_answer=False))
 
 
 def follow(coordinator: Coordinator, effects: Effects, rules: Rules) -> Step[Coordinator]:
-    """A checkpoint has ended: what waits may start (COORD-11), and what was put off is made up for."""
+    """A checkpoint has ended: waiting requests may start (COORD-11), and a postponed one is repeated."""
     if coordinator.plan.profile.queues:
         return take_turns(coordinator, effects, rules)
     scheduler = coordinator.scheduler
@@ -75,19 +78,19 @@ def follow(coordinator: Coordinator, effects: Effects, rules: Rules) -> Step[Coo
 
 
 def settle(coordinator: Coordinator, effects: Effects, rules: Rules) -> Step[Coordinator]:
-    """What the scheduler has to do without any delay is done."""
+    """Fires the scheduler's timer if it is due now."""
     if coordinator.scheduler.due == NONE:
         return Step(coordinator, effects, rules)
     return run_until(coordinator, coordinator.now, effects, rules)
 
 
-# ---------------------------------------------------------------- start and stop
+# ---------------------------------------------------------------- lost triggers, start and stop
 
 
 def on_trigger_fails(coordinator: Coordinator, task: int, checkpoint: int) -> Step[Coordinator]:
-    """A source could not be told to begin."""
+    """The trigger of a task was lost."""
     pending = find(coordinator.pending, checkpoint)
-    if pending is None or not coordinator.plan.profile.hears_lost_triggers:
+    if pending is None or not coordinator.plan.profile.lost_triggers_abort:
         return Step(coordinator, (), ("COORD-24",))
     if coordinator.master == checkpoint or task not in to_trigger(coordinator, pending):
         return Step(coordinator, (), ("COORD-24",))
@@ -96,7 +99,7 @@ def on_trigger_fails(coordinator: Coordinator, task: int, checkpoint: int) -> St
 
 
 def suspend(coordinator: Coordinator, reason: str = COORDINATOR_SUSPEND) -> Step[Coordinator]:
-    """The scheduler stands still, what waits is rejected, what is pending aborted (COORD-12)."""
+    """Stops the scheduler, rejects waiting requests and aborts pending checkpoints (COORD-12)."""
     effects: Effects = ()
     rules: Rules = ("COORD-12",)
     for waiting in coordinator.queue:
@@ -110,7 +113,7 @@ def suspend(coordinator: Coordinator, reason: str = COORDINATOR_SUSPEND) -> Step
 
 
 def start_scheduler(coordinator: Coordinator) -> Step[Coordinator]:
-    """It will ask, for the first time after a delay."""
+    """Starts the scheduler; its first request is due after a delay."""
     if not coordinator.open:
         return Step(coordinator, (Fail("IllegalArgumentException"),), ("COORD-25", "COORD-26"))
     plan = coordinator.plan

@@ -1,8 +1,8 @@
-"""Shared state: files that several checkpoints use, and that go when none may use them any more.
+"""Shared state: files that several checkpoints use, and that are deleted when none may use them.
 
-A handle names such a file. Newer generations remember for each the newest checkpoint that uses it, also
-one that was aborted, because a task may build its next checkpoint upon it; the file goes once that
-checkpoint is older than all that are retained. Older ones count the completed checkpoints that use it.
+A handle names such a file. Newer generations store, for each file, the newest checkpoint that uses it, even
+if that was aborted, because a task may build its next checkpoint on it. The file is deleted once that
+checkpoint is older than all retained ones. Older generations count the completed checkpoints that use it.
 """
 
 from typing import NamedTuple
@@ -21,35 +21,35 @@ class Use(NamedTuple):
 
 
 class Registered(NamedTuple):
-    """A file that the registry knows."""
+    """A registered file."""
 
     handle: int
     checkpoint: int
-    """The newest that uses it."""
+    """The newest checkpoint that uses it."""
     first: int
-    """The checkpoint that brought it."""
+    """The checkpoint that first used it."""
 
 
 class SharedState(NamedTuple):
     """The registry of shared files."""
 
     registered: tuple[Registered, ...]
-    """One for each file, in the order of registration."""
+    """One entry for each file, in the order of registration."""
     completed: tuple[Use, ...]
-    """What the completed checkpoints use: one for each file and checkpoint."""
+    """The uses of completed checkpoints: one for each file and checkpoint."""
     unseen: tuple[Use, ...]
-    """What a checkpoint uses that was deleted and is durable all the same."""
+    """The uses of checkpoints that were deleted and are durable all the same."""
     unclaimed: int
-    """Newer generations: files of checkpoints up to this one were found and not made, and are left alone."""
+    """Newer generations: the coordinator found the files of checkpoints up to this id, deletes none."""
 
 
 def new_shared_state() -> SharedState:
-    """No file is known."""
+    """An empty registry."""
     return SharedState((), (), (), NONE)
 
 
 def register(shared: SharedState, checkpoint: int, handles: tuple[int, ...]) -> SharedState:
-    """A checkpoint that was acknowledged, whatever becomes of it, uses these files."""
+    """Registers the files of an acknowledged checkpoint, even if it is aborted later."""
     registered = shared.registered
     for handle in handles:
         if any(use.handle == handle for use in registered):
@@ -65,21 +65,21 @@ def register(shared: SharedState, checkpoint: int, handles: tuple[int, ...]) -> 
 
 
 def is_known(shared: SharedState, handle: int, *, registers_early: bool) -> bool:
-    """The file belongs to the registry."""
+    """The file is registered."""
     if registers_early:
         return any(use.handle == handle for use in shared.registered)
     return any(use.handle == handle for use in shared.completed)
 
 
 def loss(shared: SharedState, handle: int, files: tuple[int, ...], *, registers_early: bool) -> Effects:
-    """What one acknowledgement brought is deleted: its state, and the files that nobody else knows."""
+    """Deletes the state of one acknowledgement: its own, and its files that are not registered."""
     own: Effects = () if handle == NO_STATE else (DiscardState(handle),)
     unknown = tuple(file for file in files if not is_known(shared, file, registers_early=registers_early))
     return (*own, *(DiscardState(file) for file in unknown))
 
 
 def loss_of(shared: SharedState, pending: Pending, *, registers_early: bool) -> Effects:
-    """All that was collected is deleted, in the order of the tasks; what was registered is the registry's."""
+    """Deletes all collected state, in the order of the tasks; registered files belong to the registry."""
     lost: Effects = ()
     is_registered = registers_early and pending.type == CHECKPOINT
     for handle, brought in zip(pending.states, pending.shared, strict=True):
@@ -89,7 +89,7 @@ def loss_of(shared: SharedState, pending: Pending, *, registers_early: bool) -> 
 
 
 def complete(shared: SharedState, pending: Pending, *, registers_early: bool) -> SharedState:
-    """A checkpoint that is kept uses the files that came with it."""
+    """Registers the files of a checkpoint that is kept."""
     if not registers_early:
         for files in pending.shared:
             shared = register(shared, pending.checkpoint, files)
@@ -103,12 +103,12 @@ def complete(shared: SharedState, pending: Pending, *, registers_early: bool) ->
 
 
 def uses_of(shared: SharedState, checkpoint: int) -> tuple[Use, ...]:
-    """What a completed checkpoint uses."""
+    """The uses of a completed checkpoint."""
     return tuple(use for use in shared.completed if use.checkpoint == checkpoint)
 
 
 def release(shared: SharedState, checkpoint: int) -> tuple[SharedState, Effects]:
-    """Older generations: a completed checkpoint is deleted, and with it what no other one uses."""
+    """Older generations: a completed checkpoint is deleted, with the files that no other one uses."""
     left = tuple(use for use in shared.completed if use.checkpoint != checkpoint)
     kept = tuple(file for file in shared.registered if any(use.handle == file.handle for use in left))
     gone = tuple(DiscardState(file.handle) for file in shared.registered if file not in kept)
@@ -118,9 +118,9 @@ def release(shared: SharedState, checkpoint: int) -> tuple[SharedState, Effects]
 def forget_older(
     shared: SharedState, retained: tuple[int, ...], durable: tuple[int, ...]
 ) -> tuple[SharedState, Effects]:
-    """Newer generations: files whose last user is older than every retained checkpoint are deleted.
+    """Newer generations: deletes files whose last user is older than every retained checkpoint.
 
-    `durable`: what a new coordinator would find.
+    `durable`: the checkpoints that a new coordinator would find.
     """
 
     def is_older(use: Registered) -> bool:
@@ -137,7 +137,7 @@ def forget_older(
 
 
 def recover(shared: SharedState, retained: tuple[int, ...], *, registers_early: bool) -> SharedState:
-    """A new coordinator knows only what the checkpoints that it finds use, and deletes none of it."""
+    """The registry of a new coordinator: the files of the checkpoints it finds; it deletes none of them."""
     uses = (*shared.completed, *shared.unseen)
     completed = tuple(use for kept in retained for use in uses if use.checkpoint == kept)
     found = new_shared_state()._replace(completed=completed)
@@ -149,9 +149,9 @@ def recover(shared: SharedState, retained: tuple[int, ...], *, registers_early: 
 
 
 def register_anew(shared: SharedState, retained: tuple[int, ...], durable: tuple[int, ...]) -> SharedState:
-    """Older generations: only what the retained checkpoints use is known from now on.
+    """Older generations: a new registry with only the files of the retained checkpoints.
 
-    `durable`: further ones that a new coordinator would find.
+    `durable`: further checkpoints that a new coordinator would find.
     """
     uses = (*shared.completed, *shared.unseen)
     completed = tuple(use for kept in retained for use in shared.completed if use.checkpoint == kept)

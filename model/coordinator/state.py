@@ -1,7 +1,7 @@
-"""What the coordinator of one job knows: its plan, its tasks, what waits, what is pending, what is kept.
+"""The state of one job's coordinator: plan, tasks, waiting requests, pending and completed checkpoints.
 
-Tasks are known by their position in the plan, operator coordinators and hooks by their place in the
-configuration, time as a number of ms that events advance.
+Positions in the plan identify tasks, positions in the configuration identify operator coordinators and hooks.
+Time is a number of ms that events advance.
 """
 
 from typing import NamedTuple
@@ -20,56 +20,56 @@ CREATED = "CREATED"
 RESTARTING = "RESTARTING"
 
 UNLIMITED = -1
-"""So many failures are tolerated that they need not be counted."""
+"""Any number of failures is tolerated, so none is counted."""
 
 
 class Plan(NamedTuple):
-    """What does not change while the job lives."""
+    """The configuration, which does not change while the job exists."""
 
     sources: tuple[bool, ...]
-    """One flag for each task: it is triggered by the coordinator."""
+    """One flag for each task: the coordinator triggers it."""
     timeout: int
-    """In ms: how long a checkpoint may stay pending."""
+    """In ms: maximum time for which a checkpoint may be pending."""
     max_concurrent: int
-    """How many may be pending before further checkpoints wait."""
+    """Number of pending checkpoints at which further ones wait."""
     profile: CoordinatorProfile = NEWEST_COORDINATOR
     interval: int = 0
-    """In ms, between the scheduler's requests; 0: there are none."""
+    """In ms, between the scheduler's requests; 0: no periodic requests."""
     initial_delay: int = 0
     """In ms, before the first of them."""
     min_pause: int = 0
     """In ms, between a completion and the next periodic start."""
     tolerable_failures: int = UNLIMITED
     unaligned: bool = False
-    """Savepoints are not forced."""
+    """Checkpoints are unaligned; savepoints are then not forced."""
     finished_tasks: bool = True
-    """Checkpoints go on after tasks have finished."""
+    """Checkpoints continue after tasks have finished."""
     retains_on_cancellation: bool = False
-    """A job that was cancelled or failed leaves its completed checkpoints behind."""
+    """A job that was cancelled or failed keeps its completed checkpoints."""
     coordinators: int = 0
-    """How many operator coordinators there are."""
+    """Number of operator coordinators."""
     hooks: int = 0
-    """How many master hooks there are."""
+    """Number of master hooks."""
 
 
 class Scheduler(NamedTuple):
-    """The coordinator's own clock for periodic requests."""
+    """The timer of periodic requests, and the job's listener."""
 
     runs: bool
     due: int
     """Virtual time in ms of its next request, -1 if none is due."""
     delay: int
-    """In ms: how long its next start will wait for the first request."""
+    """In ms: the delay of the first request after its next start."""
     follows: bool
-    """The job's listener has it running; a stop-with-savepoint lets it stand still behind its back."""
+    """The listener has started it; a stop-with-savepoint stops it without the listener."""
     put_off: bool
-    """A request was sent away, and the next end of a checkpoint makes up for it."""
+    """A request was rejected, and the next end of a checkpoint repeats it."""
     awaited: tuple[bool, ...]
-    """For each task: its execution was last heard of as one that neither runs nor has finished."""
+    """By task: the last reported status of its execution is neither running nor finished."""
     awaits_former: bool
-    """So was one that is no more, and nothing will be heard of it again."""
-    unheard: tuple[bool, ...]
-    """For each task: it has a new execution, which is heard of when the job runs."""
+    """The same holds for an execution that no longer exists and will not report again."""
+    unreported: tuple[bool, ...]
+    """By task: it has a new execution, whose status is reported when the job runs."""
 
 
 class Coordinator(NamedTuple):
@@ -77,11 +77,11 @@ class Coordinator(NamedTuple):
 
     plan: Plan
     status: str
-    """Of the job; only RUNNING lets checkpoints start."""
+    """The status of the job; only RUNNING lets checkpoints start."""
     tasks_run: tuple[bool, ...]
     tasks_finished: tuple[bool, ...]
     tasks_reached: tuple[bool, ...]
-    """Those that were deployed at some time: there is somebody to tell."""
+    """By task: it was deployed at some time, so it can be notified."""
     now: int
     """Virtual time in ms."""
     next_id: int
@@ -90,23 +90,23 @@ class Coordinator(NamedTuple):
     master: int
     """The checkpoint in its master phase: sources are not triggered yet. -1 if there is none."""
     outlived: tuple[Pending, ...]
-    """The checkpoint in its master phase, if it was aborted and the phase goes on; else none."""
+    """The checkpoint in its master phase, if it was aborted and the phase continues; else empty."""
     turns: int
-    """How often what waits is still to get its turn within this event, beyond the first time."""
+    """Number of further turns of waiting requests within this event, after the first one."""
     queue: tuple[Request, ...]
     """Waiting requests, head first."""
     scheduler: Scheduler
     pause_ends: int
-    """Virtual time in ms until which periodic requests come too early."""
+    """Virtual time in ms until which periodic requests are too early."""
     failures: Failures
     store: Store
     fault: int
     """How the next addition to the store fails; 0: it does not."""
     unseen: tuple[Entry, ...]
-    """What is durable although its addition failed."""
+    """Checkpoints that are durable although their addition failed."""
     shared: SharedState
     open: bool
-    """Not shut down."""
+    """The coordinator is not shut down."""
 
 
 def new_coordinator(plan: Plan, retain: int) -> Coordinator:
@@ -136,7 +136,7 @@ def new_coordinator(plan: Plan, retain: int) -> Coordinator:
 
 
 def new_scheduler(plan: Plan) -> Scheduler:
-    """A scheduler that stands still."""
+    """A stopped scheduler."""
     return Scheduler(
         runs=False,
         due=NONE,
@@ -145,12 +145,12 @@ def new_scheduler(plan: Plan) -> Scheduler:
         put_off=False,
         awaited=(True,) * len(plan.sources),
         awaits_former=False,
-        unheard=(False,) * len(plan.sources),
+        unreported=(False,) * len(plan.sources),
     )
 
 
 def can_start(coordinator: Coordinator) -> bool:
-    """Job and tasks all run (COORD-01), or have finished where that is allowed."""
+    """The job and all tasks run (COORD-01), or have finished where that is permitted."""
     plan = coordinator.plan
     if coordinator.status != RUNNING:
         return False
@@ -168,14 +168,14 @@ def can_start(coordinator: Coordinator) -> bool:
 
 
 def taking_part(coordinator: Coordinator) -> tuple[bool, ...]:
-    """The tasks that a checkpoint which starts now awaits: one flag for each."""
+    """By task: a checkpoint that starts now awaits it."""
     if coordinator.plan.profile.awaits_every_task:
         return (True,) * len(coordinator.tasks_run)
     return coordinator.tasks_run
 
 
 def to_trigger(coordinator: Coordinator, pending: Pending) -> tuple[int, ...]:
-    """The tasks that begin it: sources, and those whose sources have all finished (COORD-04)."""
+    """The tasks that begin the checkpoint: sources, or all tasks if no source takes part (COORD-04)."""
     plan = coordinator.plan
     sources_left = any(takes and source for takes, source in zip(pending.tasks, plan.sources, strict=True))
     return tuple(
@@ -186,7 +186,7 @@ def to_trigger(coordinator: Coordinator, pending: Pending) -> tuple[int, ...]:
 
 
 def find(pending: tuple[Pending, ...], checkpoint: int) -> Pending | None:
-    """The pending checkpoint with that id, if it is pending."""
+    """The pending checkpoint with that id, or None."""
     for candidate in pending:
         if candidate.checkpoint == checkpoint:
             return candidate
@@ -194,7 +194,7 @@ def find(pending: tuple[Pending, ...], checkpoint: int) -> Pending | None:
 
 
 def replace_pending(coordinator: Coordinator, changed: Pending) -> Coordinator:
-    """The same pending checkpoints, with what has become of one of them."""
+    """The coordinator with one pending checkpoint replaced by `changed`."""
     return coordinator._replace(
         pending=tuple(
             changed if other.checkpoint == changed.checkpoint else other for other in coordinator.pending
@@ -203,6 +203,6 @@ def replace_pending(coordinator: Coordinator, changed: Pending) -> Coordinator:
 
 
 def drop_pending(coordinator: Coordinator, ended: Pending) -> Coordinator:
-    """The checkpoint is pending no more."""
+    """The coordinator without the pending checkpoint `ended`."""
     remaining = tuple(other for other in coordinator.pending if other.checkpoint != ended.checkpoint)
     return coordinator._replace(pending=remaining)

@@ -1,8 +1,8 @@
-"""How a request becomes a checkpoint: it waits for its turn, draws an id, and asks everybody in order.
+"""How a request becomes a checkpoint: it waits for its turn, draws an id, and triggers masters and sources.
 
-Rules COORD-01 to COORD-04, COORD-11. Operator coordinators are asked before master hooks, these before
-the sources, and only one checkpoint at a time is in that phase. A turn is taken whenever a request has
-come, a start has failed, or a checkpoint has ended; it goes on until nothing more may start.
+Rules COORD-01 to COORD-04, COORD-11. The coordinator triggers operator coordinators before master hooks, and
+these before the sources; only one checkpoint at a time is in that phase. A turn follows each new request,
+each failed start and each end of a checkpoint; it lasts until no further request may start.
 """
 
 from model.coordinator.completion import abort, complete, fail_start, owe_turns
@@ -22,19 +22,19 @@ from model.coordinator.events import (
     TriggerTask,
 )
 from model.coordinator.pending import Pending, is_fully_acknowledged, new_pending
-from model.coordinator.requests import QUEUE_LIMIT, Request, has_room, joined, may_start
+from model.coordinator.requests import QUEUE_LIMIT, Request, has_capacity, joined, may_start
 from model.coordinator.state import Coordinator, can_start, find, replace_pending, taking_part, to_trigger
 from model.events import NONE, NOT_ALL_REQUIRED_TASKS_RUNNING, Effects, Fail, Rules, Step
 from model.store.store import CHECKPOINT, STOP
 
 
-def request(coordinator: Coordinator, wanted: Request) -> Step[Coordinator]:
-    """A request comes; it waits for its turn, which may be now."""
+def request(coordinator: Coordinator, requested: Request) -> Step[Coordinator]:
+    """A request arrives and waits for its turn, which may be now."""
     if not coordinator.plan.profile.queues:
-        return admit(coordinator, wanted)
-    if not has_room(coordinator.queue):
-        return Step(coordinator, rejection(wanted, TOO_MANY_CHECKPOINT_REQUESTS), ("COORD-03",))
-    queue = joined(coordinator.queue, wanted)
+        return admit(coordinator, requested)
+    if not has_capacity(coordinator.queue):
+        return Step(coordinator, rejection(requested, TOO_MANY_CHECKPOINT_REQUESTS), ("COORD-03",))
+    queue = joined(coordinator.queue, requested)
     effects: Effects = ()
     if len(queue) > QUEUE_LIMIT:
         effects = rejection(queue[-1], TOO_MANY_CHECKPOINT_REQUESTS)
@@ -44,14 +44,14 @@ def request(coordinator: Coordinator, wanted: Request) -> Step[Coordinator]:
 
 
 def rejection(refused: Request, reason: str) -> Effects:
-    """Whoever asked is told; the scheduler is not."""
-    return (Rejected(refused.type, reason),) if refused.asked else ()
+    """Reports the rejection to the user; the scheduler's own requests are not answered."""
+    return (Rejected(refused.type, reason),) if refused.awaits_answer else ()
 
 
 def take_turns(coordinator: Coordinator, effects: Effects, rules: Rules) -> Step[Coordinator]:
-    """Start requests from the head of the queue as far as the limit allows (COORD-03, COORD-11).
+    """Starts requests from the head of the queue as far as the limit allows (COORD-03, COORD-11).
 
-    A head that comes too early leaves, and ends one turn.
+    A head that is too early leaves the queue and ends one turn.
     """
     profile = coordinator.plan.profile
     turns = coordinator.turns
@@ -65,7 +65,7 @@ def take_turns(coordinator: Coordinator, effects: Effects, rules: Rules) -> Step
         coordinator = coordinator._replace(queue=coordinator.queue[1:])
         if coordinator.plan.min_pause:
             rules = (*rules, "COORD-14")
-        if comes_too_early(coordinator, head):
+        if is_too_early(coordinator, head):
             coordinator = move_to_end_of_pause(coordinator)
             effects = (*effects, *rejection(head, MINIMUM_TIME_BETWEEN_CHECKPOINTS))
             rules = (*rules, "COORD-29")
@@ -74,31 +74,31 @@ def take_turns(coordinator: Coordinator, effects: Effects, rules: Rules) -> Step
                 continue
             break
         if pre_check(coordinator, head) is None and (profile.plans_later or can_start(coordinator)):
-            turns = 0  # they come while it is busy
+            turns = 0  # the further turns find it busy
         coordinator, effects, rules = start(coordinator, head, effects, rules)
     return Step(coordinator, effects, rules)
 
 
-def comes_too_early(coordinator: Coordinator, wanted: Request) -> bool:
-    """A periodic request within the pause after the last completion."""
-    return wanted.periodic and not wanted.forced and coordinator.now < coordinator.pause_ends
+def is_too_early(coordinator: Coordinator, requested: Request) -> bool:
+    """The request is periodic and arrives within the pause after the last completion."""
+    return requested.periodic and not requested.forced and coordinator.now < coordinator.pause_ends
 
 
 def move_to_end_of_pause(coordinator: Coordinator) -> Coordinator:
-    """The scheduler's next request comes when the pause is over; in vain, if it stands still."""
+    """Moves the scheduler's next request to the end of the pause; if it is stopped, that is rejected."""
     if not coordinator.plan.interval or not coordinator.open:
         return coordinator
     return coordinator._replace(scheduler=coordinator.scheduler._replace(due=coordinator.pause_ends))
 
 
-def admit(coordinator: Coordinator, wanted: Request) -> Step[Coordinator]:
-    """Older generations: a request starts now or never; one that was sent away is made up for."""
-    refused = pre_check(coordinator, wanted)
-    if refused is None and not wanted.forced:
+def admit(coordinator: Coordinator, requested: Request) -> Step[Coordinator]:
+    """Older generations: a request starts now or is rejected; the scheduler repeats a postponed one."""
+    refused = pre_check(coordinator, requested)
+    if refused is None and not requested.forced:
         scheduler = coordinator.scheduler
         if scheduler.put_off:
             refused = ALREADY_QUEUED
-        elif not may_start(wanted, len(coordinator.pending), coordinator.plan.max_concurrent):
+        elif not may_start(requested, len(coordinator.pending), coordinator.plan.max_concurrent):
             refused = TOO_MANY_CONCURRENT_CHECKPOINTS
             coordinator = coordinator._replace(scheduler=scheduler._replace(put_off=True, due=NONE))
         elif coordinator.now < coordinator.pause_ends:
@@ -106,62 +106,64 @@ def admit(coordinator: Coordinator, wanted: Request) -> Step[Coordinator]:
             coordinator = move_to_end_of_pause(coordinator)
     rules: Rules = ("COORD-03", "COORD-14") if coordinator.plan.min_pause else ("COORD-03",)
     if refused is not None:
-        said = rejection(wanted, refused)
-        if wanted.type == STOP and coordinator.plan.profile.stop_counts_too and refused not in PRE_FLIGHT:
-            said = (FailJob(refused), *said)
-        return Step(coordinator, said, rules)
-    return start(coordinator, wanted, (), rules)
+        emitted = rejection(requested, refused)
+        if requested.type == STOP and coordinator.plan.profile.stop_counts_too and refused not in PRE_FLIGHT:
+            emitted = (FailJob(refused), *emitted)
+        return Step(coordinator, emitted, rules)
+    return start(coordinator, requested, (), rules)
 
 
-def pre_check(coordinator: Coordinator, wanted: Request) -> str | None:
-    """Why nothing can start at all."""
+def pre_check(coordinator: Coordinator, requested: Request) -> str | None:
+    """The reason for which no request can start, or None."""
     if not coordinator.open:
         return COORDINATOR_SHUTDOWN
-    if wanted.periodic and not coordinator.scheduler.runs:
+    if requested.periodic and not coordinator.scheduler.runs:
         return PERIODIC_SCHEDULER_SHUTDOWN
     return None
 
 
-def start(coordinator: Coordinator, wanted: Request, effects: Effects, rules: Rules) -> Step[Coordinator]:
-    """Draw the next id (COORD-02), make it pending, and ask everybody for their part of it."""
-    refused = pre_check(coordinator, wanted)
+def start(coordinator: Coordinator, requested: Request, effects: Effects, rules: Rules) -> Step[Coordinator]:
+    """Draws the next id (COORD-02), makes it pending, and triggers its masters and sources."""
+    refused = pre_check(coordinator, requested)
     if refused is None and not can_start(coordinator):
         refused = NOT_ALL_REQUIRED_TASKS_RUNNING
     if refused is not None:
-        return Step(coordinator, (*effects, *rejection(wanted, refused)), (*rules, "COORD-01"))
+        return Step(coordinator, (*effects, *rejection(requested, refused)), (*rules, "COORD-01"))
     plan = coordinator.plan
     checkpoint = coordinator.next_id
     coordinator = coordinator._replace(next_id=checkpoint + 1)
     tasks = taking_part(coordinator)
-    if not any(tasks):  # the id is drawn, and burned
-        effects = (*effects, *rejection(wanted, TRIGGER_CHECKPOINT_FAILURE))
+    if not any(tasks):  # the id is drawn and not used
+        effects = (*effects, *rejection(requested, TRIGGER_CHECKPOINT_FAILURE))
         return Step(coordinator, effects, (*rules, "COORD-02", "COORD-27"))
     begun = new_pending(
         checkpoint,
-        wanted.type,
+        requested.type,
         coordinator.now + plan.timeout,
         tasks,
-        forced=wanted.forced,
+        forced=requested.forced,
         coordinators=plan.coordinators,
         hooks=plan.hooks,
     )
     coordinator = coordinator._replace(pending=(*coordinator.pending, begun), master=checkpoint)
-    asked = tuple(AskMaster(place, checkpoint, False) for place in range(plan.coordinators))
+    triggered = tuple(AskMaster(place, checkpoint, False) for place in range(plan.coordinators))
     rules = (*rules, "COORD-02", "COORD-04")
     if any(coordinator.tasks_finished):
         rules = (*rules, "COORD-27")
-    return go_on(coordinator, begun, (*effects, *asked), rules)
+    return continue_start(coordinator, begun, (*effects, *triggered), rules)
 
 
-def go_on(coordinator: Coordinator, begun: Pending, effects: Effects, rules: Rules) -> Step[Coordinator]:
-    """With all operator coordinators done the hooks are asked, with all hooks done the sources."""
+def continue_start(
+    coordinator: Coordinator, begun: Pending, effects: Effects, rules: Rules
+) -> Step[Coordinator]:
+    """Triggers the hooks after all operator coordinators, and the sources after all hooks."""
     if begun.coordinators or begun.hooks:
         rules = (*rules, "COORD-23")
     if not all(begun.coordinators):
         return Step(coordinator, effects, rules)
-    if not all(begun.hooks):  # none was asked before
-        asked = tuple(AskMaster(place, begun.checkpoint, True) for place in range(len(begun.hooks)))
-        return Step(coordinator, (*effects, *asked), rules)
+    if not all(begun.hooks):  # no hook was triggered before
+        triggered = tuple(AskMaster(place, begun.checkpoint, True) for place in range(len(begun.hooks)))
+        return Step(coordinator, (*effects, *triggered), rules)
     coordinator = end_master_phase(coordinator)
     triggers = tuple(
         TriggerTask(task, begun.checkpoint, begun.type) for task in to_trigger(coordinator, begun)
@@ -170,21 +172,21 @@ def go_on(coordinator: Coordinator, begun: Pending, effects: Effects, rules: Rul
         done = complete(coordinator, begun, (*effects, *triggers))
         if not any(type(effect) is Fail for effect in done.effects):
             return Step(done.state, done.effects, (*rules, *done.rules))
-        heard = tuple(effect for effect in done.effects if type(effect) is not Fail)  # nobody called
+        emitted = tuple(effect for effect in done.effects if type(effect) is not Fail)  # no task called
         failed = fail_start(done.state, begun, FINALIZE_CHECKPOINT_FAILURE)
-        return Step(failed.state, (*heard, *failed.effects), (*rules, *done.rules, *failed.rules))
+        return Step(failed.state, (*emitted, *failed.effects), (*rules, *done.rules, *failed.rules))
     return Step(coordinator, (*effects, *triggers), rules)
 
 
 def end_master_phase(coordinator: Coordinator) -> Coordinator:
-    """Nobody is awaited before the sources any more."""
+    """No master is awaited before the sources."""
     return coordinator._replace(master=NONE, outlived=())
 
 
 def on_master_answer(
     coordinator: Coordinator, place: int, checkpoint: int, is_hook: bool, fails: bool
 ) -> Step[Coordinator]:
-    """An operator coordinator or a hook answers; only to what it was asked, and once."""
+    """An operator coordinator or a hook answers; only its first answer after a trigger counts."""
     pending = find((*coordinator.pending, *coordinator.outlived), checkpoint)
     if pending is None or coordinator.master != checkpoint:
         return Step(coordinator, (), ("COORD-23",))
@@ -206,11 +208,11 @@ def on_master_answer(
     coordinator = replace_pending(coordinator, pending)
     if is_hook and not all(answered):
         return Step(coordinator, (), ("COORD-23",))
-    coordinator, effects, rules = go_on(owe_turns(coordinator, 1), pending, (), ())
+    coordinator, effects, rules = continue_start(owe_turns(coordinator, 1), pending, (), ())
     return take_turns(coordinator, effects, rules)
 
 
 def is_forced(coordinator: Coordinator, type: int, forced: bool) -> bool:  # noqa: A002 - the protocol's word
-    """Whether a request starts whatever else is pending."""
+    """The request starts whatever else is pending."""
     waits = coordinator.plan.unaligned and coordinator.plan.profile.savepoints_may_wait
     return forced or (type != CHECKPOINT and not waits)

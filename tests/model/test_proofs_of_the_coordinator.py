@@ -72,8 +72,8 @@ def completed(_: object, ended: Pending) -> Effects:
 
 
 BROKEN = {
-    "COORD-14, a turn": (trigger, "comes_too_early", lambda *_: False, "nobody before it"),
-    "COORD-14, a completion": (trigger, "comes_too_early", lambda *_: False, "one that waits"),
+    "COORD-14, a turn": (trigger, "is_too_early", lambda *_: False, "nobody before it"),
+    "COORD-14, a completion": (trigger, "is_too_early", lambda *_: False, "one that waits"),
     "COORD-15": (failures, "is_old_news", lambda *_: True, "failures that count"),
     "COORD-16": (failures, "is_old_news", lambda *_: False, "failures below the limit"),
     "COORD-17": (failures, "on_success", lambda counted, *_: counted, "failures that count"),
@@ -81,13 +81,13 @@ BROKEN = {
     "COORD-20": (completion, "notify_abort", completed, "a store that fails"),
     "COORD-21": (completion, "MAYBE", BEFORE, "a store that fails"),
     "COORD-22": (recovery, "ascending", lambda entries: entries, "a new coordinator"),
-    "COORD-23": (trigger, "go_on", lambda coordinator, *_: trigger.Step(coordinator, (), ()), "masters"),
+    "COORD-23": (trigger, "continue_start", lambda started, *_: trigger.Step(started, (), ()), "masters"),
     "COORD-24": (scheduler, "to_trigger", lambda *_: (), "triggers that are lost"),
     "COORD-25": (recovery, "deletes", lambda *_: True, "the end of the job"),
     "COORD-26": (scheduler, "NONE", 1, "the scheduler"),
     "COORD-27": (trigger, "taking_part", everybody, "finished tasks"),
     "COORD-28": (failures, "STOP", -1, "stops that fail"),
-    "SUB-07": (store, "may_go", lambda *_: False, "three tasks and one retained"),
+    "SUB-07": (store, "may_drop", lambda *_: False, "three tasks and one retained"),
     "SUB-11": (completion, "notify_complete", lambda *_: (), "savepoints of 1.14"),
     "SUB-12, used": (shared_state, "register", lambda shared, *_: shared, "shared files"),
     "SUB-12, idle": (shared_state, "forget_older", lambda shared, *_: (shared, ()), "shared files"),

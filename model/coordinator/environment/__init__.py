@@ -1,1 +1,1 @@
-"""Closed models of the coordinator: the plain one, and those that each show one subject."""
+"""Closed models of the coordinator: the plain one, and one for each subject."""

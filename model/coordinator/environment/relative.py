@@ -1,8 +1,8 @@
-"""The coordinator and its count of failures, closed as CoordinatorModel.tla and FailuresModel.tla are.
+"""The coordinator and its count of failures, closed as in CoordinatorModel.tla and FailuresModel.tla.
 
-There time is told by how long a checkpoint is pending and how long a pause still lasts, and not by a clock;
-the environment asks in the scheduler's place; and who failed is a set. So a state is put into the one form
-that all its equals have: the clock at 0, ids that have failed ascending, nothing due.
+Those specifications have no clock: they measure how long a checkpoint is pending and how long a pause still
+lasts. The environment makes the scheduler's requests, and the failed ids are a set. This module therefore
+brings each state into one canonical form: the clock at 0, failed ids ascending, no request due.
 """
 
 from collections.abc import Iterator
@@ -35,33 +35,33 @@ from model.store.store import CHECKPOINT, SAVEPOINT
 Request = tuple[int, bool, bool]
 """Type, forced, periodic."""
 PER_CHECKPOINT = 10
-"""Handles are numbered by checkpoint and task, at most so many tasks."""
+"""Handles are numbered by checkpoint and task; this is the maximum number of tasks."""
 
 
 class Scope(NamedTuple):
-    """What the environment may do, as the constants of CoordinatorModel.tla say it."""
+    """The bounds of the environment, as the constants of CoordinatorModel.tla define them."""
 
     ids: int
-    asked: tuple[Request, ...]
+    requests: tuple[Request, ...]
     reasons: tuple[str, ...]
-    """Of declines."""
+    """The reasons of declines."""
     failing: tuple[int, ...]
     """The tasks that may fail."""
     job_restarts: bool
-    """The job leaves RUNNING by itself."""
+    """The job may leave RUNNING without a failed task."""
     faults: tuple[int, ...]
-    """How the store may fail."""
+    """The ways in which the store may fail."""
     restarts: bool
-    """The coordinator is replaced."""
+    """The coordinator may be replaced."""
 
 
 def closed_relative(plan: Plan, retain: int, scope: Scope) -> ClosedModel:
-    """A coordinator whose job runs, and all of `scope`."""
+    """A coordinator with a running job, and all events of `scope`."""
     step = step_of("coordinator")
 
     def offers(state: Coordinator) -> Iterator[tuple[str, Event]]:
         if state.next_id + len(state.queue) <= scope.ids:
-            for kind, forced, periodic in scope.asked:
+            for kind, forced, periodic in scope.requests:
                 yield "Request", TriggerRequest(kind, forced, periodic)
         for checkpoint in range(1, state.next_id):
             for task in range(len(plan.sources) + 1):
@@ -94,7 +94,7 @@ def closed_relative(plan: Plan, retain: int, scope: Scope) -> ClosedModel:
 
 
 def job_moves(state: Coordinator, scope: Scope) -> Iterator[tuple[str, Event]]:
-    """The job stops and starts, its tasks fail and run again."""
+    """The job stops and starts; its tasks fail and run again."""
     runs = state.status == RUNNING
     if not runs:
         yield "EnterRunning", JobStatus(RUNNING)
@@ -110,14 +110,14 @@ def job_moves(state: Coordinator, scope: Scope) -> Iterator[tuple[str, Event]]:
 
 
 def handle_of(task: int, checkpoint: int) -> int:
-    """The handle of the state that a task acknowledges a checkpoint with."""
+    """The handle of the state with which a task acknowledges a checkpoint."""
     return PER_CHECKPOINT * checkpoint + task + 1
 
 
 def relative(state: Coordinator) -> Coordinator:
-    """The one form of all states that differ only in what the clock shows, or in an order that tells nothing.
+    """The canonical form of all states that differ only in the clock, or in an order without meaning.
 
-    Whether a pending checkpoint was forced matters in 1.9 alone, where the environment forces savepoints.
+    Whether a pending checkpoint was forced matters only in 1.9, where the environment forces savepoints.
     """
     return state._replace(
         status=RUNNING if state.status == RUNNING else RESTARTING,
@@ -163,7 +163,7 @@ class CheckpointSucceeds(NamedTuple):
 def closed_failures(
     profile: CoordinatorProfile, tolerable: int, ids: int, reasons: tuple[str, ...]
 ) -> ClosedModel:
-    """Any checkpoint fails or succeeds at any time, also again; the environment remembers who succeeded."""
+    """Any checkpoint fails or succeeds at any time, also again; the environment stores the successes."""
 
     def offers(counted: Failures) -> Iterator[tuple[str, Event]]:
         for checkpoint in range(1, ids + 1):

@@ -1,8 +1,8 @@
-"""The registry of shared files and the store beside it, closed as SharedModel.tla is.
+"""The registry of shared files and the store beside it, closed as in SharedModel.tla.
 
-Any checkpoint that is not complete is acknowledged with any files that are there, and completes once, in
-the order of ids. A file that was deleted does not come back. States that differ only in the order in which
-files were registered, or in who brought a file first, are one.
+A task may acknowledge any incomplete checkpoint with any existing files; checkpoints complete once, in the
+order of ids. A deleted file does not return. States that differ only in the order of registration, or in the
+checkpoint that first used a file, are one.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from model.store.store import CHECKPOINT
 
 
 class UseFiles(NamedTuple):
-    """A task acknowledges a checkpoint with files that it uses."""
+    """A task acknowledges a checkpoint with the files that it uses."""
 
     checkpoint: int
     files: tuple[int, ...]
@@ -35,15 +35,15 @@ class CompleteCheckpoint(NamedTuple):
 
 
 class Files(NamedTuple):
-    """The coordinator that holds registry and store, and what the environment has done."""
+    """The coordinator that holds registry and store, and the history of the environment."""
 
     coordinator: Coordinator
     brought: tuple[tuple[int, ...], ...]
-    """By checkpoint: the files that came with it so far, ascending."""
+    """By checkpoint: the files acknowledged with it so far, ascending."""
     done: tuple[bool, ...]
     """By checkpoint: it is complete."""
     gone: tuple[int, ...]
-    """The files that were deleted, ascending."""
+    """The deleted files, ascending."""
 
 
 def closed_files(files: tuple[int, ...], ids: int, retain: int) -> ClosedModel:
@@ -71,7 +71,7 @@ def closed_files(files: tuple[int, ...], ids: int, retain: int) -> ClosedModel:
 
 
 def step(state: Files, event: Event) -> Step[Files]:
-    """One event, and what is deleted."""
+    """The step of one event, with its deletions as effects."""
     if type(event) is UseFiles:
         place = event.checkpoint - 1
         both = tuple(sorted({*state.brought[place], *event.files}))
@@ -91,7 +91,7 @@ def step(state: Files, event: Event) -> Step[Files]:
 
 
 def with_coordinator(state: Files, coordinator: Coordinator) -> Files:
-    """The registry in the one form of all its equals; what complete checkpoints use, `brought` knows."""
+    """The state with the registry in canonical form; `brought` holds the files of complete checkpoints."""
     shared = coordinator.shared
     registered = tuple(sorted(known._replace(first=0) for known in shared.registered))
     shared = shared._replace(registered=registered, completed=())

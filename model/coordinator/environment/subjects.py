@@ -1,6 +1,6 @@
-"""Closed models of the coordinator beside the plain one: each shows one subject, in one or two generations.
+"""Closed models of the coordinator: each shows one subject, in one or two generations.
 
-A closed model offers what its subject needs and little else, so that every state can be seen.
+A closed model offers little more than the events of its subject, so that every state can be explored.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,27 +37,27 @@ Offer = tuple[str, Event]
 
 
 class Scope(NamedTuple):
-    """What a closed model offers, and how far it goes."""
+    """The events of a closed model, and its bounds."""
 
     ids: int
-    """The highest id that is asked for."""
+    """The highest requested id."""
     types: tuple[int, ...] = (CHECKPOINT,)
     flags: tuple[tuple[bool, bool], ...] = ((False, False),)
-    """Of requests: forced, periodic."""
+    """The flags of requests: forced, periodic."""
     handles: tuple[int, ...] = (0,)
-    """Of the states that come with acknowledgements."""
+    """The state handles of acknowledgements."""
     files: tuple[tuple[int, ...], ...] = ((),)
-    """The shared files that come with them."""
+    """The shared files of acknowledgements."""
     reasons: tuple[str, ...] = ("ASYNC_EXCEPTION",)
-    """Of declines."""
+    """The reasons of declines."""
     until: int = 0
-    """Time passes by units up to there."""
+    """The last point in time, in ms; time passes by 1 ms."""
     more: Callable[[Coordinator], Iterator[Offer]] | None = None
-    """What belongs to the subject alone."""
+    """Events of the subject alone."""
 
 
 def closed_subject(subject: str, plan: Plan, scope: Scope, *, retain: int = 1) -> ClosedModel:
-    """A job that runs, and all of `scope`."""
+    """A running job, and all events of `scope`."""
     start = running(coordinator_state.new_coordinator(plan, retain))
 
     def offers(state: Coordinator) -> Iterator[Offer]:
@@ -80,21 +80,21 @@ def closed_subject(subject: str, plan: Plan, scope: Scope, *, retain: int = 1) -
 
 
 def running(state: Coordinator) -> Coordinator:
-    """The coordinator once every task and the job have told that they run."""
+    """The coordinator after every task and the job have reported that they run."""
     for task in range(len(state.plan.sources)):
         state = coordinator.on_task_status(state, task, RUNNING).state
     return coordinator.on_job_status(state, RUNNING).state
 
 
 def requests(state: Coordinator, scope: Scope) -> Iterator[Offer]:
-    """Whatever may be asked for while there are ids."""
+    """All requests of the scope, while ids are left."""
     if state.next_id + len(state.queue) <= scope.ids:
         for kind, (forced, periodic) in product(scope.types, scope.flags):
             yield "Trigger", TriggerRequest(kind, forced, periodic)
 
 
 def messages(state: Coordinator, scope: Scope) -> Iterator[Offer]:
-    """Acknowledgements and declines of every id that was drawn."""
+    """Acknowledgements and declines of every id drawn so far."""
     for checkpoint in range(1, state.next_id):
         for task in range(len(state.plan.sources)):
             for handle, files in product(scope.handles, scope.files):
@@ -103,11 +103,11 @@ def messages(state: Coordinator, scope: Scope) -> Iterator[Offer]:
             yield "Decline", DeclineMessage(0, checkpoint, reason)
 
 
-# ---------------------------------------------------------------- what belongs to a subject
+# ---------------------------------------------------------------- events of a subject
 
 
 def statuses(state: Coordinator) -> Iterator[Offer]:
-    """The job comes and goes, its first task runs, fails and finishes."""
+    """The job stops and starts; its first task runs, fails and finishes."""
     yield "JobStatus", JobStatus(RUNNING if state.status != RUNNING else "RESTARTING")
     if state.tasks_run[0]:
         yield "TaskStatus", TaskStatus(0, FINISHED)
@@ -123,7 +123,7 @@ def ends_of_tasks(state: Coordinator) -> Iterator[Offer]:
 
 
 def store_faults(state: Coordinator) -> Iterator[Offer]:
-    """The store fails in each way, and coordinators come and go."""
+    """The store fails in each way, and the coordinator is replaced."""
     if not state.fault and state.open:
         for when in (BEFORE, AFTER, MAYBE):
             yield "StoreFails", StoreFails(when)
@@ -146,7 +146,7 @@ def ends_of_job(state: Coordinator) -> Iterator[Offer]:
 
 
 def answers(state: Coordinator) -> Iterator[Offer]:
-    """Operator coordinators and hooks answer, asked or not, and triggers are lost."""
+    """Operator coordinators and hooks answer, with or without a request; triggers are lost."""
     for checkpoint in range(1, state.next_id):
         yield "TriggerFails", TriggerFails(0, checkpoint)
         for is_hook, fails in product((False, True), (False, True)):
@@ -164,7 +164,7 @@ def lost_triggers(state: Coordinator) -> Iterator[Offer]:
 
 
 def closed_coordinator_models() -> tuple[ClosedModel, ...]:
-    """One for each subject; in more than one generation where these part ways."""
+    """One for each subject; in more than one generation where these differ."""
     return (
         closed_queue("2.3"),
         *(closed_scheduler(name) for name in ("2.3", "1.11", "1.9")),
@@ -194,14 +194,14 @@ def _plan(name: str, tasks: int = 1) -> Plan:
 
 
 def closed_queue(name: str) -> ClosedModel:
-    """Requests of every urgency behind one pending checkpoint."""
+    """Requests of every priority behind one pending checkpoint."""
     flags = ((False, False), (True, False), (False, True))
     scope = Scope(ids=4, types=(CHECKPOINT, SAVEPOINT), flags=flags)
     return closed_subject("waiting requests", _plan(name)._replace(unaligned=True), scope)
 
 
 def closed_scheduler(name: str) -> ClosedModel:
-    """A request every two units, a pause of one after completions, and three units for a checkpoint."""
+    """A request every two units, a pause of two after completions, and three units for a checkpoint."""
     plan = _plan(name)._replace(interval=2, initial_delay=1, min_pause=2, timeout=3)
     scope = Scope(ids=2, until=4, flags=((False, False), (False, True)), more=statuses)
     return closed_subject("a scheduler", plan, scope)
@@ -215,7 +215,7 @@ def closed_failures(name: str) -> ClosedModel:
 
 
 def closed_store_failure(name: str) -> ClosedModel:
-    """The store fails in every way, and is found again."""
+    """The store fails in every way, and a new coordinator reads it."""
     plan = _plan(name)._replace(max_concurrent=2, tolerable_failures=0)
     return closed_subject("a store that fails", plan, Scope(ids=3, more=store_faults))
 
@@ -227,20 +227,20 @@ def closed_shared(name: str) -> ClosedModel:
 
 
 def closed_shared_states(name: str) -> ClosedModel:
-    """Two tasks, each of which brings a state of its own and may share a file."""
+    """Two tasks, each with its own state and perhaps a shared file."""
     plan = _plan(name, tasks=2)._replace(max_concurrent=2)
     return closed_subject("shared files beside states", plan, Scope(ids=2, handles=(2,), files=((), (1,))))
 
 
 def closed_subsumption(name: str) -> ClosedModel:
-    """Savepoints that are stored, forced checkpoints, two tasks."""
+    """Stored savepoints, forced checkpoints, and one task."""
     flags = ((False, False), (True, False))
     scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), flags=flags, handles=(1,))
     return closed_subject("savepoints that replace", _plan(name)._replace(max_concurrent=2), scope)
 
 
 def closed_stop(name: str) -> ClosedModel:
-    """Stops with a savepoint among the others."""
+    """Stops with a savepoint among other requests."""
     plan = _plan(name)._replace(max_concurrent=2, tolerable_failures=0)
     scope = Scope(ids=3, types=(CHECKPOINT, STOP), until=1, more=lost_triggers)
     return closed_subject("stops", plan._replace(timeout=1), scope)
@@ -253,13 +253,13 @@ def closed_tasks(name: str) -> ClosedModel:
 
 
 def closed_sources(name: str) -> ClosedModel:
-    """A source and two tasks behind it, which have to begin when it has finished."""
+    """A source and two tasks after it, which begin checkpoints when it has finished."""
     plan = _plan(name, tasks=3)
     return closed_subject("a source that finishes", plan, Scope(ids=1, more=ends_of_tasks))
 
 
 def closed_job_end(name: str) -> ClosedModel:
-    """A job that ends while savepoints and checkpoints are under way."""
+    """A job that ends while savepoints and checkpoints are pending."""
     plan = _plan(name)._replace(max_concurrent=2)
     scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), more=ends_of_job)
     return closed_subject("the end of the job", plan, scope)

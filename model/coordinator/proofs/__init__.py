@@ -1,1 +1,1 @@
-"""The shapes of the coordinator that its proofs go through, by subject."""
+"""The shapes of the coordinator over which its proofs range, by subject."""

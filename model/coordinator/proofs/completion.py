@@ -1,8 +1,8 @@
 """The proofs of how checkpoints and coordinators end: failures, stores that fail, restarts, jobs.
 
-Rules COORD-15 to COORD-22, COORD-25, COORD-28 and SUB-11. As in `model.coordinator.proofs.coordinator`,
-whose state each case takes with another plan: ids, handles, times and types are symbols, the shape is
-counted out.
+Rules COORD-15 to COORD-22, COORD-25, COORD-28 and SUB-11. Each case takes the state of
+`model.coordinator.proofs.coordinator` with another plan: ids, handles, times and types are symbols, and the
+cases enumerate the shapes.
 """
 
 from collections.abc import Iterator
@@ -35,11 +35,11 @@ from model.store.store import CHECKPOINT, STOP, Entry
 
 ENDS = ("FINISHED", "CANCELED", "FAILED", "SUSPENDED")
 REASONS = ("CHECKPOINT_DECLINED", "ASYNC_EXCEPTION", "IO_EXCEPTION", "TASK_NOT_READY")
-"""Of declines: one for each set of releases that counts it, and one that nobody counts."""
+"""Reasons of declines: one for each set of releases that counts it, and one that none counts."""
 
 
 def case_of(label: str, state: Coordinator, event: Event, *promise: z3.BoolRef, stops: bool = False) -> Case:
-    """One event in one state; `stops`: what is pending may be a stop."""
+    """One event in one state; `stops`: a pending checkpoint may be a stop."""
     what = f"{state.plan.profile.name}, {label}, {len(state.pending)} pending, {event[-1]}"
     return Case(
         "coordinator",
@@ -74,7 +74,7 @@ def acknowledged(task: int = 0) -> AcknowledgeMessage:
 
 
 def failure_cases(name: str, tolerable: int, counted: int, pending: int) -> Iterator[Case]:
-    """So many are tolerated and so many have counted; one more fails, expires or is complete."""
+    """With `tolerable` failures tolerated and `counted` counted: one more fails, expires or is complete."""
     state = of_release(symbolic_coordinator(1, pending, 0, 0, 2), name, tolerable_failures=tolerable)
     ids = tuple(symbolic_like(0, f"counted.{place}") for place in range(counted))
     state = state._replace(failures=Failures(ids, symbolic_like(0, "highest_success")))
@@ -89,7 +89,7 @@ def failure_cases(name: str, tolerable: int, counted: int, pending: int) -> Iter
 
 
 def store_failure_cases(name: str, fault: int, pending: int, stored: int) -> Iterator[Case]:
-    """The next addition fails in one way, none is tolerated; everything that could add something."""
+    """The next addition fails in one way, no failure is tolerated; every event that may add an entry."""
     state = of_release(symbolic_coordinator(1, pending, 0, stored, 2), name, tolerable_failures=0)
     state = state._replace(fault=fault)
     yield case_of(f"store fails {fault}", state, acknowledged())
@@ -97,7 +97,7 @@ def store_failure_cases(name: str, fault: int, pending: int, stored: int) -> Ite
 
 
 def restart_cases(name: str, stored: int, unseen: int, *, is_open: bool) -> Iterator[Case]:
-    """A coordinator is replaced that has stored so many and does not know of so many more."""
+    """A coordinator is replaced that has `stored` entries and does not know of `unseen` further ones."""
     state = of_release(symbolic_coordinator(1, 1 if is_open else 0, 0, stored, 2), name)
     hidden = tuple(
         Entry(symbolic_like(0, f"unseen.{place}"), symbolic_like(0, f"unseen.{place}.type"))
@@ -114,7 +114,7 @@ def restart_cases(name: str, stored: int, unseen: int, *, is_open: bool) -> Iter
 
 
 def job_end_cases(name: str, pending: int, waiting: int, stored: int) -> Iterator[Case]:
-    """A job that ends in each way and keeps its checkpoints or not, and what comes behind its end."""
+    """A job that ends in each way and keeps its checkpoints or not, and events after its end."""
     state = symbolic_coordinator(1, pending, waiting, 0, 1)
     entries = tuple(
         Entry(symbolic_like(0, f"store.{place}"), symbolic_like(0, f"store.{place}.type"))
@@ -132,7 +132,7 @@ def job_end_cases(name: str, pending: int, waiting: int, stored: int) -> Iterato
 
 
 def closed_cases(closed: Coordinator) -> Iterator[Case]:
-    """A coordinator that was shut down hears of everything once more."""
+    """A coordinator that was shut down receives every event."""
     events: tuple[Event, ...] = (
         acknowledged(),
         any_id("ASYNC_EXCEPTION"),
@@ -151,7 +151,7 @@ def closed_cases(closed: Coordinator) -> Iterator[Case]:
 
 
 def older_cases(name: str, pending: int, stored: int) -> Iterator[Case]:
-    """What ends or replaces a checkpoint in an older release, which stores savepoints."""
+    """Events that end or replace a checkpoint in an older release, which stores savepoints."""
     state = of_release(symbolic_coordinator(2, pending, 0, stored, 2), name)
     for event in (acknowledged(), any_id("ASYNC_EXCEPTION"), JobStatus("CANCELLING")):
         yield case_of(f"{stored} stored", state, event)
@@ -161,7 +161,7 @@ def older_cases(name: str, pending: int, stored: int) -> Iterator[Case]:
 
 
 def ending_cases() -> Iterator[Case]:
-    """Every case of the published proofs."""
+    """All cases of the published proofs."""
     for name, tolerable in product(("2.3", "1.14", "1.11", "1.9"), (0, 1)):
         for counted in range(tolerable + 1):
             yield from failure_cases(name, tolerable, counted, 1)
@@ -179,7 +179,7 @@ def ending_cases() -> Iterator[Case]:
 
 
 def thorough_ending_cases() -> Iterator[Case]:
-    """More failures, more that is pending, stored and unseen: minutes."""
+    """More failures, and more pending, stored and unseen checkpoints: minutes."""
     for name, counted in product(("2.3", "1.14", "1.11", "1.9"), (0, 1, 2)):
         yield from failure_cases(name, 2, counted, 2)
     for name, fault in product(("2.3", "1.14", "1.11"), (BEFORE, AFTER, MAYBE)):

@@ -1,6 +1,6 @@
-"""The proofs of the coordinator: so many tasks, pending checkpoints, waiting requests and stored ones.
+"""The proofs of the coordinator, by numbers of tasks, pending checkpoints, waiting requests and stored ones.
 
-Ids, times, handles and the types of what waits and is pending are symbols.
+Ids, times, handles and the types of requests and pending checkpoints are symbols.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ from model.store.store import CHECKPOINT, SAVEPOINT, Entry
 def coordinator_cases(
     tasks: int, pending: int, queue: int, stored: int, at_once: int, retain: int = 1
 ) -> Iterator[Case]:
-    """A coordinator with so many tasks, pending checkpoints, waiting requests and stored ones."""
+    """A coordinator with these numbers of tasks, pending checkpoints, waiting requests and stored ones."""
     state = symbolic_coordinator(tasks, pending, queue, stored, at_once, retain)
     for before, event in coordinator_events(state):
         yield _case(before, event)
@@ -58,12 +58,12 @@ def _case(state: Coordinator, event: Event) -> Case:
 
 
 def coordinator_events(state: Coordinator) -> Iterator[tuple[Coordinator, Event]]:
-    """Any event; with nothing under way also those of a job that stands still."""
+    """Every event; if nothing is pending or waits, also those of a job that does not run."""
     tasks = len(state.tasks_run)
     stopped = state._replace(status="RESTARTING")
-    asked = TriggerRequest(symbolic_like(0, "event.type"))
+    requested = TriggerRequest(symbolic_like(0, "event.type"))
     events: list[tuple[Coordinator, Event]] = [
-        (state, asked),
+        (state, requested),
         (state, DeclineMessage(0, symbolic_like(0, "event.checkpoint"), "ASYNC_EXCEPTION")),
         (state, Advance(symbolic_like(0, "event.ms"))),
         (state, FailTasks((True, *(False,) * (tasks - 1)))),
@@ -77,14 +77,14 @@ def coordinator_events(state: Coordinator) -> Iterator[tuple[Coordinator, Event]
         for task in range(tasks + 1)
     ]
     if not state.pending and not state.queue:
-        events += [(stopped, RestoreRequest()), (stopped, JobStatus(RUNNING)), (stopped, asked)]
+        events += [(stopped, RestoreRequest()), (stopped, JobStatus(RUNNING)), (stopped, requested)]
     yield from events
 
 
 def symbolic_coordinator(
     tasks: int, pending: int, queue: int, stored: int, at_once: int, retain: int = 1
 ) -> Coordinator:
-    """One of a job that runs, with symbols for what an event may meet."""
+    """The coordinator of a running job, with symbols for all values that an event may depend on."""
     plan = Plan((True, *(False,) * (tasks - 1)), timeout=0, max_concurrent=at_once)
     shape = coordinator_state.new_coordinator(plan, retain)
     return shape._replace(
@@ -117,10 +117,10 @@ def _symbolic_pending(place: int, tasks: int) -> Pending:
 
 
 def is_sound(state: Coordinator, event: Event, highest: int = SAVEPOINT) -> tuple[z3.BoolRef, ...]:
-    """Handles and times are not negative, the time-out is positive, ids begin at 1, types are types.
+    """Handles and times are not negative, the time-out is positive, ids begin at 1, types are known ones.
 
-    Savepoints are forced. A pending stop is what a savepoint is to all but its own completion and its own
-    failure, so the types of what is pending and waits are two, where `highest` does not say otherwise.
+    Savepoints are forced. A pending stop behaves like a savepoint, except at its own completion and its own
+    failure. The types are therefore the first two, unless `highest` allows more.
     """
     amounts = [int_term(handle) for pending in state.pending for handle in pending.states]
     amounts += [int_term(state.now), int_term(state.next_id) - 1, int_term(state.plan.timeout) - 1]
@@ -139,10 +139,10 @@ def is_sound(state: Coordinator, event: Event, highest: int = SAVEPOINT) -> tupl
 
 
 def request_cases(waiting: int, pending: int) -> Iterator[Case]:
-    """So many requests of any urgency wait, in their order; one more comes, a checkpoint ends, the job stops.
+    """Requests of any priority wait, in their order; one more arrives, a checkpoint ends, the job stops.
 
-    Savepoints may wait here, the scheduler runs, and there is a pause. Only checkpoints are periodic: behind
-    a periodic savepoint that comes too early a forced request would wait for the next turn, as in Flink.
+    Savepoints may wait here, the scheduler runs, and there is a minimum pause. Only checkpoints are periodic:
+    behind a periodic savepoint that is too early, a forced request would wait for the next turn, as in Flink.
     """
     state = symbolic_coordinator(1, pending, 0, 0, 1)
     state = state._replace(
@@ -151,13 +151,13 @@ def request_cases(waiting: int, pending: int) -> Iterator[Case]:
         scheduler=state.scheduler._replace(runs=True, follows=True, due=symbolic_like(0, "due")),
         queue=tuple(_symbolic_request(place) for place in range(waiting)),
     )
-    asked = TriggerRequest(
+    requested = TriggerRequest(
         symbolic_like(0, "event.type"),
         symbolic_like(False, "event.forced"),
         symbolic_like(False, "event.periodic"),
     )
     checkpoint = symbolic_like(0, "event.checkpoint")
-    events: list[Event] = [asked, JobStatus("CANCELLING")]
+    events: list[Event] = [requested, JobStatus("CANCELLING")]
     if pending:
         events.append(DeclineMessage(0, checkpoint, "ASYNC_EXCEPTION"))
         events.append(AcknowledgeMessage(0, checkpoint, symbolic_like(0, "event.handle")))
@@ -172,7 +172,7 @@ def request_cases(waiting: int, pending: int) -> Iterator[Case]:
                 *is_sound(state, event),
                 *(
                     z3.Implies(bool_term(one.periodic), int_term(one.type) == CHECKPOINT)
-                    for one in (*state.queue, Request(*asked[:3], asked=True))
+                    for one in (*state.queue, Request(*requested[:3], awaits_answer=True))
                 ),
                 int_term(state.scheduler.due) > int_term(state.now),
             ),
@@ -181,15 +181,15 @@ def request_cases(waiting: int, pending: int) -> Iterator[Case]:
 
 def _symbolic_request(place: int) -> Request:
     request: Request = symbolic_like(Request(0, False, False, True), f"queue.{place}")
-    return request._replace(asked=True)
+    return request._replace(awaits_answer=True)
 
 
 def all_coordinator_cases() -> Iterator[Case]:
-    """Every case of the published proofs."""
+    """All cases of the published proofs."""
     for at_once in (1, 2):
         for pending, queue, stored in product((0, 1, 2), (0, 1), (0, 1)):
             if queue and pending < at_once:
-                continue  # COORD-03: nothing waits that could start
+                continue  # COORD-03: no request waits that could start
             yield from coordinator_cases(2, pending, queue, stored, at_once)
     for tasks, retain in product((1, 2, 3, 4), (1, 2, 3)):
         yield from completion_cases(tasks, 2 if tasks < 3 else 1, retain, retain)

@@ -1,9 +1,9 @@
-"""The coordinator's relation in the shapes that one closed model meets.
+"""The coordinator's relation in the shapes that one closed model reaches.
 
-A coordinator has too many shapes to list, but a closed model meets few: as many pending checkpoints with
-these acknowledgements, as many stored ones of these types. There ids, handles and times are symbols; flags
-and types are as they were met. What the explored states promise is all that is assumed: ids ascend and are
-below the next one, and nothing is overdue.
+A coordinator has too many shapes to list, but a closed model reaches few: numbers of pending checkpoints with
+their acknowledgements, and of stored ones with their types. In them, ids, handles and times are symbols;
+flags and types keep their reached values. The cases assume only what holds in all reached states: ids ascend
+and are below the next one, and no checkpoint is overdue.
 """
 
 from collections.abc import Iterator
@@ -21,11 +21,11 @@ from model.coordinator.state import Coordinator
 from model.events import Event
 
 NUMBERS = ("checkpoint", "handle", "ms")
-"""What of an event is a symbol."""
+"""The fields of an event that become symbols."""
 
 
 def met_cases(closed: ClosedModel) -> Iterator[Case]:
-    """One case for each shape of a coordinator and an event that the closed model's graph has."""
+    """One case for each shape of a coordinator and an event in the closed model's graph."""
     known: set[Any] = set()
     graph = explore(closed)
     for edge in graph.transitions:
@@ -69,7 +69,7 @@ def symbolic_event(event: Any) -> Event:  # noqa: ANN401 - one of the events, a 
 
 
 def promised(state: Coordinator) -> tuple[z3.BoolRef, ...]:
-    """What holds in every state that is met."""
+    """Conditions that hold in every reached state."""
     ids = [int_term(one.checkpoint) for one in state.pending]
     below = [*ids, *(int_term(one.checkpoint) for one in (*state.store.entries, *state.unseen))]
     unseen = [int_term(one.checkpoint) for one in state.unseen]
@@ -95,7 +95,7 @@ def _symbolic_pending(met: Pending, name: str) -> Pending:
 
 
 def _shape(value: Any) -> Any:  # noqa: ANN401 - any part of a record
-    """What stays as it was met."""
+    """The value with all symbols replaced by one mark."""
     if isinstance(value, SymbolicBool | SymbolicInt):
         return "#"
     if isinstance(value, tuple):

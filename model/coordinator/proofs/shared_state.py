@@ -1,7 +1,7 @@
-"""The proofs of shared files: of any ids, whoever used them last. Rule SUB-12.
+"""The proofs of shared files: any ids of the checkpoints that use them. Rule SUB-12.
 
-A file has a name and no value, so files are told apart by numbers; which of them a checkpoint brings and
-which checkpoints use one is counted out, and the ids of all its users are symbols.
+A file has a name and no value, so numbers identify files. The cases enumerate the files of an acknowledgement
+and the checkpoints that use each file; the ids of all users are symbols.
 """
 
 from collections.abc import Iterator
@@ -31,9 +31,9 @@ BROUGHT: tuple[Files, ...] = ((), (1,), (2,), (1, 2))
 def file_cases(
     name: str, stored: int, used: Files, brought: Files, *, unclaimed: bool = False
 ) -> Iterator[Case]:
-    """So many stored checkpoints, the first of which use one of `used` each; an acknowledgement brings some.
+    """Stored checkpoints, the first of which use one of `used` each; an acknowledgement with `brought`.
 
-    `unclaimed`: some files were found by this coordinator, which may not delete them.
+    `unclaimed`: this coordinator found some files, which it may not delete.
     """
     state = of_release(symbolic_coordinator(1, 1, 0, stored, 2), name)
     uses = tuple(Use(file, entry.checkpoint) for file, entry in zip(used, state.store.entries, strict=False))
@@ -64,7 +64,7 @@ def ends() -> tuple[Event, ...]:
 
 
 def used_in_order(state: Coordinator) -> tuple[z3.BoolRef, ...]:
-    """A file comes with its first user and is used up to its last one."""
+    """A file is registered by its first user and used up to its last one."""
     terms: list[z3.BoolRef] = []
     for file in state.shared.registered:
         users = [use.checkpoint for use in state.shared.completed if use.handle == file.handle]
@@ -78,7 +78,7 @@ def used_in_order(state: Coordinator) -> tuple[z3.BoolRef, ...]:
 
 
 def all_file_cases() -> Iterator[Case]:
-    """Every case of the published proofs."""
+    """All cases of the published proofs."""
     for name in ("2.3", "1.14"):
         for used, brought in product(((), (1,)), BROUGHT[:3]):
             yield from file_cases(name, 1, used, brought)

@@ -1,7 +1,7 @@
-"""The proofs of how checkpoints begin: masters before the sources, the scheduler, tasks that have finished.
+"""The proofs of how checkpoints begin: masters before sources, the scheduler, finished tasks.
 
-Rules COORD-23, COORD-24, COORD-26, COORD-27, COORD-30 and COORD-31. As in
-`model.coordinator.proofs.coordinator`, whose state each case takes with another plan.
+Rules COORD-23, COORD-24, COORD-26, COORD-27, COORD-30 and COORD-31. Each case takes the state of
+`model.coordinator.proofs.coordinator` with another plan.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ from model.events import NONE, Advance, Event
 from model.store.store import STOP
 
 INTERVAL = 10
-"""In ms: whatever divides it, the phase of the requests is a symbol."""
+"""In ms. The phase of the requests is a symbol."""
 PAUSE = 4
 
 
@@ -42,15 +42,15 @@ def trigger() -> TriggerRequest:
 def master_cases(
     name: str, coordinators: int, hooks: int, pending: int, waiting: int, phase: str
 ) -> Iterator[Case]:
-    """So many masters; in their phase is the newest pending checkpoint, nobody, or an aborted one."""
+    """Masters, with the newest pending checkpoint, none, or an aborted one in the master phase."""
     state = symbolic_coordinator(1, pending, waiting, 0, 2)
     state = of_release(
         state, name, coordinators=coordinators, hooks=hooks, tolerable_failures=0, unaligned=True
     )
-    everybody = tuple(
+    answered = tuple(
         one._replace(coordinators=(True,) * coordinators, hooks=(True,) * hooks) for one in state.pending
     )
-    state = state._replace(pending=everybody)
+    state = state._replace(pending=answered)
     if phase == "begun":
         begun = in_phase(state.pending[-1], coordinators, hooks)
         state = state._replace(pending=(*state.pending[:-1], begun), master=begun.checkpoint)
@@ -62,7 +62,7 @@ def master_cases(
 
 
 def in_phase(one: Pending, coordinators: int, hooks: int) -> Pending:
-    """Any of them may have answered."""
+    """The checkpoint in its master phase, with any answers of its masters."""
     return one._replace(
         coordinators=tuple(symbolic_like(False, f"coordinators.{place}") for place in range(coordinators)),
         hooks=tuple(symbolic_like(False, f"hooks.{place}") for place in range(hooks)),
@@ -70,7 +70,7 @@ def in_phase(one: Pending, coordinators: int, hooks: int) -> Pending:
 
 
 def awaited(state: Coordinator) -> tuple[z3.BoolRef, ...]:
-    """Hooks are asked when the operator coordinators are done, and of an aborted one somebody is awaited."""
+    """Hooks answer after all operator coordinators; an aborted checkpoint still awaits a master."""
     terms: list[z3.BoolRef] = []
     for one in state.outlived:
         done = z3.And(*(bool_term(known) for known in one.coordinators))
@@ -83,7 +83,7 @@ def awaited(state: Coordinator) -> tuple[z3.BoolRef, ...]:
 
 
 def master_events(state: Coordinator) -> Iterator[Event]:
-    """Answers of each master, and whatever begins or ends a checkpoint."""
+    """Answers of each master, and all events that begin or end a checkpoint."""
     checkpoint = symbolic_like(0, "event.checkpoint")
     for is_hook, fails in product((False, True), (False, True)):
         for place in range(state.plan.hooks if is_hook else state.plan.coordinators):
@@ -99,7 +99,7 @@ def master_events(state: Coordinator) -> Iterator[Event]:
 
 
 def scheduler_cases(name: str, pending: int, *, runs: bool) -> Iterator[Case]:
-    """It runs or stands still, with a pause after completions; at most two of its requests fall due."""
+    """The scheduler runs or is stopped, with a pause after completions; at most two requests fall due."""
     state = of_release(
         symbolic_coordinator(1, pending, 0, 0, 1),
         name,
@@ -130,7 +130,7 @@ def scheduler_cases(name: str, pending: int, *, runs: bool) -> Iterator[Case]:
 
 
 def scheduler_events(*, runs: bool) -> Iterator[Event]:
-    """What starts and stops it, what it does by itself, and what it has nothing to do with."""
+    """Events that start and stop the scheduler, its own requests, and events without effect on it."""
     yield Advance(symbolic_like(0, "event.ms"))
     yield acknowledged()
     yield any_id("ASYNC_EXCEPTION")
@@ -148,7 +148,7 @@ def scheduler_events(*, runs: bool) -> Iterator[Event]:
 
 
 def finished_cases(name: str, run: tuple[bool, ...], over: tuple[bool, ...]) -> Iterator[Case]:
-    """Some tasks run, some have finished; a checkpoint is asked for, or another task finishes."""
+    """Some tasks run, some have finished; a checkpoint is requested, or another task finishes."""
     state = of_release(symbolic_coordinator(len(run), 0, 0, 0, 1), name)
     state = state._replace(tasks_run=run, tasks_finished=over)
     yield case_of(f"{run} run, {over} over", state, trigger())
@@ -160,7 +160,7 @@ def finished_cases(name: str, run: tuple[bool, ...], over: tuple[bool, ...]) -> 
 
 
 def beginning_cases() -> Iterator[Case]:
-    """Every case of the published proofs."""
+    """All cases of the published proofs."""
     for phase in ("begun", "over"):
         yield from master_cases("2.3", 1, 1, 1, 0, phase)
     yield from master_cases("2.3", 2, 1, 1, 1, "begun")
@@ -175,7 +175,7 @@ def beginning_cases() -> Iterator[Case]:
 
 
 def thorough_beginning_cases() -> Iterator[Case]:
-    """More masters and more that is pending: minutes."""
+    """More masters and more pending checkpoints: minutes."""
     for phase in ("begun", "over", "outlived"):
         name = "1.15" if phase == "outlived" else "2.3"
         yield from master_cases(name, 2, 2, 2, 1, phase)

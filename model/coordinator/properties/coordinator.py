@@ -24,6 +24,7 @@ from model.coordinator.events import (
 from model.coordinator.properties.terms import (
     abort_effects,
     beginners,
+    emits,
     essence,
     find_pending,
     has_to_wait,
@@ -32,7 +33,6 @@ from model.coordinator.properties.terms import (
     is_full,
     is_stored,
     replacing_checkpoint,
-    says,
     started_ids,
 )
 from model.coordinator.state import RUNNING, Coordinator
@@ -53,7 +53,7 @@ COORDINATOR = Registry("coordinator")
 
 @COORDINATOR.step("COORD-01")
 def coord_01(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """While job or tasks do not run, a request draws no id and nothing starts."""
+    """While the job or its tasks do not run, a request draws no id and no checkpoint starts."""
     if is_fit(before):
         return True
     started = any(type(effect) is TriggerTask for effect in effects)
@@ -66,7 +66,7 @@ def coord_01(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR.step("COORD-02")
 def coord_02(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Started ids are the next ones of the counter, which never goes back."""
+    """Started ids are the next ones of the counter, which never falls."""
     if before.plan.coordinators or before.plan.hooks or any(before.tasks_finished):
         return after.next_id >= before.next_id
     first_source = next((task for task, source in enumerate(before.plan.sources) if source), None)
@@ -91,7 +91,7 @@ def coord_02_ids(coordinator: Coordinator) -> bool:
 
 @COORDINATOR.state("COORD-03")
 def coord_03(coordinator: Coordinator) -> bool:
-    """No more unforced checkpoints are pending than allowed, and what waits has a reason to."""
+    """At most the allowed number of unforced checkpoints is pending, and a waiting request has a reason."""
     limit = coordinator.plan.max_concurrent
     if len(tuple(pending for pending in coordinator.pending if not pending.forced)) > limit:
         return False
@@ -104,13 +104,13 @@ def coord_03(coordinator: Coordinator) -> bool:
 def coord_04(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Each started checkpoint triggers every source once, in task order, and awaits every task."""
     for checkpoint in started_ids(before, after):
-        told = tuple(
+        triggered = tuple(
             effect.task
             for effect in effects
             if type(effect) is TriggerTask and effect.checkpoint == checkpoint
         )
-        has_masters = before.plan.coordinators + before.plan.hooks > 0  # they are asked first (COORD-23)
-        if told != (() if has_masters else beginners(before)):
+        has_masters = before.plan.coordinators + before.plan.hooks > 0  # triggered first (COORD-23)
+        if triggered != (() if has_masters else beginners(before)):
             return False
         for pending in after.pending:
             if pending.checkpoint == checkpoint and not is_fresh(pending):
@@ -120,7 +120,7 @@ def coord_04(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR.step("COORD-05")
 def coord_05(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A first acknowledgement is a SUCCESS, a repeated one a DUPLICATE, a stranger's UNKNOWN."""
+    """A first acknowledgement is a SUCCESS, a repeated one a DUPLICATE, one of an unknown task UNKNOWN."""
     if type(event) is not AcknowledgeMessage:
         return True
     pending = find_pending(before, event.checkpoint)
@@ -154,7 +154,7 @@ def coord_05_states(coordinator: Coordinator) -> bool:
 
 @COORDINATOR.step("COORD-06")
 def coord_06(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """An acknowledgement of an id that is not pending only loses its state."""
+    """An acknowledgement of an id that is not pending only deletes its own state."""
     if type(event) is not AcknowledgeMessage or find_pending(before, event.checkpoint) is not None:
         return True
     lost = before.open and event.handle != 0
@@ -165,7 +165,7 @@ def coord_06(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR.step("COORD-07")
 def coord_07(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A checkpoint completes exactly at the acknowledgement after which none is missing."""
+    """A checkpoint completes exactly at the acknowledgement of the last missing task."""
     completed = tuple(effect.checkpoint for effect in effects if type(effect) is Complete)
     if type(event) is MasterAnswer:
         return True
@@ -183,13 +183,13 @@ def coord_07(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR.state("COORD-12")
 def coord_12_stopped(coordinator: Coordinator) -> bool:
-    """Nothing is pending while the job does not run."""
+    """No checkpoint is pending while the job does not run."""
     return coordinator.status == RUNNING or not coordinator.pending
 
 
 @COORDINATOR.state("COORD-10")
 def coord_10_deadlines(coordinator: Coordinator) -> bool:
-    """What is pending has not expired."""
+    """No pending checkpoint has expired."""
     return all(pending.deadline > coordinator.now for pending in coordinator.pending)
 
 
@@ -204,7 +204,7 @@ def coord_07_pending(coordinator: Coordinator) -> bool:
 
 @COORDINATOR.step("COORD-08")
 def coord_08(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Stored, then the older ones ended, then every task notified."""
+    """The checkpoint is stored, then the older ones end, then every task is notified."""
     done = replacing_checkpoint(before, effects)
     if done is None:
         return True
@@ -216,10 +216,10 @@ def coord_08(before: Coordinator, event: Event, effects: Effects, after: Coordin
     )
     kinds = tuple(_PHASES.get(type(effect), called if type(effect) is Complete else -2) for effect in effects)
     phases = tuple(phase for phase in kinds if phase > -2)
-    told = tuple(effect.task for effect in effects if type(effect) is NotifyComplete)
+    notified = tuple(effect.task for effect in effects if type(effect) is NotifyComplete)
     in_order = all(left <= right for left, right in itertools.pairwise(phases))
-    everyone = told == tuple(task for task, takes_part in enumerate(done.tasks) if takes_part)
-    return in_order and everyone and is_stored(done, after)
+    all_notified = notified == tuple(task for task, takes_part in enumerate(done.tasks) if takes_part)
+    return in_order and all_notified and is_stored(done, after)
 
 
 _PHASES = {DiscardCheckpoint: 0, Abort: 2, NotifyAbort: 2, NotifyComplete: 3, TriggerTask: 4}
@@ -227,7 +227,7 @@ _PHASES = {DiscardCheckpoint: 0, Abort: 2, NotifyAbort: 2, NotifyComplete: 3, Tr
 
 @COORDINATOR.step("COORD-09")
 def coord_09(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A decline aborts a pending checkpoint with its reason, and does nothing to others."""
+    """A decline aborts a pending checkpoint with its reason, and has no effect on others."""
     if type(event) is not DeclineMessage:
         return True
     pending = find_pending(before, event.checkpoint)
@@ -239,11 +239,11 @@ def coord_09(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR.step("COORD-10")
 def coord_10(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Exactly what is due expires, and time stands where it was moved to."""
+    """Exactly the checkpoints that are due expire, and the clock has the new time."""
     if type(event) is not Advance:
         return not any(type(effect) is Abort and effect.reason == CHECKPOINT_EXPIRED for effect in effects)
     for pending in before.pending:
-        expired = says(effects, Abort(pending.checkpoint, CHECKPOINT_EXPIRED))
+        expired = emits(effects, Abort(pending.checkpoint, CHECKPOINT_EXPIRED))
         if expired != (pending.deadline <= before.now + event.ms):
             return False
     return after.now == before.now + event.ms
@@ -251,7 +251,7 @@ def coord_10(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR.step("COORD-11")
 def coord_11(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """No request waits that could start: not even a periodic one, once the pause was over at a turn."""
+    """No request waits that could start: not even a periodic one, if the pause was over at a turn."""
     if not after.queue:
         return True
     if not has_to_wait(after):
@@ -266,18 +266,18 @@ def coord_11(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR.state("COORD-11")
 def coord_11_turns(coordinator: Coordinator) -> bool:
-    """Between events nobody that waits is owed a turn."""
+    """Between events no waiting request has a turn left."""
     return coordinator.turns == 0
 
 
 @COORDINATOR.step("COORD-12")
 def coord_12(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A job that stops running rejects what waits and aborts what is pending."""
+    """A job that stops running rejects waiting requests and aborts pending checkpoints."""
     stops = type(event) is FailTasks or (type(event) is JobStatus and event.status != RUNNING)
     if not stops:
         return True
     expected: Effects = tuple(
-        Rejected(waiting.type, COORDINATOR_SUSPEND) for waiting in before.queue if waiting.asked
+        Rejected(waiting.type, COORDINATOR_SUSPEND) for waiting in before.queue if waiting.awaits_answer
     )
     for pending in before.pending:
         expected = (*expected, *abort_effects(before, pending, COORDINATOR_SUSPEND))
@@ -286,11 +286,11 @@ def coord_12(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR.step("ONCE-04")
 def once_04(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A restore hands out the newest completed checkpoint, or none if there is none."""
+    """A restore returns the newest completed checkpoint, or none if there is none."""
     if type(event) is not RestoreRequest:
         return not any(type(effect) is Restored for effect in effects)
     if not before.open:
         return not any(type(effect) is Restored for effect in effects)
     newest = before.store.entries[-1].checkpoint if before.store.entries else -1
-    told = tuple(effect for effect in effects if type(effect) is Restored)
-    return told == (Restored(newest),) and (event.region or (len(effects) == 1 and after == before))
+    restored = tuple(effect for effect in effects if type(effect) is Restored)
+    return restored == (Restored(newest),) and (event.region or (len(effects) == 1 and after == before))

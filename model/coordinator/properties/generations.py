@@ -1,4 +1,4 @@
-"""COORD-13 to COORD-22 and SUB-11: requests in their order, failures, and what a store that fails leaves."""
+"""COORD-13 to COORD-22 and SUB-11: the order of requests, failures, and a store that fails."""
 
 import itertools
 
@@ -17,7 +17,7 @@ from model.coordinator.events import (
     TriggerRequest,
 )
 from model.coordinator.pending import Pending
-from model.coordinator.properties.terms import find_pending, is_safe, says
+from model.coordinator.properties.terms import emits, find_pending, is_safe
 from model.coordinator.requests import Request
 from model.coordinator.state import Coordinator
 from model.events import CHECKPOINT_SUBSUMED, Advance, Effects, Event, NotifyAbort, NotifyComplete
@@ -33,13 +33,13 @@ COORDINATOR_GENERATIONS = Registry("coordinator")
 
 @COORDINATOR_GENERATIONS.state("COORD-13")
 def coord_13(coordinator: Coordinator) -> bool:
-    """Nothing in the queue stands before what goes before it."""
+    """No request in the queue stands before a more urgent one."""
     return not any(is_more_urgent(behind, ahead) for ahead, behind in itertools.pairwise(coordinator.queue))
 
 
 @COORDINATOR_GENERATIONS.step("COORD-13")
 def coord_13_from_the_head(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Where nothing joins, what leaves the queue leaves it from the head."""
+    """If no request joins, requests leave the queue from its head."""
     if type(event) is TriggerRequest or before.plan.interval:
         return True
     gone = len(before.queue) - len(after.queue)
@@ -48,7 +48,7 @@ def coord_13_from_the_head(before: Coordinator, event: Event, effects: Effects, 
 
 @COORDINATOR_GENERATIONS.step("COORD-14")
 def coord_14(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A lone periodic request starts exactly if the pause is over; others do not know of it."""
+    """A lone periodic request starts exactly if the pause is over; the pause does not concern others."""
     early = tuple(
         effect
         for effect in effects
@@ -67,7 +67,7 @@ def coord_14(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR_GENERATIONS.step("COORD-14")
 def coord_14_waiting(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """What waits and is periodic does not start within the pause, also one that just began (FLINK-18856)."""
+    """A waiting periodic request does not start within the pause, even if that just began (FLINK-18856)."""
     if type(event) in {TriggerRequest, Advance, CoordinatorRestart} or not before.plan.profile.queues:
         return True
     if after.now >= after.pause_ends or any(not one.periodic or one.forced for one in before.queue):
@@ -77,7 +77,7 @@ def coord_14_waiting(before: Coordinator, event: Event, effects: Effects, after:
 
 @COORDINATOR_GENERATIONS.step("COORD-14")
 def coord_14_pause(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """The pause begins with a completion and with nothing else."""
+    """The pause begins with a completion and with no other event."""
     completes = any(type(effect) is Complete for effect in effects)
     if type(event) is CoordinatorRestart or not before.plan.min_pause:
         return True
@@ -109,11 +109,11 @@ def coord_15(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR_GENERATIONS.step("COORD-15")
 def coord_15_decline(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A declined checkpoint that matters is counted, or is the one too many."""
+    """A declined checkpoint whose reason counts is counted, or is the one failure too many."""
     failed = declined_checkpoint(before, event)
     if failed is None or type(event) is not DeclineMessage:
         return True
-    fails = says(effects, FailJob(event.reason))
+    fails = emits(effects, FailJob(event.reason))
     if event.reason not in before.plan.profile.counted:
         return not fails and after.failures.counted == before.failures.counted
     if is_past(before, failed.checkpoint):  # COORD-16, COORD-17
@@ -123,7 +123,7 @@ def coord_15_decline(before: Coordinator, event: Event, effects: Effects, after:
 
 @COORDINATOR_GENERATIONS.state("COORD-16")
 def coord_16(coordinator: Coordinator) -> bool:
-    """No more ids are counted than tolerated, and each once."""
+    """At most the tolerated number of ids is counted, and each once."""
     counted = coordinator.failures.counted
     if len(counted) > max(0, coordinator.plan.tolerable_failures):
         return False
@@ -132,7 +132,7 @@ def coord_16(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_GENERATIONS.step("COORD-16")
 def coord_16_too_many(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """The job fails exactly with one failure more than it tolerates, and the count begins anew."""
+    """The job fails exactly at one failure more than it tolerates, and the count restarts."""
     failed = declined_checkpoint(before, event)
     if failed is None or type(event) is not DeclineMessage:
         return True
@@ -142,15 +142,15 @@ def coord_16_too_many(before: Coordinator, event: Event, effects: Effects, after
     ):
         return True
     if is_past(before, failed.checkpoint):
-        return not says(effects, FailJob(event.reason)) and after.failures == before.failures
+        return not emits(effects, FailJob(event.reason)) and after.failures == before.failures
     one_too_many = len(before.failures.counted) >= before.plan.tolerable_failures
-    fails = says(effects, FailJob(event.reason))
+    fails = emits(effects, FailJob(event.reason))
     return fails == one_too_many and (not fails or not after.failures.counted)
 
 
 @COORDINATOR_GENERATIONS.state("COORD-17")
 def coord_17_counted(coordinator: Coordinator) -> bool:
-    """Only what is newer than the newest success is counted still; up to 1.11 none is known."""
+    """Only ids above the newest success are counted; up to 1.11 no success is stored."""
     counted = coordinator.failures
     if not coordinator.plan.profile.counts_in_order and counted.highest_success != -1:
         return False
@@ -159,7 +159,7 @@ def coord_17_counted(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_GENERATIONS.step("COORD-17")
 def coord_17(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Only a success above all others clears the count and is remembered (FLINK-18336)."""
+    """Only a success above all others clears the count and is stored (FLINK-18336)."""
     if not before.plan.profile.counts_in_order or before.plan.tolerable_failures < 0:
         return True
     done = completed_alone(before, event, effects)
@@ -186,7 +186,7 @@ def coord_17_old_news(before: Coordinator, event: Event, effects: Effects, after
 
 @COORDINATOR_GENERATIONS.step("COORD-18")
 def coord_18(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Any success clears the count, and no failure is too old to count."""
+    """Any success clears the count, and a failure of any id counts."""
     if before.plan.profile.counts_in_order or before.plan.tolerable_failures < 0:
         return True
     if after.failures.highest_success != before.failures.highest_success:
@@ -197,7 +197,7 @@ def coord_18(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR_GENERATIONS.step("COORD-19")
 def coord_19(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Without a message for it, nobody is told of an abort (FLINK-8871)."""
+    """In generations without abort messages, no task is notified of an abort (FLINK-8871)."""
     if before.plan.profile.tells_of_aborts:
         return True
     return not any(type(effect) is NotifyAbort for effect in effects)
@@ -208,32 +208,32 @@ def coord_19(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR_GENERATIONS.step("COORD-20")
 def coord_20(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """What the store does not take replaces nothing, and nobody is told that it is complete."""
+    """A checkpoint that the store refuses replaces none, and no task is notified that it is complete."""
     lost = refused_by_store(before, event, effects, after)
     if lost is None:
         return True
     if after.store != before.store or find_pending(after, lost.checkpoint) is not None:
         return False
-    told = any(type(effect) is NotifyComplete for effect in effects)
+    notified = any(type(effect) is NotifyComplete for effect in effects)
     subsumed = any(type(effect) is Abort and effect.reason == CHECKPOINT_SUBSUMED for effect in effects)
-    aborted = says(effects, Abort(lost.checkpoint, FINALIZE_CHECKPOINT_FAILURE))
-    return not told and not subsumed and aborted != before.plan.profile.completes_first
+    aborted = emits(effects, Abort(lost.checkpoint, FINALIZE_CHECKPOINT_FAILURE))
+    return not notified and not subsumed and aborted != before.plan.profile.completes_first
 
 
 @COORDINATOR_GENERATIONS.step("COORD-21")
 def coord_21(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """What may be stored is not deleted, and what is not stored is (FLINK-22494)."""
+    """A checkpoint that may be stored is not deleted, and one that is not stored is (FLINK-22494)."""
     lost = refused_by_store(before, event, effects, after)
     if lost is None:
         return True
-    deleted = says(effects, DiscardCheckpoint(lost.checkpoint))
+    deleted = emits(effects, DiscardCheckpoint(lost.checkpoint))
     doubtful = before.fault == MAYBE and before.plan.profile.doubts_the_store
     return deleted != doubtful
 
 
 @COORDINATOR_GENERATIONS.step("COORD-22")
 def coord_22(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A new coordinator goes on with the ids and finds all that is durable, in the order of ids."""
+    """A new coordinator continues the ids and finds all durable checkpoints, in the order of ids."""
     if type(event) is not CoordinatorRestart:
         return True
     durable = (*before.store.entries, *before.unseen)
@@ -246,26 +246,26 @@ def coord_22(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR_GENERATIONS.step("SUB-11")
 def sub_11(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A savepoint that is stored is the latest, ends the older checkpoints and is told of (FLINK-25191)."""
+    """A stored savepoint is the latest, ends the older checkpoints and is notified (FLINK-25191)."""
     done = completed_alone(before, event, effects)
     if done is None or done.type != SAVEPOINT or not before.plan.profile.stores_savepoints or before.fault:
         return True
     latest = after.store.entries[-1].checkpoint == done.checkpoint
-    told = says(effects, NotifyComplete(done.checkpoint, 0))
+    notified = emits(effects, NotifyComplete(done.checkpoint, 0))
     older = tuple(
         pending
         for pending in before.pending
         if pending.checkpoint < done.checkpoint and not is_safe(before, pending)
     )
     ended = all(find_pending(after, pending.checkpoint) is None for pending in older)
-    return latest and ended and (told or not done.tasks[0])
+    return latest and ended and (notified or not done.tasks[0])
 
 
-# ---------------------------------------------------------------- words for the rules
+# ---------------------------------------------------------------- terms of the rules
 
 
 def is_more_urgent(request: Request, other: Request) -> bool:
-    """It starts first, whenever it came."""
+    """The request starts first, whenever it arrived."""
     if request.type == CHECKPOINT and other.type != CHECKPOINT:
         return False
     if request.type != CHECKPOINT and other.type == CHECKPOINT:
@@ -276,7 +276,7 @@ def is_more_urgent(request: Request, other: Request) -> bool:
 
 
 def declined_checkpoint(before: Coordinator, event: Event) -> Pending | None:
-    """The checkpoint that a task declines for a reason of its own, where failures are counted."""
+    """The checkpoint that a task declines for its own reason, in a plan that counts failures; else None."""
     if type(event) is not DeclineMessage or before.plan.tolerable_failures < 0:
         return None
     if event.reason in PRE_FLIGHT:
@@ -286,13 +286,13 @@ def declined_checkpoint(before: Coordinator, event: Event) -> Pending | None:
 
 
 def is_past(before: Coordinator, checkpoint: int) -> bool:
-    """It has counted, or is older than what has succeeded."""
+    """The checkpoint has counted, or is not newer than the newest success."""
     known = any(checkpoint == counted for counted in before.failures.counted)
     return known or checkpoint <= before.failures.highest_success
 
 
 def completed_alone(before: Coordinator, event: Event, effects: Effects) -> Pending | None:
-    """The checkpoint whose last acknowledgement came, while nothing could fail."""
+    """The checkpoint whose last acknowledgement arrived, while the store did not fail; else None."""
     if type(event) is not AcknowledgeMessage or not any(type(effect) is Complete for effect in effects):
         return None
     return find_pending(before, event.checkpoint)
@@ -301,7 +301,7 @@ def completed_alone(before: Coordinator, event: Event, effects: Effects) -> Pend
 def refused_by_store(
     before: Coordinator, event: Event, effects: Effects, after: Coordinator
 ) -> Pending | None:
-    """The checkpoint that the store has thrown at, in answer to an acknowledgement."""
+    """The checkpoint at whose last acknowledgement the store has failed; else None."""
     if type(event) is not AcknowledgeMessage or before.fault == 0 or after.fault != 0:
         return None
     return find_pending(before, event.checkpoint)

@@ -17,7 +17,7 @@ from model.coordinator.events import (
     TriggerTask,
 )
 from model.coordinator.pending import Pending
-from model.coordinator.properties.terms import abort_effects, beginners, essence, find_pending, says
+from model.coordinator.properties.terms import abort_effects, beginners, emits, essence, find_pending
 from model.coordinator.state import RUNNING, Coordinator
 from model.events import Advance, Effects, Event
 from model.gate.events import Abort
@@ -43,7 +43,7 @@ def coord_23(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_LIFE.step("COORD-23")
 def coord_23_order(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Sources begin when the last hook is done; hooks are asked when the last operator coordinator is."""
+    """Sources begin after the last hook; hooks are triggered after the last operator coordinator."""
     if type(event) is not MasterAnswer or event.fails:
         return True
     pending = find_pending(before, event.checkpoint)
@@ -52,26 +52,28 @@ def coord_23_order(before: Coordinator, event: Event, effects: Effects, after: C
     if pending is None or before.master != event.checkpoint:
         return not effects and after == before
     coordinators = answered_by(pending.coordinators, event.place, counts=not event.is_hook)
-    asked_hooks = all(pending.coordinators)
-    hooks = answered_by(pending.hooks, event.place, counts=event.is_hook and asked_hooks)
+    hooks_triggered = all(pending.coordinators)
+    hooks = answered_by(pending.hooks, event.place, counts=event.is_hook and hooks_triggered)
     begins = all(coordinators) and all(hooks)
-    told = any(type(effect) is TriggerTask and effect.checkpoint == event.checkpoint for effect in effects)
-    asks = any(
+    triggered = any(
+        type(effect) is TriggerTask and effect.checkpoint == event.checkpoint for effect in effects
+    )
+    triggers_hooks = any(
         type(effect) is AskMaster and effect.is_hook and effect.checkpoint == event.checkpoint
         for effect in effects
     )
-    if asks != (all(coordinators) and not asked_hooks and bool(hooks)):
+    if triggers_hooks != (all(coordinators) and not hooks_triggered and bool(hooks)):
         return False
-    return told == begins
+    return triggered == begins
 
 
 @COORDINATOR_LIFE.step("COORD-24")
 def coord_24(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A lost trigger of a pending checkpoint aborts it, where anybody notices."""
+    """A lost trigger of a pending checkpoint aborts it, in generations that detect it."""
     if type(event) is not TriggerFails:
         return True
     pending = find_pending(before, event.checkpoint)
-    if pending is None or not before.plan.profile.hears_lost_triggers:
+    if pending is None or not before.plan.profile.lost_triggers_abort:
         return not effects and after == before
     if before.master == event.checkpoint or event.task not in beginners_of(before, pending):
         return not effects and after == before
@@ -81,7 +83,7 @@ def coord_24(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR_LIFE.step("COORD-25")
 def coord_25(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """The end of the job ends all that waits or is pending, and deletes what the job's status lets go."""
+    """The end of the job ends all requests and pending checkpoints, and deletes as its status decides."""
     if type(event) is not JobEnd:
         return True
     if not before.open:
@@ -93,16 +95,16 @@ def coord_25(before: Coordinator, event: Event, effects: Effects, after: Coordin
     deleted = tuple(effect.checkpoint for effect in effects if type(effect) is DiscardCheckpoint)
     if deleted != (() if keeps else owned):
         return False
-    ended = all(says(effects, Abort(pending.checkpoint, COORDINATOR_SHUTDOWN)) for pending in before.pending)
+    ended = all(emits(effects, Abort(pending.checkpoint, COORDINATOR_SHUTDOWN)) for pending in before.pending)
     refused = tuple(effect for effect in effects if type(effect) is Rejected)
     return ended and refused == tuple(
-        Rejected(waiting.type, COORDINATOR_SHUTDOWN) for waiting in before.queue if waiting.asked
+        Rejected(waiting.type, COORDINATOR_SHUTDOWN) for waiting in before.queue if waiting.awaits_answer
     )
 
 
 @COORDINATOR_LIFE.state("COORD-25")
 def coord_25_closed(coordinator: Coordinator) -> bool:
-    """After the end nothing waits, is pending or will ever be asked for."""
+    """After the end no request waits, no checkpoint is pending, and the scheduler does not run."""
     if coordinator.open:
         return True
     return not coordinator.pending and not coordinator.queue and not coordinator.scheduler.runs
@@ -110,8 +112,11 @@ def coord_25_closed(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_LIFE.state("COORD-26")
 def coord_26(coordinator: Coordinator) -> bool:
-    """No request is overdue, and none is due while the scheduler stands still, but for one put to the end of
-    a pause; up to 2.2 the scheduler runs only while the job does."""
+    """No request of the scheduler is overdue, and a stopped scheduler has none due.
+
+    The exception is a request moved to the end of a pause. Up to 2.2 the scheduler runs only while the job
+    does.
+    """
     scheduler, plan = coordinator.scheduler, coordinator.plan
     runs_alone = coordinator.status != RUNNING and not plan.profile.follows_tasks
     if scheduler.runs and (runs_alone or not plan.interval):
@@ -128,7 +133,7 @@ def coord_26_stops(before: Coordinator, event: Event, effects: Effects, after: C
 
 @COORDINATOR_LIFE.step("COORD-26")
 def coord_26_in_time(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Time that ends before the next request is due changes nothing about it."""
+    """Time that ends before the next request is due does not change the scheduler."""
     if type(event) is not Advance or before.scheduler.due == -1:
         return True
     if before.now + event.ms < before.scheduler.due and not before.scheduler.put_off and not before.queue:
@@ -138,7 +143,7 @@ def coord_26_in_time(before: Coordinator, event: Event, effects: Effects, after:
 
 @COORDINATOR_LIFE.step("COORD-26")
 def coord_26_starts(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Its first request comes after the first delay, those of later starts, from 2.3 on, after the pause."""
+    """Its first request is due after the initial delay; after later starts, from 2.3 on, after the pause."""
     if before.scheduler.runs or not after.scheduler.runs:
         return True
     plan = before.plan
@@ -150,7 +155,7 @@ def coord_26_starts(before: Coordinator, event: Event, effects: Effects, after: 
 
 @COORDINATOR_LIFE.step("COORD-26")
 def coord_26_intervals(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """When time passes, whole intervals lie between requests, but for one put to the end of the pause."""
+    """When time passes, whole intervals lie between requests, except one moved to the end of the pause."""
     plan = before.plan
     if type(event) is not Advance or not plan.profile.queues or not after.scheduler.runs:
         return True
@@ -161,11 +166,11 @@ def coord_26_intervals(before: Coordinator, event: Event, effects: Effects, afte
 
 @COORDINATOR_LIFE.step("COORD-27")
 def coord_27(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Who runs takes part, who has finished does not; where that is not known, everybody does."""
+    """Running tasks take part, finished ones do not; in generations without that state, all tasks do."""
     for pending in after.pending:
         if find_pending(before, pending.checkpoint) is None:
-            everybody = (True,) * len(after.tasks_run)
-            expected = everybody if after.plan.profile.awaits_every_task else after.tasks_run
+            every_task = (True,) * len(after.tasks_run)
+            expected = every_task if after.plan.profile.awaits_every_task else after.tasks_run
             if pending.tasks != expected or not any(expected):
                 return False
             if any(after.tasks_finished) and not after.plan.finished_tasks:
@@ -175,7 +180,7 @@ def coord_27(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR_LIFE.step("COORD-28")
 def coord_28(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A stop-with-savepoint that fails at a task fails the job; of older generations, wherever it fails."""
+    """A stop-with-savepoint that fails at a task fails the job; in older generations, wherever it fails."""
     for pending in before.pending:
         if pending.type != STOP:
             continue
@@ -188,14 +193,14 @@ def coord_28(before: Coordinator, event: Event, effects: Effects, after: Coordin
             continue
         at_a_task = type(event) is DeclineMessage
         fails_the_job = at_a_task or not before.plan.profile.savepoints_fail_alone
-        if fails_the_job and not says(effects, FailJob(reasons[0])):
+        if fails_the_job and not emits(effects, FailJob(reasons[0])):
             return False
     return True
 
 
 @COORDINATOR_LIFE.state("SUB-12")
 def sub_12(coordinator: Coordinator) -> bool:
-    """What a retained checkpoint uses is known to the registry, under no older checkpoint."""
+    """Every file of a retained checkpoint is registered, under no older checkpoint."""
     if not coordinator.plan.profile.registers_early:
         return True
     retained = tuple(entry.checkpoint for entry in coordinator.store.entries)
@@ -209,17 +214,17 @@ def sub_12(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_LIFE.step("SUB-12")
 def sub_12_deletes(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """No file is deleted that a retained checkpoint uses."""
+    """No file of a retained checkpoint is deleted."""
     retained = tuple(entry.checkpoint for entry in after.store.entries)
     deleted = tuple(effect.handle for effect in effects if type(effect) is DiscardState)
     return not any(use.handle in deleted for use in after.shared.completed if use.checkpoint in retained)
 
 
 @COORDINATOR_LIFE.step("SUB-12")
-def sub_12_goes_with_the_last(
+def sub_12_dropped_with_the_last(
     before: Coordinator, event: Event, effects: Effects, after: Coordinator
 ) -> bool:
-    """A file that nobody needs any more is deleted once, and forgotten; a new coordinator begins anew."""
+    """A file without a user is deleted once and dropped; a new coordinator begins with a new registry."""
     if type(event) is CoordinatorRestart:
         return True
     deleted = tuple(effect.handle for effect in effects if type(effect) is DiscardState)
@@ -233,11 +238,11 @@ def sub_12_goes_with_the_last(
     return all(deleted.count(handle) == 1 for handle in forgotten)
 
 
-# ---------------------------------------------------------------- words for the rules
+# ---------------------------------------------------------------- terms of the rules
 
 
 def answered_by(done: tuple[bool, ...], place: int, *, counts: bool) -> tuple[bool, ...]:
-    """Who is done after the answer."""
+    """The flags after the answer of one master."""
     return tuple(known or (counts and here == place) for here, known in enumerate(done))
 
 

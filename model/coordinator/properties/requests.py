@@ -1,7 +1,4 @@
-"""Properties of the coordinator: turns of what waits, and the master phase of what was aborted.
-
-Rules COORD-29 to COORD-31. Evaluated over the model's records, like all properties.
-"""
+"""COORD-29 to COORD-31: turns of waiting requests, and the master phase of an aborted checkpoint."""
 
 from model.coordinator.events import (
     AcknowledgeMessage,
@@ -23,13 +20,13 @@ COORDINATOR_TURNS = Registry("coordinator")
 
 @COORDINATOR_TURNS.step("COORD-29")
 def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Where an end lets nothing start, each of its turns removes one periodic head that comes too early."""
+    """If an end starts no request, each of its turns removes one periodic head that is too early."""
     if type(event) not in (AcknowledgeMessage, DeclineMessage) or after.next_id != before.next_id:
         return True
     profile = before.plan.profile
     if not profile.queues or before.master != NONE or after.pending == before.pending:
         return True
-    if not before.scheduler.runs or not can_start(before):  # heads go for other reasons
+    if not before.scheduler.runs or not can_start(before):  # heads leave for other reasons
         return True
     if len(after.pending) == len(before.pending) or len(after.pending) >= before.plan.max_concurrent:
         return after.queue == before.queue
@@ -47,18 +44,18 @@ def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after:
 
 @COORDINATOR_TURNS.step("COORD-30")
 def coord_30(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """With its checkpoint the master phase ends; or it lasts until all coordinators or one hook answered."""
+    """The master phase ends with its checkpoint; or it lasts until all coordinators or one hook answer."""
     if before.outlived:
         (left,) = before.outlived
         if type(event) is CoordinatorRestart:
             return not after.outlived
         if type(event) is not MasterAnswer or event.checkpoint != left.checkpoint:
             return after.outlived == before.outlived and after.next_id == before.next_id
-        asked = left.hooks if all(left.coordinators) else left.coordinators
-        counts = event.is_hook == all(left.coordinators) and not asked[event.place]
+        awaited = left.hooks if all(left.coordinators) else left.coordinators
+        counts = event.is_hook == all(left.coordinators) and not awaited[event.place]
         if not counts:
             return after == before
-        is_over = event.fails or event.is_hook or sum(1 for done in asked if done) + 1 == len(asked)
+        is_over = event.fails or event.is_hook or sum(1 for done in awaited if done) + 1 == len(awaited)
         return bool(after.outlived) != is_over
     aborted = tuple(
         pending
@@ -74,7 +71,7 @@ def coord_30(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR_TURNS.state("COORD-30")
 def coord_30_alone(coordinator: Coordinator) -> bool:
-    """A phase that outlives its checkpoint is the only one."""
+    """A master phase that outlives its checkpoint is the only one."""
     if not coordinator.outlived:
         return True
     (left,) = coordinator.outlived
@@ -84,7 +81,7 @@ def coord_30_alone(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_TURNS.step("COORD-31")
 def coord_31(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Where none is tolerated, a failure that brings a start to nothing may fail the job twice."""
+    """If none is tolerated, a failure that fails a start may fail the job twice."""
     if type(event) is not DeclineMessage or before.plan.tolerable_failures != 0:
         return True
     profile = before.plan.profile
@@ -98,5 +95,5 @@ def coord_31(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 
 def was_aborted(pending: Pending, effects: Effects) -> bool:
-    """Whether these effects end it without success."""
+    """These effects end the checkpoint without success."""
     return any(type(effect) is Abort and effect.checkpoint == pending.checkpoint for effect in effects)

@@ -1,4 +1,4 @@
-"""SUB-06 to SUB-10 where the coordinator adds to its store, as the store alone does it, and SUB-12 there."""
+"""SUB-06 to SUB-10 and SUB-12, stated over the additions of the coordinator to its store."""
 
 from model.coordinator.events import AcknowledgeMessage, Complete, DiscardCheckpoint
 from model.coordinator.pending import Pending
@@ -15,7 +15,7 @@ COORDINATOR_STORE = Registry("coordinator")
 
 @COORDINATOR_STORE.step("SUB-06")
 def sub_06_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """What completes is the latest behind the others, in their order; nothing else moves them."""
+    """A completed checkpoint is added as the latest; no other event changes the order of the store."""
     done = added(before, event, effects)
     if done is None:
         return True
@@ -24,7 +24,7 @@ def sub_06_within(before: Coordinator, event: Event, effects: Effects, after: Co
 
 @COORDINATOR_STORE.step("SUB-07")
 def sub_07_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A completion drops the oldest that may go, and no more than it has to."""
+    """A completion drops the oldest entries that may be dropped, and no more than necessary."""
     done = added(before, event, effects)
     if done is None:
         return True
@@ -42,7 +42,7 @@ def sub_08_within(before: Coordinator, event: Event, effects: Effects, after: Co
 
 @COORDINATOR_STORE.step("SUB-09")
 def sub_09_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """The checkpoints that a completion drops are deleted, in their order; savepoints are left alone."""
+    """The coordinator deletes the checkpoints that a completion drops, in order; it deletes no savepoint."""
     done = added(before, event, effects)
     if done is None:
         return True
@@ -57,7 +57,7 @@ def sub_09_within(before: Coordinator, event: Event, effects: Effects, after: Co
 
 @COORDINATOR_STORE.step("SUB-10")
 def sub_10_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Up to 1.11 a completion keeps those added last, whatever they are."""
+    """Up to 1.11 a completion keeps the entries added last, of any type."""
     done = added(before, event, effects)
     if done is None:
         return True
@@ -66,7 +66,7 @@ def sub_10_within(before: Coordinator, event: Event, effects: Effects, after: Co
 
 @COORDINATOR_STORE.step("SUB-12")
 def sub_12_nothing_idle(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """No file outlives a completion that neither a retained checkpoint nor a newer one uses."""
+    """After a completion every file is used by a retained checkpoint or by a newer one."""
     if added(before, event, effects) is None:
         return True
     if not before.plan.profile.registers_early:
@@ -77,7 +77,7 @@ def sub_12_nothing_idle(before: Coordinator, event: Event, effects: Effects, aft
 
 
 def added(before: Coordinator, event: Event, effects: Effects) -> Pending | None:
-    """The checkpoint that an acknowledgement completes and the store takes."""
+    """The checkpoint that an acknowledgement completes and the store adds; else None."""
     if type(event) is not AcknowledgeMessage or before.fault != 0:
         return None
     if not any(type(effect) is Complete for effect in effects):

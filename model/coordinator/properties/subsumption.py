@@ -1,4 +1,4 @@
-"""SUB-02 to SUB-05, stated over the coordinator: what a completion ends, and what it leaves alone."""
+"""SUB-02 to SUB-05, stated over the coordinator: the checkpoints that a completion ends, and the others."""
 
 from model.coordinator.events import Complete, DiscardState
 from model.coordinator.properties.terms import abort_effects, find_pending, is_safe, replacing_checkpoint
@@ -13,7 +13,7 @@ SUBSUMPTION = Registry("coordinator")
 
 @SUBSUMPTION.step("SUB-02")
 def sub_02(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Completion aborts every older pending checkpoint and deletes what it collected."""
+    """Completion aborts every older pending checkpoint and deletes its collected state."""
     done = replacing_checkpoint(before, effects)
     if done is None:
         return not any(type(effect) is Abort and effect.reason == CHECKPOINT_SUBSUMED for effect in effects)
@@ -30,13 +30,13 @@ def sub_02(before: Coordinator, event: Event, effects: Effects, after: Coordinat
     )
     if not begins:
         return not expected
-    said = effects[begins[0] :]  # before that, the store has deleted what it dropped
-    return tuple(effect for effect in said if type(effect) in {Abort, DiscardState, NotifyAbort}) == expected
+    rest = effects[begins[0] :]  # the effects before it are the deletions of the store
+    return tuple(effect for effect in rest if type(effect) in {Abort, DiscardState, NotifyAbort}) == expected
 
 
 @SUBSUMPTION.step("SUB-03")
 def sub_03(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Completion leaves newer pending checkpoints, and what they collected, as they are."""
+    """Completion does not change newer pending checkpoints and their collected state."""
     done = replacing_checkpoint(before, effects)
     if done is None:
         return True
@@ -49,7 +49,7 @@ def sub_03(before: Coordinator, event: Event, effects: Effects, after: Coordinat
 
 @SUBSUMPTION.step("SUB-04")
 def sub_04(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Completion leaves pending savepoints as they are."""
+    """Completion does not change pending savepoints."""
     done = replacing_checkpoint(before, effects)
     if done is None:
         return True
@@ -62,7 +62,7 @@ def sub_04(before: Coordinator, event: Event, effects: Effects, after: Coordinat
 
 @SUBSUMPTION.step("SUB-05")
 def sub_05(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A completed savepoint is not stored, ends no pending checkpoint and notifies nobody."""
+    """A completed savepoint is not stored, ends no pending checkpoint and notifies no task."""
     completed = tuple(effect.checkpoint for effect in effects if type(effect) is Complete)
     if not completed or before.plan.profile.stores_savepoints:
         return True

@@ -1,4 +1,4 @@
-"""Words in which the rules of the coordinator are stated: who has to wait, who begins, what an abort says."""
+"""Terms of the rules of the coordinator: waiting requests, starts, the effects of an abort."""
 
 from model.coordinator.events import Complete, DiscardState, FailJob, TellMaster
 from model.coordinator.pending import Pending
@@ -9,7 +9,7 @@ from model.store.store import CHECKPOINT, SAVEPOINT
 
 
 def find_pending(coordinator: Coordinator, checkpoint: int) -> Pending | None:
-    """The pending checkpoint with that id."""
+    """The pending checkpoint with that id, or None."""
     for pending in coordinator.pending:
         if pending.checkpoint == checkpoint:
             return pending
@@ -17,7 +17,7 @@ def find_pending(coordinator: Coordinator, checkpoint: int) -> Pending | None:
 
 
 def is_fit(coordinator: Coordinator) -> bool:
-    """Job and tasks are as a start needs them."""
+    """The job and its tasks have the statuses that a start requires."""
     plan = coordinator.plan
     if coordinator.status != RUNNING:
         return False
@@ -30,7 +30,7 @@ def is_fit(coordinator: Coordinator) -> bool:
 
 
 def has_to_wait(coordinator: Coordinator) -> bool:
-    """The head of the queue may not start now: others are pending, or it comes too early."""
+    """The head of the queue may not start now: others are pending, or it is too early."""
     head = coordinator.queue[0]
     if coordinator.master != -1 or is_full(coordinator):
         return True
@@ -38,31 +38,31 @@ def has_to_wait(coordinator: Coordinator) -> bool:
 
 
 def is_full(coordinator: Coordinator) -> bool:
-    """So many are pending that the head of the queue has to wait for an end."""
+    """The number of pending checkpoints makes the head of the queue wait."""
     head = coordinator.queue[0]
     return not head.forced and len(coordinator.pending) >= coordinator.plan.max_concurrent
 
 
 def beginners(coordinator: Coordinator) -> tuple[int, ...]:
-    """The tasks that a start has to trigger: sources, or those behind sources that have all finished."""
-    everybody = tuple(enumerate(coordinator.plan.sources))
-    sources = tuple(task for task, source in everybody if source and coordinator.tasks_run[task])
-    others = tuple(task for task, _ in everybody if coordinator.tasks_run[task])
+    """The tasks that a start triggers: running sources, or all running tasks if no source runs."""
+    every_task = tuple(enumerate(coordinator.plan.sources))
+    sources = tuple(task for task, source in every_task if source and coordinator.tasks_run[task])
+    others = tuple(task for task, _ in every_task if coordinator.tasks_run[task])
     return sources or others
 
 
 def is_fresh(pending: Pending) -> bool:
-    """Nobody who takes part has acknowledged."""
+    """No task that takes part has acknowledged."""
     return all(done != takes for done, takes in zip(pending.acknowledged, pending.tasks, strict=True))
 
 
 def is_safe(coordinator: Coordinator, pending: Pending) -> bool:
-    """No completion ends it."""
+    """No completion ends the checkpoint."""
     return pending.forced if coordinator.plan.profile.forced_are_safe else pending.type != CHECKPOINT
 
 
 def replacing_checkpoint(before: Coordinator, effects: Effects) -> Pending | None:
-    """The checkpoint that completes in this step and takes the place of older ones."""
+    """The checkpoint that completes in this step and replaces older ones; else None."""
     for effect in effects:
         if type(effect) is Complete:
             done = find_pending(before, effect.checkpoint)
@@ -77,34 +77,34 @@ def replacing_checkpoint(before: Coordinator, effects: Effects) -> Pending | Non
 
 
 def is_stored(done: Pending, after: Coordinator) -> bool:
-    """It is the newest in the store, if it belongs there."""
+    """The checkpoint is the newest in the store, if the store keeps its type."""
     if done.type != CHECKPOINT and not after.plan.profile.stores_savepoints:
         return True
     return after.store.entries[-1].checkpoint == done.checkpoint
 
 
 def started_ids(before: Coordinator, after: Coordinator) -> tuple[int, ...]:
-    """Ids drawn in the step; at most one more than requests waited, but for those of the scheduler."""
+    """Ids drawn in the step, at most one more than requests waited; scheduler requests are not counted."""
     drawn = tuple(before.next_id + count for count in range(len(before.queue) + 1))
     return tuple(checkpoint for checkpoint in drawn if checkpoint < after.next_id)
 
 
-def says(effects: Effects, word: Effect) -> bool:
-    """It is among the effects; words of other kinds are not compared, they tell of other things."""
-    return any(type(effect) is type(word) and effect == word for effect in effects)
+def emits(effects: Effects, expected: Effect) -> bool:
+    """`effects` contains `expected`. Effects of other types are not compared."""
+    return any(type(effect) is type(expected) and effect == expected for effect in effects)
 
 
 def essence(effects: Effects) -> Effects:
-    """Without what the job and operator coordinators are told."""
+    """The effects without those for the job and for operator coordinators."""
     return tuple(effect for effect in effects if type(effect) not in {FailJob, TellMaster})
 
 
 def abort_effects(
     before: Coordinator, pending: Pending, reason: str, after: Coordinator | None = None
 ) -> Effects:
-    """What an abort says: the end, what is deleted, and to each task that it is over.
+    """The effects of an abort: the abort itself, the deletions, and a notification of each task.
 
-    `after`: whose registry of shared files is asked, where the step has changed it before the abort.
+    `after`: the state with the registry of shared files, if the step has changed it before the abort.
     """
     known = tuple(use.handle for use in before.shared.registered)
     if not before.plan.profile.registers_early:
@@ -113,9 +113,9 @@ def abort_effects(
     for handle, files in zip(pending.states, pending.shared, strict=True):
         own: Effects = (DiscardState(handle),) if handle != 0 else ()
         lost = (*lost, *own, *(DiscardState(file) for file in files if file not in known))
-    told: Effects = ()
+    notifications: Effects = ()
     if before.plan.profile.tells_of_aborts:
-        told = tuple(
+        notifications = tuple(
             NotifyAbort(pending.checkpoint, task) for task, takes in enumerate(pending.tasks) if takes
         )
-    return (Abort(pending.checkpoint, reason), *lost, *told)
+    return (Abort(pending.checkpoint, reason), *lost, *notifications)

@@ -1,4 +1,4 @@
-"""The coordinator's configuration on the wire: read, checked, and made a plan of the model."""
+"""The coordinator's configuration on the wire: reads and checks it, and makes a plan of the model."""
 
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ TASK_FIELDS = ("id", "source", "external")
 
 
 class Planned(NamedTuple):
-    """A plan, and the names that stand for its numbers."""
+    """A plan, and the names of its tasks, operator coordinators and hooks."""
 
     plan: Plan
     tasks: tuple[str, ...]
@@ -38,7 +38,7 @@ class Planned(NamedTuple):
 
 
 def new_plan(config: Wire) -> Planned:
-    """All fields but `retain`; raises WireError."""
+    """The plan of a configuration, with all fields but `retain`. Raises WireError if a field is not valid."""
     fields.only(config, FIELDS, "config")
     named = fields.choice(config, "profile", tuple(COORDINATOR_PROFILES), default=NEWEST_COORDINATOR.name)
     profile = COORDINATOR_PROFILES[named]
@@ -86,15 +86,15 @@ def new_plan(config: Wire) -> Planned:
 
 
 def retained(config: Wire) -> int:
-    """How many completed checkpoints are kept."""
+    """Number of completed checkpoints to keep."""
     return fields.integer(config, "retain", at_least=1, default=1)
 
 
 def _finished_tasks(config: Wire, profile: CoordinatorProfile) -> bool:
-    asked = fields.boolean(config, "finished_tasks", default=profile.goes_on_after_finished_tasks)
-    if asked and not profile.finished_tasks_may_be_asked_for:
+    enabled = fields.boolean(config, "finished_tasks", default=profile.goes_on_after_finished_tasks)
+    if enabled and not profile.after_finish_configurable:
         raise WireError(f"finished_tasks: profile {profile.name} has no checkpoints after tasks finish")
-    return asked
+    return enabled
 
 
 def _retains(config: Wire) -> bool:

@@ -1,7 +1,7 @@
-"""The coordinator behind the words of the wire: tasks, masters, types and state handles by their names.
+"""The coordinator on the wire: tasks, masters, types and state handles by their names.
 
-The model knows tasks and handles by numbers. A sender outside the plan, and one of an execution attempt
-that has ended, is a position beyond it.
+The model identifies tasks and handles by numbers. A sender outside the plan, or of an ended execution
+attempt, has a position beyond the plan.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,15 +28,18 @@ class CoordinatorSession(NamedTuple):
     coordinators: tuple[str, ...]
     hooks: tuple[str, ...]
     attempts: tuple[int, ...]
-    """Of each task: how often it was restarted."""
+    """By task: number of its restarts."""
     strangers: tuple[tuple[str, int], ...]
-    """Senders outside the plan, by name and attempt; the model knows them as positions beyond it."""
+    """Senders outside the plan, by name and attempt; their positions are beyond it."""
     handles: tuple[str, ...]
     """Handle k of the wire is number k + 1 in the model."""
 
 
 def new_coordinator(config: Wire) -> CoordinatorSession:
-    """What docs/adapter-protocol.md lists; raises WireError."""
+    """A coordinator of a configuration as in docs/adapter-protocol.md.
+
+    Raises WireError if it is not valid.
+    """
     planned = new_plan(config)
     return CoordinatorSession(
         coordinator_state.new_coordinator(planned.plan, retained(config)),
@@ -50,7 +53,7 @@ def new_coordinator(config: Wire) -> CoordinatorSession:
 
 
 def step_coordinator(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-    """One request, message, status or passage of time."""
+    """The step of one request, message, status or passage of time. Raises WireError if it is not legal."""
     kind = fields.kind_of(event, tuple(_COORDINATOR))
     fields.only(event, ("kind", *_FIELDS[kind]), kind)
     return _COORDINATOR[kind](session, event)
@@ -144,8 +147,8 @@ def _restore(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSessio
     region = fields.choice(event, "scope", ("all", "region"), default="all") == "region"
     if not region and session.coordinator.open and session.coordinator.status == coordinator_state.RUNNING:
         raise WireError("a running job restores nothing; fail its tasks first")
-    everybody = (True,) * len(session.tasks)
-    restarted = _flags(session, fields.field(event, "tasks")) if region else everybody
+    every_task = (True,) * len(session.tasks)
+    restarted = _flags(session, fields.field(event, "tasks")) if region else every_task
     step = _stepped(session, recovery.on_restore(session.coordinator, restarted))
     if not session.coordinator.open:
         return step
@@ -220,7 +223,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 
 
 def _sender(session: CoordinatorSession, event: Wire) -> tuple[CoordinatorSession, int]:
-    """The position of the sending task; a stranger, or one of another attempt, gets one beyond the plan."""
+    """The position of the sending task; beyond the plan for an unknown one or one of another attempt."""
     name = fields.text(event, "task")
     current = session.attempts[session.tasks.index(name)] if name in session.tasks else 0
     attempt = fields.integer(event, "attempt", at_least=0, default=current)
@@ -233,7 +236,7 @@ def _sender(session: CoordinatorSession, event: Wire) -> tuple[CoordinatorSessio
 
 
 def _numbered(session: CoordinatorSession, handle: str) -> tuple[CoordinatorSession, int]:
-    """The number of a handle; the same name is the same file."""
+    """The number of a handle; equal names are the same file."""
     if handle not in session.handles:
         session = session._replace(handles=(*session.handles, handle))
     return session, session.handles.index(handle) + 1
@@ -253,7 +256,7 @@ def _flags(session: CoordinatorSession, names: object) -> tuple[bool, ...]:
 
 
 def effect_of_coordinator(session: CoordinatorSession, effect: Effect) -> dict[str, object]:
-    """Tasks and masters by their names, states by their handles, types by their words."""
+    """The effect in wire form: tasks and masters by their names, states by handles, types by name."""
     wire = fields.to_wire(effect)
     kind = wire["kind"]
     if "type" in wire:
@@ -283,7 +286,7 @@ def _master_on_wire(session: CoordinatorSession, wire: dict[str, object]) -> dic
 
 
 def observe_coordinator(session: CoordinatorSession) -> dict[str, object]:
-    """`status`, `pending`, `completed`, `next_id`, `queued`."""
+    """The observable state: `status`, `pending`, `completed`, `next_id`, `queued`."""
     state = session.coordinator
     return {
         "status": state.status,

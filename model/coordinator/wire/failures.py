@@ -1,4 +1,4 @@
-"""The count of failing checkpoints, alone, behind the words of the wire: what released ones are asked."""
+"""The count of failing checkpoints, alone, on the wire: the part that released generations are tested for."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ class FailJob(NamedTuple):
 
 
 class Counting(NamedTuple):
-    """The count, and what it goes by."""
+    """The count and its configuration."""
 
     failures: Failures
     profile: CoordinatorProfile
@@ -26,7 +26,10 @@ class Counting(NamedTuple):
 
 
 def new_counting(config: Wire) -> Counting:
-    """`tolerable_failures`, `profile`."""
+    """A count with the configured `tolerable_failures` and `profile`.
+
+    Raises WireError if they are not valid.
+    """
     fields.only(config, ("tolerable_failures", "profile"), "config")
     named = fields.choice(config, "profile", tuple(COORDINATOR_PROFILES), default=NEWEST_COORDINATOR.name)
     tolerable = fields.integer(config, "tolerable_failures", at_least=-1, default=0)
@@ -34,7 +37,7 @@ def new_counting(config: Wire) -> Counting:
 
 
 def step_counting(state: Counting, event: Wire) -> Step[Counting]:
-    """A failure, told by a task or by the coordinator, or a success (COORD-17, COORD-18)."""
+    """The step of a failure of a task or of the coordinator, or of a success (COORD-17, COORD-18)."""
     kind = fields.kind_of(event, ("failure", "success"))
     checkpoint = fields.checkpoint(event)
     if kind == "success":
@@ -56,5 +59,5 @@ def step_counting(state: Counting, event: Wire) -> Step[Counting]:
 
 
 def observe_counting(state: Counting) -> dict[str, object]:
-    """`counted`: how many failures count now."""
+    """`counted`: number of failures that count now."""
     return {"counted": len(state.failures.counted)}

@@ -1,4 +1,4 @@
-"""Runs of the coordinator's closed models in the words of the wire: configuration, opening, events."""
+"""Runs of the coordinator's closed models in wire form: configuration, opening, events."""
 
 from typing import Any
 
@@ -25,12 +25,12 @@ _FAULTS = {BEFORE: "before", AFTER: "after", MAYBE: "maybe"}
 
 
 def task_name(task: int) -> str:
-    """The wire's name of a task that the model knows by its position."""
+    """The name of a task on the wire, from its position."""
     return f"task-{task}"
 
 
 def coordinator_config(state: Coordinator) -> WireObject:
-    """The configuration that gives this plan."""
+    """The configuration of this plan."""
     plan = state.plan
     profile = plan.profile
     config: WireObject = {
@@ -53,25 +53,25 @@ def coordinator_config(state: Coordinator) -> WireObject:
 
 
 def coordinator_opening(state: Coordinator) -> tuple[WireObject, ...]:
-    """Tasks and job begin to run."""
+    """The first events: tasks and job begin to run."""
     names = [task_name(task) for task in range(len(state.plan.sources))]
     running = [{"kind": "task_status", "task": name, "status": RUNNING} for name in names]
     return (*running, {"kind": "job_status", "status": RUNNING})
 
 
 def coordinator_event(event: Event, handle: str, tasks: int) -> WireObject | None:
-    """One event of a job of so many tasks; None if its fields are the wire's own."""
+    """One event of a job of `tasks` tasks; None if its fields are the same on the wire."""
     if type(event) is TriggerRequest:
         flags = {"forced": event.forced, "periodic": event.periodic}
-        raised = {name: True for name, is_up in flags.items() if is_up}
+        raised = {name: True for name, is_set in flags.items() if is_set}
         return {"kind": "trigger", "type": TYPES[event.type], **raised}
     if type(event) is FailTasks:
         failed = [task_name(task) for task, fails in enumerate(event.failed) if fails]
         return {"kind": "fail_tasks", "tasks": failed}
     if type(event) is RestoreRequest:
-        everybody = [task_name(task) for task in range(tasks)]
+        every_task = [task_name(task) for task in range(tasks)]
         return (
-            {"kind": "restore", "scope": "region", "tasks": everybody}
+            {"kind": "restore", "scope": "region", "tasks": every_task}
             if event.region
             else {"kind": "restore"}
         )
