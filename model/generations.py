@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from model.checker.closed_model import ClosedModel
-from model.checker.equivalence import Difference, Outcome, Pair, Verdict, alike, told_apart
+from model.checker.equivalence import Difference, Outcome, Pair, Verdict, alike, shortest_difference
 from model.checker.prove import Case, assume_invariants
 from model.checker.symbolic import bool_term
 from model.events import Effects, Event, Fail
@@ -119,7 +119,9 @@ def _apart(
     left: Profile, right: Profile, outcome: Outcome, closed_model: Callable[[Profile, int], ClosedModel]
 ) -> Difference | None:
     for channels in CHANNELS:
-        found = told_apart(closed_model(left, channels), closed_model(right, channels), outcome, _anything)
+        found = shortest_difference(
+            closed_model(left, channels), closed_model(right, channels), outcome, _anything
+        )
         if found is not None:
             return found
     return None

@@ -40,7 +40,7 @@ class Explored(NamedTuple):
     """Of tables and orders at the end, on Spark of files; 0 in Python."""
     answers: int = 0
     """How many the model was asked for, where there is no kernel."""
-    ask_seconds: float = 0.0
+    model_seconds: float = 0.0
     """That this took, which is no part of the search."""
 
     @property
@@ -156,7 +156,7 @@ def framed(chosen: Chosen, limit: int, *, cores: int, expected: int = 0, progres
         search_seconds=found.search_seconds,
         bytes=found.bytes,
         answers=found.answers,
-        ask_seconds=found.ask_seconds,
+        model_seconds=found.model_seconds,
     )
 
 

@@ -27,7 +27,7 @@ from model.checker.compiled.columns import ColumnKernel, Columns, columns_of
 from model.checker.compiled.program import Program
 from model.checker.compiled.retrace import DisagreementError, Words, broken_start, retraced
 from model.checker.explore import TooManyStatesError, Violation
-from model.checker.predicates import Asking
+from model.checker.predicates import InterpretedProperties
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -99,7 +99,7 @@ class SparkEngine:
         self.folder = folder.absolute()
         self.partitions = partitions
         self.kernel = columns_of(program)
-        words = self.kernel.words + self.kernel.said
+        words = self.kernel.words + self.kernel.label_words
         self._width = words + (words > 1)
         said = f"{partitions} {self.kernel.text.source}"
         self.identity = hashlib.sha256(said.encode()).hexdigest()
@@ -156,8 +156,8 @@ class SparkEngine:
 
     def _begun(self) -> Search:
         """The level of the start alone."""
-        unsaid = tuple(np.zeros(1, np.uint64) for _ in range(self.kernel.said))
-        rows = states.keyed((*self.kernel.start, *unsaid))
+        unlabelled = tuple(np.zeros(1, np.uint64) for _ in range(self.kernel.label_words))
+        rows = states.keyed((*self.kernel.start, *unlabelled))
         own = int(states.partition_of(rows, self.partitions)[0])
         states.write(rows, self.folder / "start.npy")
         search = Search(
@@ -213,13 +213,13 @@ def _expanded(
     kernel: ColumnKernel, asked: Program, folder: Path, partitions: int, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """What slices lead to: for each slice a block for each partition, the first of them with its counts."""
-    asking = Asking(asked)
+    interpreted = InterpretedProperties(asked)
     for rows in _read(folder, batches):
         kernel.fired[:] = 0
         words = states.unkeyed(rows)[: kernel.words]
         found = kernel.successors(words)
         breaking = found.sources[found.broken]
-        row = int(breaking[0]) if len(breaking) else asking.first_broken(zip(*words, strict=True))
+        row = int(breaking[0]) if len(breaking) else interpreted.first_broken(zip(*words, strict=True))
         broken = None if row < 0 else _state(words, row)
         after = states.distinct(states.keyed(found.columns))
         belongs = states.partition_of(after, partitions)

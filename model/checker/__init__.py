@@ -1,6 +1,6 @@
-"""What explores and proves the model; nothing here knows a rule.
+"""Explores and proves the model; this package knows no rule.
 
-`explore` visits every state of a closed model; `symbolic` and `paths` run the same functions on symbols;
-`prove`, `equivalence`, `relation` and `reachable` ask z3. `compiled` makes kernels of a model and searches at
-machine speed, `frames` does so for compositions.
+`explore` visits every state of a closed model. `symbolic` and `paths` run the same functions on symbols;
+`prove`, `equivalence`, `relation` and `reachable` query z3. `compiled` makes kernels of a model and searches
+at machine speed; `frames` does so for compositions.
 """

@@ -1,7 +1,7 @@
-"""How large the ints of closed models get: what a state is packed by (`model.checker.compiled.packing`).
+"""The bounds of the ints of closed models, by which states are packed (`model.checker.compiled.packing`).
 
-Bounds are declared and not believed: a move that would leave them ends the search with an error that
-names the field.
+The search checks declared bounds: a move that would leave them ends the search with an error that names the
+field.
 """
 
 from collections.abc import Mapping
@@ -21,13 +21,15 @@ class Bounds(NamedTuple):
     """The intervals of the ints that vary."""
 
     intervals: Mapping[str, Interval]
-    """By the name of the field, where `pending.checkpoint` goes before `checkpoint`; the elements of a tuple
-    have its name, and what the environment remembers is called `environment`."""
+    """By the name of a field; `pending.checkpoint` takes precedence over `checkpoint`.
+
+    The elements of a tuple have its name; the state of the environment has the name `environment`.
+    """
     pinned: frozenset[str] = frozenset()
-    """Names of fields whose value belongs to the shape, because the model needs it as a number."""
+    """Fields whose value belongs to the shape, because the model needs it as a number."""
 
     def of(self, names: tuple[str, ...]) -> tuple[str, Interval] | None:
-        """The longest declared ending of a dotted name, and its interval."""
+        """The longest declared ending of a dotted name with its interval, or None."""
         for start in range(len(names)):
             known = ".".join(names[start:])
             if known in self.intervals:
@@ -36,12 +38,12 @@ class Bounds(NamedTuple):
 
 
 class Symmetry(NamedTuple):
-    """What may be permuted without a difference, as is believed until it is proved."""
+    """Elements that may be permuted without a difference; used only after a proof."""
 
     names: tuple[str, ...]
-    """Fields that have one element for each channel or task, `environment` among them if it has too."""
+    """Fields that have one element for each channel or task, `environment` included if it has."""
     size: int
-    """How many may be permuted."""
+    """Number of elements that may be permuted."""
     event_field: str = "channel"
     """The field of events that names one of them."""
     first: int = 0
@@ -64,9 +66,7 @@ def bounded_gate(
     profile: Profile = NEWEST,
     injects: bool = False,
 ) -> Bounded:
-    """`model.gate.environment.aligned.closed_gate`; no barrier is counted more often than there are
-    channels.
-    """
+    """The bounds of `closed_gate`: the gate counts a barrier at most as often as there are channels."""
     closed = closed_gate(
         channels,
         ids,
@@ -90,21 +90,19 @@ def bounded_gate(
 
 
 def channels_of_gate(channels: int) -> Symmetry:
-    """The channels of a gate that is closed by `closed_gate`."""
+    """The channels of a gate closed by `closed_gate`."""
     return Symmetry(("blocked", "closed", "environment"), channels)
 
 
 def tasks_of_coordinator(tasks: int) -> Symmetry:
-    """The tasks of `closed_coordinator` but for the source, which alone fails and starts again."""
+    """The tasks of `closed_coordinator` except the source, the only one that fails and restarts."""
     of_tasks = ("tasks_run", "tasks_finished", "tasks_reached", "awaited", "unreported")
     of_pending = ("tasks", "acknowledged", "states")
     return Symmetry(("sources", *of_tasks, *of_pending), tasks - 1, "task", first=1)
 
 
 def bounded_coordinator(tasks: int, ids: int, *, max_concurrent: int = 1, retain: int = 1) -> Bounded:
-    """`model.coordinator.environment.plain.closed_coordinator`: time ends at 2, and a checkpoint expires 2
-    after its start.
-    """
+    """The bounds of `closed_coordinator`: time ends at 2, and a checkpoint expires 2 after its start."""
     id_or_none = (-1, ids)
     return Bounded(
         closed_coordinator(tasks, ids, max_concurrent=max_concurrent, retain=retain),

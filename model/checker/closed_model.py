@@ -1,8 +1,8 @@
-"""Closed models: a component with one declared environment, small enough to see every state.
+"""Closed models: a component with one declared environment, small enough to visit every state.
 
-A node is the component's state beside what the environment remembers (how far each channel has come,
-which ids were used). The environment decides which events may come; bounds are guards. The gate and
-the store stand in TLA+ with the very same environment (spec/models/GateModel.tla, StoreModel.tla).
+A node is the component's state beside the environment's state (the highest id of each channel, the used ids).
+The environment decides which events may come; bounds are guards. The gate and the store have TLA+ twins with
+the same environment (spec/models/GateModel.tla, StoreModel.tla).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,19 +13,21 @@ from model.events import Event, Step
 Environment = tuple[int, ...]
 Offered = Iterator[tuple[str, Event]]
 Offers = Callable[[Any], Offered]
-"""From the component's state: the actions and events that may come as far as it is concerned."""
+"""From the component's state: the actions and events that the component permits."""
 
 
 class Portions(NamedTuple):
-    """How a closed model comes apart, so that one can see how little each of its moves looks at."""
+    """The division of a closed model into parts, so that the read set of each move is small."""
 
     movers: tuple[Offers, ...]
-    """What the closed model offers, in its order, each by itself."""
+    """The offers of the closed model, in order, one mover each."""
     by_member: tuple[str, ...]
-    """The names of collections that are never longer or shorter: each member is a part of its own."""
+    """Names of collections with a fixed length: each member is a part of its own."""
     growing: Mapping[str, Any] = {}
-    """The names of collections that grow and shrink, `name.*` for the members of one, each with a member that
-    comes apart as all of them do; None: they do not come apart."""
+    """Names of collections that grow and shrink (`name.*`: members of one), each with an example member.
+
+    All members divide into parts like the example; None: members do not divide.
+    """
 
 
 class ClosedModel(NamedTuple):
@@ -33,16 +35,16 @@ class ClosedModel(NamedTuple):
 
     name: str
     component: str
-    """As the properties name it."""
+    """The component's name in the properties."""
     state: Any
-    """The component at the start."""
+    """The initial state of the component."""
     environment: Environment
-    """What the environment remembers at the start."""
+    """The initial state of the environment."""
     offers: Offers
     allows: Callable[[Environment, Event], Environment | None]
-    """What the environment remembers after the event; None if it does not let it happen now."""
+    """The environment's state after the event, or None if it does not permit the event now."""
     step: Callable[[Any, Event], Step[Any]]
     toured: bool = True
-    """Its runs mean the same on the wire; not so where a bound is set lower than the protocol has it."""
+    """Its runs have the same meaning on the wire; false if a bound is lower than the protocol's."""
     portions: Portions | None = None
-    """Of a closed model with too many shapes for a kernel: a composition, a large coordinator."""
+    """The parts of a closed model with too many shapes for a kernel: a composition, a large coordinator."""

@@ -1,8 +1,8 @@
-"""Two versions of a step function: proved alike for every id, or told apart by the shortest run.
+"""Two versions of a step function: proved equivalent for every id, or distinguished by the shortest run.
 
-*Alike* is by simulation: from any two states that differ in nothing but their version, one event gives
-the same outcome and leads to two states that again differ in nothing else. *Told apart* walks both
-closed models side by side, breadth first, on the events that both allow.
+*Equivalence* is by simulation: from any two states that differ only in their version, one event has the same
+outcome and leads to two states that again differ only in their version. *Distinction* explores both closed
+models side by side, breadth first, on the events that both permit.
 """
 
 from collections import deque
@@ -18,9 +18,9 @@ from model.checker.symbolic import SymbolicBool, concrete
 from model.events import Effects, Event, Step
 
 Outcome = Callable[[Effects], object]
-"""What is compared of the effects of a step."""
+"""The part of the effects of a step that is compared."""
 Project = Callable[[Any], object]
-"""What is compared of a state: all but its version."""
+"""The part of a state that is compared: everything but its version."""
 
 
 class Pair(NamedTuple):
@@ -29,7 +29,7 @@ class Pair(NamedTuple):
     left: Case
     right: Case
     assume: tuple[z3.BoolRef, ...]
-    """What holds of the state, beside the promises of the left case."""
+    """Conditions on the state, in addition to the promises of the left case."""
 
 
 class Difference(NamedTuple):
@@ -44,14 +44,14 @@ class Difference(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What came out: `difference` is None if the two are alike."""
+    """The result: `difference` is None if the two are equivalent."""
 
     paths: int
     difference: Difference | None
 
 
 def alike(pairs: Iterable[Pair], outcome: Outcome, project: Project) -> Verdict:
-    """Whether every pair gives equal outcomes and equal projections, for every value of every symbol."""
+    """Proves that every pair has equal outcomes and equal projections, for every value of every symbol."""
     count = 0
     for pair in pairs:
         solver = solver_with(*pair.assume, *pair.left.promise)
@@ -89,13 +89,13 @@ def alike(pairs: Iterable[Pair], outcome: Outcome, project: Project) -> Verdict:
     return Verdict(count, None)
 
 
-def told_apart(
+def shortest_difference(
     left: ClosedModel, right: ClosedModel, outcome: Outcome, allowed: Callable[[Any, Event], bool]
 ) -> Difference | None:
     """The shortest run of both closed models whose last step has different outcomes.
 
-    Only events that both offer and that are `allowed` in the left state are taken. None if there is no
-    such run within the bounds of the two models.
+    It takes only events that both offer and that are `allowed` in the left state. Returns None if the two
+    models have no such run within their bounds.
     """
     start = (left.state, right.state, left.environment)
     runs: dict[Any, tuple[Event, ...]] = {start: ()}

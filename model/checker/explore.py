@@ -1,8 +1,7 @@
 """Breadth-first exploration of a closed model: every reachable state, every transition, shortest runs.
 
-The engine knows no rule. It evaluates each property once for every distinct component state or step,
-remembers for each node how it was first reached, and gives back the labelled graph or the shortest
-run to a violation.
+The engine knows no rule. It evaluates each property once for every distinct component state or step, stores
+for each node how it was first reached, and returns the labelled graph or the shortest run to a violation.
 """
 
 from typing import Any, NamedTuple
@@ -42,7 +41,7 @@ class Graph(NamedTuple):
     nodes: tuple[Node, ...]
     """In the order of discovery; the first is the start."""
     transitions: tuple[Transition, ...]
-    """Empty if only counted."""
+    """Empty if the transitions are only counted."""
     transition_count: int
     depth: int
     """Number of events on the longest shortest run."""
@@ -62,9 +61,9 @@ def explore(
     keep_transitions: bool = True,
     limit: int = 5_000_000,
 ) -> Graph:
-    """Explore `closed` until nothing new appears, a property fails, or `limit` nodes are known.
+    """Explores `closed` until no node is new, a property fails, or `limit` nodes are known.
 
-    Raises TooManyStatesError beyond the limit.
+    Raises TooManyStatesError if there are more than `limit` nodes.
     """
     search = _Search(closed, properties)
     start = (search.component(closed.state), search.environment(closed.environment))
@@ -127,20 +126,20 @@ def violation(broken: tuple[Property, ...], run: tuple[Event, ...], state: objec
 
 
 REFUSED = -1
-"""Stands for the environment after an event that the environment does not let happen."""
+"""Represents the environment after an event that the environment does not permit."""
 
 Numbers = tuple[int, int]
 """A node inside the search: the numbers of its component state and of its environment."""
 
 Move = tuple[str, Event, int, Step[Any], tuple[Property, ...], int]
-"""Action, event and its number, the step, the properties that it breaks, the number of the state after."""
+"""Action, event and its number, the step, the broken properties, the number of the state after."""
 
 
 class _Search:
     """The moves of each component state, each stepped and checked once.
 
-    Component states, environments and events get a number when they are first met, so that the many
-    nodes in which they meet again are told apart by two ints and never hashed whole.
+    Component states, environments and events are numbered at their first occurrence, so that two ints
+    identify a node, and no node is hashed whole.
     """
 
     def __init__(self, closed: ClosedModel, properties: tuple[Property, ...]) -> None:
@@ -169,7 +168,7 @@ class _Search:
         return number
 
     def environment(self, environment: Environment) -> int:
-        """The number of what the environment remembers."""
+        """The number of an environment."""
         number = self._environment_numbers.setdefault(environment, len(self.environments))
         if number == len(self.environments):
             self.environments.append(environment)
@@ -177,14 +176,14 @@ class _Search:
         return number
 
     def permit(self, environment: int, number: int, event: Event) -> int:
-        """Ask the environment about an event, once: its number after the event, or REFUSED."""
+        """The number of the environment after an event, or REFUSED; computed once for each pair."""
         after = self.closed.allows(self.environments[environment], event)
         answer = REFUSED if after is None else self.environment(after)
         self.permitted[environment][number] = answer
         return answer
 
     def moves(self, component: int) -> tuple[Move, ...]:
-        """What the component may do next, with the properties that each move breaks."""
+        """The moves of a component state, with the properties that each breaks."""
         moves = self._moves[component]
         if moves is None:
             state = self.components[component]
@@ -210,6 +209,6 @@ class _Search:
         depth: int,
         violation: Violation | None,
     ) -> Graph:
-        """What was found."""
+        """The explored graph."""
         found = tuple((self.components[state], self.environments[after]) for state, after in nodes)
         return Graph(self.closed, found, tuple(transitions), count, depth, violation, frozenset(self.rules))

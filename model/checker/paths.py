@@ -1,9 +1,9 @@
-"""Following a function wherever its questions lead: every feasible path, depth first.
+"""Follows a function along every feasible path, depth first.
 
-A function is run on symbols (`model.checker.symbolic`). Whenever it asks for the truth of a term, and both
-answers are feasible, the run forks; an answer that follows from what was decided before is no decision. What
-is found out about a term is remembered where it holds, so that other functions which are followed upon the
-same ground need not ask the solver again.
+A function runs on symbols (`model.checker.symbolic`). When it tests a term, and both truth values are
+feasible, the run forks; an answer that follows from earlier decisions is no decision. The results of the
+solver are kept for each sequence of decisions, so that other functions on the same ground need no further
+queries.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,15 +15,15 @@ import z3
 Result = TypeVar("Result")
 
 LOGIC = "QF_LIA"
-"""What is decided: equations and inequalities over sums of ints, without quantifiers."""
+"""The logic of the queries: equations and inequalities over sums of ints, without quantifiers."""
 
 
 class UndecidedError(RuntimeError):
-    """z3 could not decide a question; nothing may be concluded from it."""
+    """z3 could not decide a query; no conclusion may be drawn from it."""
 
 
 def satisfiable(solver: z3.Solver, *conditions: z3.BoolRef) -> bool:
-    """Whether what the solver holds and the conditions have a solution. Raises UndecidedError."""
+    """The assertions of the solver and the conditions have a solution. Raises UndecidedError."""
     answer = solver.check(*conditions)
     if answer == z3.unknown:
         raise UndecidedError(f"z3 could not decide {conditions}: {solver.reason_unknown()}")
@@ -31,25 +31,25 @@ def satisfiable(solver: z3.Solver, *conditions: z3.BoolRef) -> bool:
 
 
 def solver_with(*terms: z3.BoolRef) -> z3.Solver:
-    """A solver that holds some terms."""
+    """A solver with these assertions."""
     solver = z3.SolverFor(LOGIC)
     solver.add(*terms)
     return solver
 
 
 class Question(NamedTuple):
-    """A condition whose truth is asked; a term and its negation are one question."""
+    """A tested condition; a term and its negation are one question."""
 
     term: z3.BoolRef
-    """Without its negation."""
+    """The term without its negation."""
     key: int
     """The identity of the term."""
     truth: bool
-    """Whether the condition is the term, not its negation."""
+    """The condition is the term, not its negation."""
 
 
 def question(condition: z3.BoolRef) -> Question:
-    """What is asked with a condition."""
+    """The question of a condition."""
     if z3.is_not(condition):
         term = condition.arg(0)
         return Question(term, term.get_id(), truth=False)
@@ -63,26 +63,26 @@ Decided = frozenset[tuple[int, bool]]
 
 
 class Path(NamedTuple, Generic[Result]):
-    """One way through a function."""
+    """One path through a function."""
 
-    asked: tuple[tuple[z3.BoolRef, bool], ...]
-    """Each term whose truth was asked on the way, and the answer."""
+    tested: tuple[tuple[z3.BoolRef, bool], ...]
+    """Each tested term, with its truth on this path."""
     decided: tuple[z3.BoolRef, ...]
-    """The answers that do not follow from the ground and others: upon the ground they say the same."""
+    """The answers that do not follow from the ground and from others; on the ground they imply the rest."""
     answers: Answers
-    """Everything that is known at its end."""
+    """All terms whose truth is known at its end."""
     solution: z3.ModelRef | None
-    """A solution of the ground and what was decided; None if the solver was never asked."""
+    """A solution of the ground and the decisions; None if no query was made."""
     result: Result
 
     @property
     def condition(self) -> tuple[z3.BoolRef, ...]:
         """All answers, as terms."""
-        return tuple(term if answer else z3.Not(term) for term, answer in self.asked)
+        return tuple(term if answer else z3.Not(term) for term, answer in self.tested)
 
 
 class _Place:
-    """Where some decisions lead: what follows there, and which terms may be true or false there."""
+    """The knowledge after some decisions: implied answers, and terms that may be true or false there."""
 
     __slots__ = ("decided", "known", "open", "solution")
 
@@ -94,7 +94,7 @@ class _Place:
 
 
 class Ground:
-    """What a solver holds, and all that was found out about it by following functions upon it."""
+    """The assertions of a solver, and all results of queries on them."""
 
     def __init__(
         self, solver: z3.Solver, known: Answers = NOTHING, solution: z3.ModelRef | None = None
@@ -106,17 +106,17 @@ class Ground:
         self._held: list[z3.BoolRef] = []
 
     def place(self, decided: Decided, solution: z3.ModelRef | None) -> _Place:
-        """The place to which these decisions lead, in whatever order."""
+        """The place of these decisions, in any order."""
         found = self._places.get(decided)
         if found is None:
             found = self._places[decided] = _Place(decided, {}, solution)
         return found
 
     def go_to(self, decided: Sequence[z3.BoolRef]) -> None:
-        """The solver holds these beside the ground; what it holds of them already is left as it is."""
+        """Asserts `decided` on the ground; keeps the common prefix with the previous assertions."""
         alike = 0
-        for held, wanted in zip(self._held, decided, strict=False):
-            if held is not wanted:
+        for held, target in zip(self._held, decided, strict=False):
+            if held is not target:
                 break
             alike += 1
         if alike < len(self._held):
@@ -128,7 +128,7 @@ class Ground:
             self._held.append(term)
 
     def answer(self, term: z3.BoolRef, key: int, truth: bool) -> z3.BoolRef:
-        """The term or its negation. It is kept: z3 gives the identity of a lost term to another."""
+        """The term or its negation. It is kept, because z3 reuses the identity of a released term."""
         both = self._terms.get(key)
         if both is None:
             both = self._terms[key] = (z3.Not(term), term)
@@ -143,23 +143,23 @@ class _Run:
         self.prefix = prefix
         self.place = ground.start
         self.known = dict(self.place.known)
-        self.asked: dict[int, tuple[z3.BoolRef, bool]] = {}
+        self.tested: dict[int, tuple[z3.BoolRef, bool]] = {}
         self.decisions: list[bool] = []
         self.decided: list[z3.BoolRef] = []
         self.open: list[tuple[bool, ...]] = []
 
-    def decide(self, asked: Question) -> bool:
+    def decide(self, tested: Question) -> bool:
         """The answer on this path."""
-        term, key, truth = asked
+        term, key, truth = tested
         answer = self.known.get(key)
         if answer is None:
             answer = self._find_out(term, key, truth)
-        if key not in self.asked:
-            self.asked[key] = (term, answer)
+        if key not in self.tested:
+            self.tested[key] = (term, answer)
         return answer is truth
 
     def _find_out(self, term: z3.BoolRef, key: int, preferred: bool) -> bool:
-        """What follows here; or the preferred one of two answers, and the other one is left for later."""
+        """The implied answer; or the preferred one of two, and the other one remains open."""
         if key not in self.place.open:
             only = self._only_answer(term, key)
             if only is not None:
@@ -180,7 +180,7 @@ class _Run:
         return choice
 
     def _only_answer(self, term: z3.BoolRef, key: int) -> bool | None:
-        """The answer that follows, None if both are feasible: then a solution of each is known."""
+        """The implied answer, or None if both are feasible; then a solution of each is known."""
         ground, place = self.ground, self.place
         solver = ground.solver
         ground.go_to(self.decided)
@@ -197,11 +197,11 @@ class _Run:
 
 
 running: list[_Run] = []
-"""The runs that are under way; the last one is asked."""
+"""The runs in progress; the last one decides."""
 
 
 def paths(function: Callable[[], Result], ground: Ground | z3.Solver | None = None) -> Iterator[Path[Result]]:
-    """Every feasible path through `function` upon a ground, or what a solver holds, depth first."""
+    """Every feasible path through `function` on a ground, or on the assertions of a solver, depth first."""
     if not isinstance(ground, Ground):
         ground = Ground(ground if ground is not None else z3.Solver())
     waiting: list[tuple[bool, ...]] = [()]
@@ -213,4 +213,4 @@ def paths(function: Callable[[], Result], ground: Ground | z3.Solver | None = No
         finally:
             running.pop()
         waiting.extend(run.open)
-        yield Path(tuple(run.asked.values()), tuple(run.decided), run.known, run.place.solution, result)
+        yield Path(tuple(run.tested.values()), tuple(run.decided), run.known, run.place.solution, result)

@@ -1,8 +1,7 @@
-"""Properties that cannot be followed on symbols, asked in Python of the states that a search finds.
+"""Properties that cannot be followed on symbols, evaluated in Python on the states that a search finds.
 
-A property may need a value as a number, to hash it or to index with it. Then the kernel says nothing about
-it; here each component state is taken out of its packed words and stepped as the Python explorer does it,
-once for all nodes in which it stands.
+A property may need a value as a number, to hash it or to use it as an index. Then no kernel checks it. This
+module unpacks each component state and steps it like the Python explorer does, once for all its nodes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,13 +11,13 @@ from model.checker.compiled.program import Node, Program
 from model.events import Event
 
 
-class Asking:
-    """What was found out so far about the component states of a search."""
+class InterpretedProperties:
+    """The results so far for the component states of a search."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self._broken: dict[Any, tuple[Event, ...]] = {}
-        """By component state, the events that break a property if the environment allows them."""
+        """By component state: the events that break a property if the environment permits them."""
 
     def first_broken(self, rows: Iterable[Sequence[int]]) -> int:
         """The position of the first packed state that can break an interpreted property, else -1."""

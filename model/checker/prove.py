@@ -1,10 +1,9 @@
-"""Proofs over all ids: every rule as an induction over one step, read symbolically.
+"""Proofs over all ids: every rule as an induction over one step, evaluated symbolically.
 
-A `Case` is one shape of a component (so many channels, tasks, waiting items) with an event of one
-class; its ints and booleans are symbols. The state properties of the component are assumed before
-the step. Then every path of the step is followed, and on each path every property is asked: a step
-property of the step, a state property of the state after it. No feasible path to a `False` means
-that the rule holds for every id.
+A `Case` is one shape of a component (numbers of channels, tasks, waiting items) with an event of one class;
+its ints and booleans are symbols. The proof assumes the state properties of the component before the step. It
+then follows every path of the step and evaluates every property on each path: a step property on the step, a
+state property on the state after it. If no feasible path leads to `False`, the rule holds for every id.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,7 +26,7 @@ class Case(NamedTuple):
     event: Event
     step: Callable[[Any, Event], Step[Any]]
     promise: tuple[z3.BoolRef, ...]
-    """What the environment promises about this event in this state."""
+    """Assumptions of the environment about this event in this state."""
 
 
 class Refutation(NamedTuple):
@@ -49,15 +48,15 @@ Shapes = frozenset[tuple[str, Pattern]]
 
 
 class Report(NamedTuple):
-    """What was asked and what came out."""
+    """The result of the proofs."""
 
     proved: frozenset[str]
     """Rules all of whose properties hold in every case."""
     fired: frozenset[str]
-    """Rules that some step of a case names: what is proved of another may be proved of nothing."""
+    """Rules that some step of a case names; a proof of any other rule may be vacuous."""
     refutations: tuple[Refutation, ...]
     cases: int
-    """Those that the invariants and the environment allow at all."""
+    """Number of cases that the invariants and the environment permit."""
     paths: int
     checks: int
     starts: Shapes = frozenset()
@@ -77,12 +76,12 @@ def prove(
     stop_at_first: bool = False,
     assumed: Assumed | None = None,
 ) -> Report:
-    """Ask every property in every case of its component.
+    """Evaluates every property in every case of its component.
 
     `assumed` keeps the invariants of each shape for a later call with the same properties.
     """
     refutations: list[Refutation] = []
-    asked: set[str] = set()
+    checked: set[str] = set()
     fired: set[str] = set()
     case_count = path_count = check_count = 0
     starts: set[tuple[str, Pattern]] = set()
@@ -108,7 +107,7 @@ def prove(
             here = Ground(solver, path.answers, path.solution)
             for found in known:
                 check_count += 1
-                asked.add(found.rule)
+                checked.add(found.rule)
                 refutation = refute(case, path, found, here)
                 if refutation is not None:
                     refutations.append(refutation)
@@ -117,7 +116,7 @@ def prove(
                         return Report(frozenset(), frozenset(fired), tuple(refutations), *counts)
             here.go_to(())
     failed = {refutation.rule for refutation in refutations}
-    proved = frozenset(asked - failed)
+    proved = frozenset(checked - failed)
     counts = (case_count, path_count, check_count)
     return Report(proved, frozenset(fired), tuple(refutations), *counts, frozenset(starts), frozenset(afters))
 
@@ -174,7 +173,7 @@ def _is_covered(leaf: object, begun: object) -> bool:
 
 
 def assume_invariants(state: Any, known: tuple[Property, ...]) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401
-    """The state properties of a component as terms over one symbolic state, each upon those before it."""
+    """The state properties of a component as terms over one symbolic state, each assuming those before it."""
     solver = solver_with()
     terms: list[z3.BoolRef] = []
     for found in known:
@@ -188,7 +187,7 @@ def assume_invariants(state: Any, known: tuple[Property, ...]) -> tuple[z3.BoolR
 
 
 def refute(case: Case, path: Path[Step[Any]], found: Property, here: Ground) -> Refutation | None:
-    """A solution of what holds at the end of a path in which the property is false after the step, if any."""
+    """A solution at the end of a path for which the property is false after the step, or None."""
     step = path.result
 
     def holds() -> bool:
@@ -199,7 +198,7 @@ def refute(case: Case, path: Path[Step[Any]], found: Property, here: Ground) -> 
     for answer in paths(holds, here):
         if not answer.result:
             solution = answer.solution
-            assert solution is not None  # of the case at least
+            assert solution is not None  # that of the case at least
             return Refutation(
                 found.rule,
                 found.name,

@@ -1,13 +1,13 @@
-"""Which paths of a step function no run takes: an inductive set of abstract states, closed by z3.
+"""Proves which paths of a step function no run takes, by an inductive set of abstract states that z3 closes.
 
-A path's guard may have solutions that the invariants allow and the protocol never enters. Here a state is
-known by the truth of its predicates: its booleans, and what the guards ask of it alone. The exploration
-gives the abstract states that were seen; z3 adds each one that a step from a known one can lead to, until
-no step leads out. The start is among them, so every run stays inside, for all ids and times: a path whose
-guard has no solution there is taken by none.
+A path's guard may have solutions that the invariants permit and the protocol never reaches. An abstract state
+is the truth of each predicate of a state: its booleans, and the conditions of guards on the state alone. The
+exploration gives the abstract states of reachable states. z3 adds each one that a step from a known one can
+lead to, until no step leads out. The start is among them, so every run stays inside, for all ids and times. A
+path whose guard has no solution there is taken by no run.
 
-The proof is over the shapes of the cases. Where a step leads to a shape that no case has, as where one more
-checkpoint is tracked, nothing is proved.
+The proof covers the shapes of the cases. If a step leads to a shape that no case has, such as one more
+tracked checkpoint, it proves nothing.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,39 +24,39 @@ from model.events import NONE
 Abstract = tuple[bool, ...]
 """The truth of each predicate."""
 AT_MOST = 20_000
-"""With more abstract states than this nothing is proved."""
+"""Maximum number of abstract states; with more, nothing is proved."""
 CONNECTIVES = (z3.Z3_OP_AND, z3.Z3_OP_OR, z3.Z3_OP_NOT)
 
 
 def never_taken(
     relations: Sequence[Relation], states: Iterable[Any], left: Sequence[set[int]]
 ) -> list[set[int]]:
-    """Of the paths in `left`, by relation, those that no run takes; `states`: all that were seen."""
+    """The paths in `left`, by relation, that no run takes; `states`: all states that were seen."""
     shapes: dict[str, _Shape] = {}
     for relation in relations:
         shapes.setdefault(repr(relation.case.state), _Shape(relation)).relations.append(relation)
     for shape in shapes.values():
-        shape.ask()
+        shape.collect_predicates()
     for state in states:
         for shape in shapes.values():
             shape.see(state)
     every = list(shapes.values())
-    asked = {id(shapes[repr(one.case.state)]) for one, paths in zip(relations, left, strict=True) if paths}
+    needed = {id(shapes[repr(one.case.state)]) for one, paths in zip(relations, left, strict=True) if paths}
     open_ended: set[int] = set()
     grown = True
-    while grown and not asked <= open_ended:
+    while grown and not needed <= open_ended:
         grown = any([shape.grow(every) for shape in every if id(shape) not in open_ended])  # noqa: C419
         open_ended = _tied_to([shape for shape in every if shape.is_left], every)
     proved: list[set[int]] = []
     for relation, paths in zip(relations, left, strict=True):
         shape = shapes[repr(relation.case.state)]
-        closed = bool(shape.known) and id(shape) not in open_ended  # of one never seen nothing is said
+        closed = bool(shape.known) and id(shape) not in open_ended  # an unseen shape proves nothing
         proved.append({path for path in paths if closed and not shape.allows(relation, path)})
     return proved
 
 
 def _tied_to(left: Sequence["_Shape"], shapes: Sequence["_Shape"]) -> set[int]:
-    """The shapes that steps connect, there or back, with those that a step leaves; by their identity."""
+    """The identities of the shapes that steps connect, in either direction, with those that a step leaves."""
     found = {id(shape) for shape in left}
     while True:
         more = {id(shape) for shape in shapes if shape.leads_to & found}
@@ -85,29 +85,29 @@ class _Shape:
         self._there: list[z3.BoolRef] = []
         self._not_there: dict[Abstract, z3.BoolRef] = {}
 
-    def ask(self) -> None:
-        """Gather the predicates: booleans, ints that are none, and what the guards ask of the state alone."""
+    def collect_predicates(self) -> None:
+        """Collects the predicates: booleans, ints equal to NONE, and conditions of guards on the state."""
         symbols = list(_symbols(self.state))
         own = {symbol.term.decl().name() for symbol in symbols}
-        asked = {symbol.term.get_id(): symbol.term for symbol in symbols if isinstance(symbol, SymbolicBool)}
+        found = {symbol.term.get_id(): symbol.term for symbol in symbols if isinstance(symbol, SymbolicBool)}
         own_fields = self.state if isinstance(self.state, tuple) else ()
         for field in own_fields:
             if isinstance(field, SymbolicInt):
                 is_none = z3.simplify(field.term == NONE)
-                asked.setdefault(is_none.get_id(), is_none)
+                found.setdefault(is_none.get_id(), is_none)
         for relation in self.relations:
             for condition in relation.conditions:
                 for decided in condition:
                     for atom in _atoms(z3.simplify(decided)):
                         if _names(atom) <= own:
-                            asked.setdefault(atom.get_id(), atom)
-        self._predicates = list(asked.values())
+                            found.setdefault(atom.get_id(), atom)
+        self._predicates = list(found.values())
         self._codes = [compile(source(predicate), "<predicate>", "eval") for predicate in self._predicates]
         self._here = [z3.Bool(f"here.{place}") for place in range(len(self._predicates))]
         self._there = [z3.Bool(f"there.{place}") for place in range(len(self._predicates))]
 
     def see(self, state: Any) -> None:  # noqa: ANN401 - any component's state
-        """Remember a state, if it has this shape."""
+        """Adds the abstract state of a state, if it has this shape."""
         values: dict[str, int | bool] = {}
         try:
             self._bind(state, values)
@@ -116,7 +116,7 @@ class _Shape:
         self.known.add(tuple(bool(evaluate(code, values)) for code in self._codes))
 
     def grow(self, shapes: Sequence["_Shape"]) -> bool:
-        """Add what one step leads to, to the shape that it has; whether there was anything."""
+        """Adds the successors of one step to the shapes they have; returns whether any is new."""
         if self.is_left or not self.known:
             return False
         grown = False
@@ -124,7 +124,7 @@ class _Shape:
         for relation in self.relations:
             for condition, step in zip(relation.conditions, relation.results, strict=True):
                 if getattr(step.state, "failed", False) is True:
-                    continue  # it takes nothing more
+                    continue  # it accepts no further event
                 places = _places(step.state, shapes)
                 inside.push()
                 inside.add(*relation.case.promise, *condition)
@@ -144,8 +144,8 @@ class _Shape:
         return grown
 
     def reach(self, here: z3.Solver, after: list[tuple[z3.ExprRef, z3.ExprRef]]) -> bool:
-        """Add each abstract state that the solver's solutions have once the symbols stand for `after`."""
-        here.add(*_same(self._there, (z3.substitute(asked, *after) for asked in self._predicates)))
+        """Adds each abstract state of the solver's solutions, with `after` substituted for the symbols."""
+        here.add(*_same(self._there, (z3.substitute(predicate, *after) for predicate in self._predicates)))
         here.add(*(self._is_not_there(known) for known in self.known))
         grown = False
         while satisfiable(here):
@@ -167,7 +167,7 @@ class _Shape:
         return self._not_there[abstract]
 
     def allows(self, relation: Relation, path: int) -> bool:
-        """Whether the guard has a solution in a known abstract state."""
+        """The guard has a solution in a known abstract state."""
         return satisfiable(self._inside(), *relation.case.promise, *relation.conditions[path])
 
     def _inside(self) -> z3.Solver:
@@ -186,11 +186,11 @@ def _same(names: Sequence[z3.BoolRef], terms: Iterable[z3.BoolRef]) -> Iterator[
 
 
 Place = tuple[_Shape, list[tuple[z3.ExprRef, z3.ExprRef]]]
-"""A shape that a state has, and what each of its symbols stands for there."""
+"""A shape of a state, and the value of each of its symbols there."""
 
 
 def _places(state: Any, shapes: Sequence[_Shape]) -> list[Place]:  # noqa: ANN401 - any component's state
-    """Every shape that a state has after a step."""
+    """Every shape of a state after a step."""
     places: list[Place] = []
     for shape in shapes:
         try:

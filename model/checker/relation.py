@@ -1,8 +1,8 @@
-"""The transition relation as z3 holds it, evaluated on concrete states.
+"""The transition relation as z3 terms, evaluated on concrete states.
 
-The paths of a step function (see `symbolic`) are z3 terms. Here these terms, not the function they
-were read from, are compiled to Python expressions, so that the relation can be compared with a state
-graph edge for edge: for each state and event exactly one path must be enabled.
+The paths of a step function (see `symbolic`) are z3 terms. This module compiles these terms, not the
+function, to Python expressions. The relation can so be compared with a state graph edge by edge: for each
+state and event exactly one path must be enabled.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -26,11 +26,11 @@ class NotDeterministicError(RuntimeError):
 
 
 class DifferentCaseError(ValueError):
-    """A state is not of the shape that a case declares, or differs in what the case fixes."""
+    """A state does not have the shape of a case, or differs from it in a concrete part."""
 
 
 def relations_of(cases: Iterable[Case]) -> list["Relation"]:
-    """The relation of each case; the invariants of a state are read once."""
+    """The relation of each case; the invariants of a state are computed once."""
     known: dict[str, tuple[z3.BoolRef, ...]] = {}
     relations: list[Relation] = []
     for case in cases:
@@ -41,7 +41,7 @@ def relations_of(cases: Iterable[Case]) -> list["Relation"]:
 
 
 class CompiledPath(NamedTuple):
-    """One path of a step function: its guard, and the result in terms of the symbols."""
+    """One path of a step function: its guard, and the result as functions of the symbols' values."""
 
     guard: CodeType
     after: Callable[[Values], Any]
@@ -54,15 +54,15 @@ class Relation:
     def __init__(self, case: Case, invariants: tuple[z3.BoolRef, ...] | None = None) -> None:
         self.case = case
         self.invariants = invariants or assume_invariants(case.state, of_component(case.component))
-        """The component's, of the case's state; given where another case has that state too."""
+        """The invariants of the component on the case's state; given if another case has the same state."""
         self.conditions: list[tuple[z3.BoolRef, ...]] = []
-        """Of each path: what was decided on it."""
+        """By path: its decisions."""
         self.results: list[Step[Any]] = []
-        """Of each path: the step, in terms of the symbols."""
+        """By path: the step, as terms over the symbols."""
         self._paths: list[CompiledPath] = []
         self._bind = binder((case.state, case.event))
         written: dict[int, str] = {}
-        """The decisions as Python, by the id of their term, which `conditions` keeps alive."""
+        """The decisions as Python text, by the id of their term, which `conditions` keeps alive."""
         solver = solver_with(*self.invariants, *case.promise)
         for path in paths(lambda: case.step(case.state, case.event), solver):
             condition = path.condition
@@ -87,18 +87,21 @@ class Relation:
     ) -> list[int]:
         """The numbers of the paths whose guards hold; none if a concrete part of the case differs.
 
-        `among`: only of these.
+        `among`: only these paths are tested.
         """
         values: Values = {}
         try:
             self._bind((state, event), values)
         except DifferentCaseError:
             return []
-        asked = range(len(self._paths)) if among is None else among
-        return [number for number in asked if evaluate(self._paths[number].guard, values)]
+        candidates = range(len(self._paths)) if among is None else among
+        return [number for number in candidates if evaluate(self._paths[number].guard, values)]
 
     def step(self, state: Any, event: Event) -> tuple[Any, Effects]:  # noqa: ANN401 - any component's state
-        """Where the relation leads from a concrete state with a concrete event."""
+        """The state and the effects of the relation for a concrete state and event.
+
+        Raises NotDeterministicError if not exactly one path is enabled.
+        """
         values: Values = {}
         self._bind((state, event), values)
         enabled = [path for path in self._paths if evaluate(path.guard, values)]
@@ -108,7 +111,7 @@ class Relation:
 
 
 class _Values(dict[str, str]):
-    """What stands for each symbol: its place in a mapping `v`."""
+    """The text of each symbol: its place in a mapping `v`."""
 
     def __missing__(self, name: str) -> str:
         return f"v[{name!r}]"
@@ -128,7 +131,7 @@ def evaluate(code: CodeType, values: Mapping[str, int | bool]) -> Any:  # noqa: 
 
 
 def template(value: Any) -> Callable[[Values], Any]:  # noqa: ANN401 - any record of the model
-    """A record with symbols in it as a function from the symbols' values to the concrete record."""
+    """A function from the symbols' values to the concrete record of a symbolic one."""
     if isinstance(value, SymbolicBool | SymbolicInt):
         code = compile(source(value.term), "<term>", "eval")
         return lambda values: evaluate(code, values)
@@ -141,9 +144,9 @@ def template(value: Any) -> Callable[[Values], Any]:  # noqa: ANN401 - any recor
 
 
 def binder(symbolic: Any) -> Callable[[Any, Values], None]:  # noqa: ANN401 - any record of the model
-    """A function that remembers, of a concrete record of the same shape, the value of each symbol.
+    """A function that stores, for a concrete record of the same shape, the value of each symbol.
 
-    It raises DifferentCaseError where the other is of another shape, or differs in a concrete part.
+    It raises DifferentCaseError if the record has another shape or differs in a concrete part.
     """
     if isinstance(symbolic, SymbolicBool | SymbolicInt):
         name = symbolic.term.decl().name()

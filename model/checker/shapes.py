@@ -1,9 +1,9 @@
-"""Shapes of states: what stands fast in a record, and the fields that vary within declared bounds.
+"""Shapes of states: the fixed part of a record, and the fields that vary within declared bounds.
 
-A record of the model is taken apart into a skeleton (its records, lengths, words, and ints without bounds)
-and the values of its fields: every boolean, and every int whose name has declared bounds. Records of one
-skeleton differ in fields alone, so that a state is a skeleton's number beside a few small ints. A field
-may hold a symbol (`model.checker.symbolic`) instead of a value.
+A record of the model divides into a skeleton (its records, lengths, words, and ints without bounds) and the
+values of its fields: every boolean, and every int whose name has declared bounds. Records of one skeleton
+differ only in fields, so that a state is a skeleton's number beside a few small ints. A field may hold a
+symbol (`model.checker.symbolic`) instead of a value.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from model.checker.bounds import Bounds
 from model.checker.symbolic import SymbolicBool, SymbolicInt
 
 Value = Any
-"""Of a field: an int, a bool, or a symbol of either."""
+"""The value of a field: an int, a bool, or a symbol of either."""
 
 
 class OutsideError(ValueError):
@@ -21,23 +21,23 @@ class OutsideError(ValueError):
 
 
 class UndeclaredError(ValueError):
-    """An int varies that has no declared bounds."""
+    """An int varies and has no declared bounds."""
 
 
 class Field(NamedTuple):
-    """One place in a skeleton that varies."""
+    """One varying place of a skeleton."""
 
     path: str
-    """From the root, elements by position: `state.blocked.0`."""
+    """The path from the root, elements by position: `state.blocked.0`."""
     name: str
-    """As its bounds are declared."""
+    """The name of its declared bounds."""
     is_bool: bool
     lowest: int
     highest: int
 
     @property
     def bits(self) -> int:
-        """How many bits a value takes."""
+        """Number of bits of a value."""
         return (self.highest - self.lowest).bit_length()
 
 
@@ -49,7 +49,7 @@ class Skeleton(NamedTuple):
 
 
 class Hole(NamedTuple):
-    """Where a field stands."""
+    """The place of a field."""
 
     is_bool: bool
     name: str
@@ -63,8 +63,8 @@ def taken_apart(
 ) -> tuple[Any, list[Field], list[Value]]:
     """The skeleton of a record, its fields in order, and their values.
 
-    Called on a path (`model.checker.paths`), it forks where a pinned field is a symbol. Raises
-    OutsideError and UndeclaredError.
+    On a path (`model.checker.paths`) it forks if a pinned field is a symbol. Raises OutsideError if a value
+    leaves its bounds, and UndeclaredError if a symbol has none.
     """
     fields: list[Field] = []
     values: list[Value] = []
@@ -104,7 +104,7 @@ def taken_apart(
 
 
 def _settled(value: Value, lowest: int, highest: int, path: str) -> int:
-    """The value as a number; on a path, each that it may have is followed."""
+    """The value as a number; on a path, the run forks for each value it may have."""
     for number in range(lowest, highest + 1):
         if value == number:
             return number

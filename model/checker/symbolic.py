@@ -1,13 +1,13 @@
 """Symbols for the ints and booleans of a record: the exact transition relation, path by path.
 
-A function of the model is run on symbolic ints and booleans. Whenever ordinary Python asks one of
-them for its truth (`if`, `and`, `any`, ...) the run forks (`model.checker.paths`): each feasible answer
-is followed once. What comes out is a set of paths, each with the condition under which it is taken and
-the result, in which ints and booleans may be z3 terms. The conditions of all paths are disjoint and
-cover the assumption, so the paths *are* the transition relation, for all ids at once.
+A function of the model runs on symbolic ints and booleans. When ordinary Python tests the truth of one (`if`,
+`and`, `any`, ...), the run forks (`model.checker.paths`): each feasible answer is followed once. The result
+is a set of paths, each with its condition and its result, in which ints and booleans may be z3 terms. The
+conditions of all paths are disjoint and cover the assumption, so the paths *are* the transition relation, for
+all ids at once.
 
-Shapes stay concrete: how many channels, tasks, waiting items there are is part of the case that is
-read. Anything that would need the value of a symbol (an index, a hash, a dict key) raises.
+Shapes stay concrete: the numbers of channels, tasks and waiting items are part of the case. Any operation
+that needs the value of a symbol (an index, a hash, a dict key) raises SymbolicUseError.
 """
 
 import operator
@@ -25,11 +25,11 @@ class SymbolicUseError(TypeError):
     def __init__(self, message: str, term: z3.ExprRef | None = None) -> None:
         super().__init__(message)
         self.term = term
-        """What was asked for, if it is known."""
+        """The term whose value is needed, if it is known."""
 
 
 class SymbolicBool:
-    """A truth value that is a z3 term; asking for its truth forks the run."""
+    """A truth value that is a z3 term; a test of its truth forks the run."""
 
     __slots__ = ("_simple", "term")
 
@@ -47,10 +47,10 @@ class SymbolicBool:
         return running[-1].decide(self._simple)
 
     def __eq__(self, other: object) -> "SymbolicBool":  # type: ignore[override]
-        return _asked(operator.eq, self.term, other, bool_term)
+        return _compared(operator.eq, self.term, other, bool_term)
 
     def __ne__(self, other: object) -> "SymbolicBool":  # type: ignore[override]
-        return _asked(operator.ne, self.term, other, bool_term)
+        return _compared(operator.ne, self.term, other, bool_term)
 
     def __hash__(self) -> int:
         raise SymbolicUseError(f"a hash of the symbol {self.term} was asked", self.term)
@@ -68,22 +68,22 @@ class SymbolicInt:
         self.term = term
 
     def __lt__(self, other: object) -> SymbolicBool:
-        return _asked(operator.lt, self.term, other, int_term)
+        return _compared(operator.lt, self.term, other, int_term)
 
     def __le__(self, other: object) -> SymbolicBool:
-        return _asked(operator.le, self.term, other, int_term)
+        return _compared(operator.le, self.term, other, int_term)
 
     def __gt__(self, other: object) -> SymbolicBool:
-        return _asked(operator.gt, self.term, other, int_term)
+        return _compared(operator.gt, self.term, other, int_term)
 
     def __ge__(self, other: object) -> SymbolicBool:
-        return _asked(operator.ge, self.term, other, int_term)
+        return _compared(operator.ge, self.term, other, int_term)
 
     def __eq__(self, other: object) -> SymbolicBool:  # type: ignore[override]
-        return _asked(operator.eq, self.term, other, int_term)
+        return _compared(operator.eq, self.term, other, int_term)
 
     def __ne__(self, other: object) -> SymbolicBool:  # type: ignore[override]
-        return _asked(operator.ne, self.term, other, int_term)
+        return _compared(operator.ne, self.term, other, int_term)
 
     def __add__(self, other: object) -> "SymbolicInt":
         return SymbolicInt(self.term + int_term(other))
@@ -94,7 +94,7 @@ class SymbolicInt:
         return SymbolicInt(self.term - int_term(other))
 
     def __mod__(self, other: object) -> "SymbolicInt":
-        if type(other) is not int or other <= 0:  # elsewhere z3 and Python round apart
+        if type(other) is not int or other <= 0:  # for other divisors z3 and Python round differently
             raise SymbolicUseError(
                 f"a remainder of {self.term} by {other!r} was asked; divide by an int above 0"
             )
@@ -121,18 +121,18 @@ def _simplified(term: z3.BoolRef) -> Question | bool:
 
 
 _questions: dict[tuple[object, int, object], SymbolicBool] = {}
-"""Comparisons made before, by their operator and both sides: a function that is run again asks the same."""
+"""Cached comparisons, by their operator and both sides: a repeated run makes the same ones."""
 
 REMEMBERED = 100_000
 
 
-def _asked(
+def _compared(
     compare: Callable[[Any, Any], z3.BoolRef],
     left: z3.ExprRef,
     right: object,
     term: Callable[[object], z3.ExprRef],
 ) -> SymbolicBool:
-    """The comparison of a term with a symbol or a value; made once, as long as it is remembered."""
+    """The comparison of a term with a symbol or a value; cached."""
     side = right.term.get_id() if isinstance(right, SymbolicInt | SymbolicBool) else (type(right), right)
     key = (compare, left.get_id(), side)
     known = _questions.get(key)
@@ -165,7 +165,7 @@ def bool_term(value: object) -> z3.BoolRef:
 
 
 def symbolic_like(example: Any, name: str) -> Any:  # noqa: ANN401 - any record of the model
-    """A record of the example's shape whose ints and booleans are fresh symbols called after fields."""
+    """A record of the example's shape whose ints and booleans are fresh symbols named after fields."""
     if type(example) is bool:
         return SymbolicBool(z3.Bool(name))
     if type(example) is int:
@@ -178,7 +178,7 @@ def symbolic_like(example: Any, name: str) -> Any:  # noqa: ANN401 - any record 
 
 
 def concrete(value: Any, model: z3.ModelRef) -> Any:  # noqa: ANN401 - any record of the model
-    """The record under one solution; what the solution leaves open is 0 or False."""
+    """The record under one solution; values that the solution leaves open are 0 or False."""
     if isinstance(value, SymbolicBool):
         return z3.is_true(model.eval(value.term, model_completion=True))
     if isinstance(value, SymbolicInt):
@@ -190,7 +190,7 @@ def concrete(value: Any, model: z3.ModelRef) -> Any:  # noqa: ANN401 - any recor
 
 
 def formula(predicate: Callable[[], object], ground: Ground | None = None) -> z3.BoolRef:
-    """A predicate of the model as one z3 term that, upon the ground, holds exactly when it returns true."""
+    """A predicate of the model as one z3 term that, on the ground, holds exactly if it returns true."""
     accepted = []
     for path in paths(predicate, ground):
         outcome = path.result

@@ -1,6 +1,6 @@
 """z3 terms over ints and booleans as the text of Python expressions: for one state, or for columns of them.
 
-Of one state the connectives are `and`, `or` and `not`; of columns they are numpy's, element by element.
+For one state the connectives are `and`, `or` and `not`; for columns they are numpy's, element by element.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _INFIX = {
     z3.Z3_OP_ADD: "+",
     z3.Z3_OP_SUB: "-",
     z3.Z3_OP_MUL: "*",
-    z3.Z3_OP_MOD: "%",  # by a positive constant alone, where z3 and Python round alike
+    z3.Z3_OP_MOD: "%",  # only by a positive constant, where z3 and Python round alike
 }
 
 
@@ -30,11 +30,11 @@ class UnknownOperatorError(RuntimeError):
 
 
 class Writer(NamedTuple):
-    """Writes terms, with what stands for each symbol."""
+    """Writes terms, with a text for each symbol."""
 
     names: Mapping[str, str]
     columns: bool
-    """Of columns, not of one state."""
+    """Over columns, not over one state."""
 
     def of(self, term: z3.ExprRef) -> str:
         """The text of a term."""
@@ -70,19 +70,20 @@ class Writer(NamedTuple):
         """The text of a tree of truths."""
         if not isinstance(tree, Branch):
             return str(tree)
-        asked, yes, no = self.of(tree.asked), self.truth(tree.yes), self.truth(tree.no)
+        condition, yes, no = self.of(tree.condition), self.truth(tree.yes), self.truth(tree.no)
+        denied = self.negated(condition)
         if yes == "True":
-            return asked if no == "False" else self.joined("or", [asked, no])
+            return condition if no == "False" else self.joined("or", [condition, no])
         if yes == "False":
-            return self.negated(asked) if no == "True" else self.joined("and", [self.negated(asked), no])
+            return denied if no == "True" else self.joined("and", [denied, no])
         if no == "True":
-            return self.joined("or", [self.negated(asked), yes])
+            return self.joined("or", [denied, yes])
         if no == "False":
-            return self.joined("and", [asked, yes])
-        return self.chosen(asked, yes, no)
+            return self.joined("and", [condition, yes])
+        return self.chosen(condition, yes, no)
 
     def joined(self, connective: str, parts: list[str]) -> str:
-        """All parts, or one of them; of no parts, what holds of none."""
+        """The conjunction or disjunction of all parts; of no parts, its neutral element."""
         if not parts:
             return str(connective == "and")
         if not self.columns:
@@ -93,9 +94,9 @@ class Writer(NamedTuple):
         return text
 
     def negated(self, part: str) -> str:
-        """Not that."""
+        """The negation of a part."""
         return f"np.logical_not({part})" if self.columns else f"(not {part})"
 
-    def chosen(self, asked: str, yes: str, no: str) -> str:
-        """One or the other."""
-        return f"np.where({asked}, {yes}, {no})" if self.columns else f"({yes} if {asked} else {no})"
+    def chosen(self, condition: str, yes: str, no: str) -> str:
+        """A conditional expression."""
+        return f"np.where({condition}, {yes}, {no})" if self.columns else f"({yes} if {condition} else {no})"

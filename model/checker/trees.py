@@ -1,6 +1,6 @@
-"""Decision trees: the paths of a function (`model.checker.paths`) put back together.
+"""Decision trees: the paths of a function (`model.checker.paths`) joined again.
 
-Paths that were found depth first ask the same question after the same answers, so they are the leaves of
+Paths that were found depth first test the same condition after the same answers, so they are the leaves of
 one tree, whose branches are the answers that did not follow from others.
 """
 
@@ -15,7 +15,7 @@ from model.checker.symbolic import bool_term
 class Branch(NamedTuple):
     """A condition, and the trees for when it holds and when it does not."""
 
-    asked: z3.BoolRef
+    condition: z3.BoolRef
     yes: Any
     no: Any
 
@@ -25,16 +25,16 @@ Tree = Any
 
 
 def tree_of(paths: Sequence[tuple[tuple[z3.BoolRef, ...], Any]], depth: int = 0) -> Tree:
-    """The tree of paths, given as what was decided on each, and the leaf at its end; one at least."""
+    """The tree of at least one path, each given as its decisions and the leaf at its end."""
     decided, leaf = paths[0]
     if len(decided) == depth:
         return leaf
-    asked = decided[depth].arg(0) if z3.is_not(decided[depth]) else decided[depth]
+    condition = decided[depth].arg(0) if z3.is_not(decided[depth]) else decided[depth]
     yes = [path for path in paths if not z3.is_not(path[0][depth])]
     no = [path for path in paths if z3.is_not(path[0][depth])]
-    if not yes or not no:  # the other answer was seen to be impossible once it was followed
+    if not yes or not no:  # the other answer turned out to be infeasible
         return tree_of(yes or no, depth + 1)
-    return Branch(asked, tree_of(yes, depth + 1), tree_of(no, depth + 1))
+    return Branch(condition, tree_of(yes, depth + 1), tree_of(no, depth + 1))
 
 
 def merged(tree: Tree) -> Tree:
@@ -42,20 +42,20 @@ def merged(tree: Tree) -> Tree:
     if not isinstance(tree, Branch):
         return tree
     yes, no = merged(tree.yes), merged(tree.no)
-    return yes if fingerprint(yes) == fingerprint(no) else Branch(tree.asked, yes, no)
+    return yes if fingerprint(yes) == fingerprint(no) else Branch(tree.condition, yes, no)
 
 
 def fingerprint(tree: Tree) -> object:
-    """Equal for equal trees, as long as they live."""
+    """A value that is equal for equal trees, as long as they live."""
     if isinstance(tree, Branch):
-        return (tree.asked.get_id(), fingerprint(tree.yes), fingerprint(tree.no))
+        return (tree.condition.get_id(), fingerprint(tree.yes), fingerprint(tree.no))
     return tree
 
 
 def mapped(tree: Tree, change: Callable[[Any], Any]) -> Tree:
     """The same tree with other leaves."""
     if isinstance(tree, Branch):
-        return Branch(tree.asked, mapped(tree.yes, change), mapped(tree.no, change))
+        return Branch(tree.condition, mapped(tree.yes, change), mapped(tree.no, change))
     return change(tree)
 
 
@@ -71,5 +71,5 @@ def leaves(tree: Tree) -> Iterator[Any]:
 def holds(tree: Tree) -> z3.BoolRef:
     """A tree of truths as one term."""
     if isinstance(tree, Branch):
-        return z3.If(tree.asked, holds(tree.yes), holds(tree.no))
+        return z3.If(tree.condition, holds(tree.yes), holds(tree.no))
     return bool_term(tree)

@@ -202,7 +202,7 @@ def test_what_is_left_alone_is_not_read():
     framed = Framed(counting(lambda pair: pair._replace(left=pair.left + 1)))
 
     assert framed.explore().states == 5
-    assert framed.frames.asked == 5 + 4  # the offer of each left, the step of each but the last
+    assert framed.frames.computed == 5 + 4  # the offer of each left, the step of each but the last
 
 
 def test_a_move_that_looks_at_the_type_of_a_part_is_found_out():
@@ -368,13 +368,13 @@ def test_none_is_refused_wherever_it_stands():
 
 
 def test_parts_are_made_for_as_many_as_come(monkeypatch):
-    monkeypatch.setattr("model.checker.frames.parts.ROOM", 1)
-    monkeypatch.setattr("model.checker.frames.search.ROOM", 1)
+    monkeypatch.setattr("model.checker.frames.parts.INITIAL_MEMBERS", 1)
+    monkeypatch.setattr("model.checker.frames.search.INITIAL_MEMBERS", 1)
     closed_model = closed_lines(arrives, serves, swaps)
     framed = Framed(closed_model)
 
     assert framed.explore().states == len(explore(closed_model).nodes)
-    assert framed.room == {"state.both.0": 4, "state.both.1": 4}
+    assert framed.capacity == {"state.both.0": 4, "state.both.1": 4}
 
 
 def test_a_move_that_looks_at_the_type_of_a_collection_is_found_out():

@@ -55,7 +55,7 @@ def framed(name: str, records: int, cores: int) -> Counted:
     from model.checker.frames.search import Framed
 
     found = Framed(composed(name, records), cores=cores).explore()
-    sys.stdout.write(f"answers {found.answers} asked {found.ask_seconds:.4f}\n")
+    sys.stdout.write(f"answers {found.answers} asked {found.model_seconds:.4f}\n")
     return found.states, found.transitions, found.search_seconds
 
 

@@ -188,9 +188,9 @@ def _asked(found: "Explored") -> list[str]:
     """What the model itself had to do with a search by its answers."""
     if not found.answers:
         return []
-    both = found.states / (found.search_seconds + found.ask_seconds)
+    both = found.states / (found.search_seconds + found.model_seconds)
     return [
-        f"  within it, asked the model for {found.answers:,} answers in {found.ask_seconds:.1f} s more; "
+        f"  within it, asked the model for {found.answers:,} answers in {found.model_seconds:.1f} s more; "
         f"with these, {both:,.0f} distinct states a second"
     ]
 

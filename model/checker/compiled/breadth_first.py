@@ -1,12 +1,12 @@
-"""Breadth-first search over packed states, as numba compiles it beside a kernel's `expand`.
+"""Breadth-first search over packed states, which numba compiles beside a kernel's `expand`.
 
-States belong to partitions by their hash, one for each core, so that no two cores ever write to one
-table. A round has two halves: each partition expands states of its own and puts what it finds into boxes,
-one for each partition; then each partition takes what is in its boxes, knows most of it, and adds the rest
-to its table and to the end of its order. The table holds whole states: nothing is left to chance.
+States belong to partitions by their hash, one for each core, so that no two cores write to one table. A round
+has two halves. First each partition expands its own states and puts the successors into boxes, one for each
+partition. Then each partition reads its boxes and adds the new states to its table and to the end of its
+order. The table holds whole states, so the search is exact.
 
 These functions are plain Python over arrays. Their source is compiled together with each kernel
-(`model.checker.compiled.kernels`), since numba keeps what it has compiled by file.
+(`model.checker.compiled.kernels`), since numba caches compiled code by file.
 """
 
 from collections.abc import Callable
@@ -20,15 +20,15 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 U = np.uint64
-I = np.int64  # noqa: E741 - as the kernels call it
+I = np.int64  # noqa: E741 - the name in the kernels
 
 expand: Callable[[Words, Words, Bytes, Any], tuple[int, int, int]]
-"""The kernel's own: see `model.checker.compiled.scalar_text` and `model.checker.frames.lookup`."""
+"""The kernel's function: see `model.checker.compiled.scalar_text` and `model.checker.frames.lookup`."""
 
 RECENT = 8_192
-"""So many states that were just found are kept at hand in each partition, to pass over those found again."""
+"""Number of recently found states that each partition keeps, to skip those found again soon."""
 AHEAD = 32
-"""So many places of a table are looked at before the first of them is needed."""
+"""Number of table places that are prefetched before the first of them is needed."""
 
 
 def hashed(row: Words, words: int) -> np.uint64:
@@ -42,7 +42,7 @@ def hashed(row: Words, words: int) -> np.uint64:
 
 
 def place_of(table: Words, row: Words, words: int) -> np.int64:
-    """Where a state stands in a table, or the free place where it belongs."""
+    """The position of a state in a table, or of the free place where it belongs."""
     mask = len(table) - 1
     slot = I(hashed(row, words)) & mask
     word = 0
@@ -67,13 +67,14 @@ def expand_some(
     flagged: Ints,
     answers: Any,  # noqa: ANN401 - the kernel's
 ) -> None:
-    """Expand states until the level is done, a box might overflow, or a flag is raised.
+    """Expands states until the level ends, a box might overflow, or a flag is raised.
 
     `orders`: partition, position, word. `boxes`: from, to, position, word. `flagged`: by partition the flags
-    and the position of the state that raised them. `answers`: what the kernel reads beside a state.
+    and the position of the state that raised them. `answers`: the arrays that the kernel reads beside a
+    state.
     """
     partitions = len(heads)
-    room = boxes.shape[2] - buffers.shape[1]
+    capacity = boxes.shape[2] - buffers.shape[1]
     words, width = orders.shape[2], boxes.shape[3]
     for own in prange(partitions):
         for other in range(partitions):
@@ -102,13 +103,13 @@ def expand_some(
                     recent[own, near, word] = row[word]
                     boxes[own, into, place, word] = row[word]
                 filled[own, into] = place + 1
-                full = full or place + 1 > room
+                full = full or place + 1 > capacity
             head += 1
         heads[own] = head
 
 
 def insert_some(tables: Words, orders: Words, tails: Ints, boxes: Words, filled: Ints, looked: Words) -> None:
-    """Each partition adds what is new in its boxes to its table and its order. There must be room."""
+    """Each partition adds the new states of its boxes to its table and its order (with capacity)."""
     partitions = len(tails)
     words = orders.shape[2]
     mask = tables.shape[1] - 1
@@ -134,7 +135,7 @@ def insert_some(tables: Words, orders: Words, tails: Ints, boxes: Words, filled:
 
 
 def count_some(tables: Words, counts: Ints, boxes: Words, filled: Ints, looked: Words) -> None:
-    """Like `insert_some` for states with what was said: they are counted, and none is expanded."""
+    """Like `insert_some` for labelled states: it counts the new ones and expands none."""
     partitions = len(counts)
     words = tables.shape[2]
     mask = tables.shape[1] - 1
@@ -159,7 +160,7 @@ def count_some(tables: Words, counts: Ints, boxes: Words, filled: Ints, looked: 
 
 
 def rehash(tables: Words, larger: Words) -> None:
-    """Put every state of each table into a larger one."""
+    """Copies every state of each table into a larger one."""
     words = tables.shape[2]
     for own in prange(len(tables)):
         before, after = tables[own], larger[own]
@@ -180,7 +181,7 @@ def leads_to(
     fired: Bytes,
     answers: Any,  # noqa: ANN401 - the kernel's
 ) -> int:
-    """The position in `order`, from `first` up to `last`, of a state that leads to `target`; else -1."""
+    """The position in `order`, from `first` up to `last`, of a predecessor of `target`; else -1."""
     words = order.shape[1]
     for position in range(first, last):
         count, _, _ = expand(order[position], buffer, fired, answers)  # noqa: F821

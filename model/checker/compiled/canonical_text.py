@@ -1,7 +1,7 @@
-"""The text of the one state that stands for all that a program need not tell apart.
+"""The text of a function that returns the canonical state of each class of equivalent states.
 
-First ranks are put in the place of ids, even numbers in their order; then channels or tasks are sorted by all
-that is known of each.
+First it replaces ids by ranks, even numbers in their order. Then it sorts channels or tasks by all of their
+fields.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from model.checker.terms import Writer
 
 
 def canonical(program: Program, *, columns: bool) -> Iterator[str]:
-    """A function of the words of a state, of one or of columns of them; nothing if all are told apart."""
+    """The text of a function of the words of one state, or of columns; empty without a reduction."""
     if not program.is_reduced:
         return
     words = [f"w{word}" for word in range(program.layout.words)]
@@ -51,7 +51,7 @@ def _ranked(program: Program, columns: bool) -> Iterator[str]:
 
 
 def _sorted(program: Program, columns: bool) -> Iterator[str]:
-    """Each shape has fields of its own to be sorted."""
+    """The sorting of each shape, which has its own fields."""
     symmetry, layout = program.symmetry, program.layout
     if symmetry is None:
         return
@@ -78,7 +78,7 @@ def _sorted(program: Program, columns: bool) -> Iterator[str]:
 
 
 def _sorted_columns(of_each: list[list[Place]], columns: bool) -> Iterator[str]:
-    """All that is known of each as one number; the numbers sorted, and put back."""
+    """Joins the fields of each element into one number, sorts the numbers, and splits them again."""
     for each, own in enumerate(of_each):
         parts, shift = [], 0
         for place in own:

@@ -3,15 +3,15 @@
     kernel = columns_of(program)          # `model.checker.compiled.moves.program_of`
     frontier = kernel.start               # a tuple of arrays of uint64, one for each word
     found = kernel.successors(frontier)   # one row for each transition
-    found.columns                         # the states that they lead to, same words; with repetitions
+    found.columns                         # the successor states, same words; with repetitions
     found.sources                         # int64: the row of the frontier that each starts from
     found.broken                          # bool: the transition breaks a property
 
-A kernel is pickled as its text, so that it can be sent to other processes. Which properties are broken, and
-how a state reads, is told by the program alone (`program.layout.unpack`, `model.checker.compiled.retrace`).
-What `program.interpreted` holds no kernel asks: `model.checker.predicates` does, of the states of each
-frontier. `explore_columns` is the search on one machine: each level is sorted and merged with what is
-known, since numpy's own `unique` is slow on large columns of 64-bit words.
+A kernel is pickled as its text, so that it can be sent to other processes. Only the program knows which
+properties are broken and how to unpack a state (`program.layout.unpack`, `model.checker.compiled.retrace`).
+No kernel checks the properties of `program.interpreted`; `model.checker.predicates` evaluates them on the
+states of each frontier. `explore_columns` is the search on one machine: it sorts each level and merges it
+with the known states, since numpy's own `unique` is slow on large columns of 64-bit words.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,17 +26,17 @@ from model.checker.compiled.kernels import columns_module
 from model.checker.compiled.program import Node, Program
 from model.checker.compiled.retrace import Words, broken_start, retraced
 from model.checker.explore import Violation
-from model.checker.predicates import Asking
+from model.checker.predicates import InterpretedProperties
 
 Column = np.ndarray[Any, np.dtype[np.uint64]]
 Columns = tuple[Column, ...]
 
 
 class Successors(NamedTuple):
-    """The transitions from the states of some rows, in no order."""
+    """The transitions from the states of some rows, unordered."""
 
     columns: Columns
-    """Of the states after; if the kernel is labelled, the words of what was said follow."""
+    """The states after the transitions; the words of their labels follow if the kernel is labelled."""
     sources: np.ndarray[Any, np.dtype[np.int64]]
     broken: np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -44,18 +44,18 @@ class Successors(NamedTuple):
 class ColumnKernel:
     """The moves of one closed model, on columns."""
 
-    def __init__(self, text: KernelText, start: Sequence[int], said: int) -> None:
+    def __init__(self, text: KernelText, start: Sequence[int], label_words: int) -> None:
         self.text = text
         self.words = len(start)
-        self.said = said
-        """How many columns tell what was said; 0 if the kernel is not labelled."""
+        self.label_words = label_words
+        """Number of columns of a label; 0 if the kernel is not labelled."""
         self.start: Columns = tuple(np.array([word], np.uint64) for word in start)
         self.fired = np.zeros(len(text.rules), np.uint8)
-        """Which rules have fired in this process, by their place in `text.rules`."""
+        """Flags of the rules that have fired in this process, by their place in `text.rules`."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         start = [int(column[0]) for column in self.start]
-        return ColumnKernel, (self.text, start, self.said)
+        return ColumnKernel, (self.text, start, self.label_words)
 
     @cached_property
     def _module(self) -> Any:  # noqa: ANN401 - generated
@@ -64,11 +64,11 @@ class ColumnKernel:
     def successors(self, columns: Columns, up_to: int = EVERY_ID) -> Successors:
         """Every transition from every row, by events with ids up to `up_to`.
 
-        Raises OutsideError where one leaves the declared bounds.
+        Raises OutsideError if a transition leaves the declared bounds.
         """
         found = self._module.successors(columns, self.fired, up_to)
         if not found:
-            nothing = tuple(np.zeros(0, np.uint64) for _ in range(self.words + self.said))
+            nothing = tuple(np.zeros(0, np.uint64) for _ in range(self.words + self.label_words))
             return Successors(nothing, np.zeros(0, np.int64), np.zeros(0, np.bool_))
         sources, broken, *words = zip(*found, strict=True)
         sizes = [len(part) for part in sources]
@@ -78,52 +78,54 @@ class ColumnKernel:
 
 
 def _whole(parts: Iterable[Any], sizes: Iterable[int]) -> np.ndarray[Any, Any]:
-    """One column of its parts, of which some are one value for all their rows."""
+    """One column of its parts; a part may be one value for all its rows."""
     return np.concatenate([np.broadcast_to(part, size) for part, size in zip(parts, sizes, strict=True)])
 
 
 def columns_of(program: Program) -> ColumnKernel:
     """The kernel over columns."""
     start = program.layout.pack(Node(program.closed.state, program.closed.environment))
-    return ColumnKernel(columns_text(program), start, program.said_words)
+    return ColumnKernel(columns_text(program), start, program.label_words)
 
 
 class Counted(NamedTuple):
-    """What a search over columns came to."""
+    """The result of a search over columns."""
 
     states: int
     labelled: int
-    """States with what was said before them; 0 if the kernel is not labelled."""
+    """Number of pairs of a state and the label before it; 0 if the kernel is not labelled."""
     transitions: int
     depth: int
-    """Number of events on the longest shortest run, of a labelled search to a state with what was said."""
+    """Number of events on the longest shortest run; of a labelled search, to a labelled state."""
     violation: Violation | None
-    """The shortest run to a broken property, if there is one: nothing was searched further."""
+    """The shortest run to a broken property, at which the search ends; None if there is none."""
 
 
 def explore_columns(program: Program, up_to: int = EVERY_ID) -> Counted:
-    """Every reachable state, level by level. `up_to`: ids above it do not come, as in a smaller model."""
-    kernel, asking = columns_of(program), Asking(program)
+    """Visits every reachable state, level by level. `up_to`: the highest id, as in a smaller model."""
+    kernel, interpreted = columns_of(program), InterpretedProperties(program)
     shown = broken_start(program)
     known = frontier = kernel.start
     levels: list[Columns] = []
-    said: Columns = tuple(np.zeros(1, np.uint64) for _ in range(kernel.words + kernel.said))  # nothing yet
+    labelled: Columns = tuple(
+        np.zeros(1, np.uint64) for _ in range(kernel.words + kernel.label_words)
+    )  # no label yet
     transitions = depth = 0
     while shown is None and len(frontier[0]):
         levels.append(frontier)
         found = kernel.successors(frontier, up_to)
         transitions += len(found.sources)
         rows = found.sources[found.broken]
-        row = int(rows[0]) if len(rows) else asking.first_broken(zip(*frontier, strict=True))
+        row = int(rows[0]) if len(rows) else interpreted.first_broken(zip(*frontier, strict=True))
         if row >= 0:
             before = [partial(_predecessor, kernel, level, up_to) for level in levels[:-1]]
             shown = retraced(program, _state(frontier, row), before)
         frontier = without(distinct(found.columns[: kernel.words]), known)
         known = merged(known, frontier)
-        spoken = without(distinct(found.columns), said) if kernel.said else frontier
-        said = merged(said, spoken)
-        depth += bool(len(spoken[0]) or shown)
-    return Counted(len(known[0]), len(said[0]) if kernel.said else 0, transitions, depth, shown)
+        new_labelled = without(distinct(found.columns), labelled) if kernel.label_words else frontier
+        labelled = merged(labelled, new_labelled)
+        depth += bool(len(new_labelled[0]) or shown)
+    return Counted(len(known[0]), len(labelled[0]) if kernel.label_words else 0, transitions, depth, shown)
 
 
 def _state(columns: Columns, row: int) -> Words:
@@ -147,7 +149,7 @@ def distinct(columns: Columns) -> Columns:
 
 
 def merged(left: Columns, right: Columns) -> Columns:
-    """The rows of both in order; none is in both."""
+    """The rows of both in order; no row is in both."""
     return _ordered(tuple(np.concatenate(both) for both in zip(left, right, strict=True)))
 
 

@@ -14,7 +14,7 @@ from model.checker.trees import Branch, Tree
 def columns_text(program: Program) -> KernelText:
     """`successors(words, fired, up_to)`: a list of (sources, broken, columns ...), each a part of the moves.
 
-    Events with an id above `up_to` do not come.
+    Events with an id above `up_to` are not offered.
     """
     writing = _Columns(program)
     return KernelText("\n".join(writing.lines()), tuple(writing.rules))
@@ -74,12 +74,12 @@ class _Columns(Text):
     def _tree(self, tree: Tree, writer: Writer, mask: str) -> Iterator[str]:
         if isinstance(tree, Branch):
             self.masks += 1
-            asked = f"m{self.masks}"
-            yield f"{asked} = {writer.of(tree.asked)}"
-            yield f"{asked}y = np.logical_and({mask}, {asked})"
-            yield f"{asked}n = np.logical_and({mask}, np.logical_not({asked}))"
-            yield from self._tree(tree.yes, writer, f"{asked}y")
-            yield from self._tree(tree.no, writer, f"{asked}n")
+            condition = f"m{self.masks}"
+            yield f"{condition} = {writer.of(tree.condition)}"
+            yield f"{condition}y = np.logical_and({mask}, {condition})"
+            yield f"{condition}n = np.logical_and({mask}, np.logical_not({condition}))"
+            yield from self._tree(tree.yes, writer, f"{condition}y")
+            yield from self._tree(tree.no, writer, f"{condition}n")
             return
         if tree is None:
             return
@@ -104,5 +104,5 @@ class _Columns(Text):
 
 
 def _of_rows(word: str) -> str:
-    """The text of a word in which columns of all rows are taken at the rows of a leaf."""
+    """The text of a word, with columns of all rows indexed by the rows of a leaf."""
     return re.sub(r"\(w(\d+) &", r"(w\1[r] &", word)

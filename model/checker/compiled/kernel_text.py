@@ -1,8 +1,8 @@
 """The text of kernels: the moves of a closed model as Python over packed states.
 
-Two texts are made of one program: of one state for numba (`scalar_text`), and of columns of states for numpy
-(`columns_text`). Here is what they have in common. Both ask the same conditions in the same order, and a
-successor keeps the bits of the fields that a move leaves alone.
+One program yields two texts: over one state for numba (`scalar_text`), and over columns of states for numpy
+(`columns_text`). This module holds their common part. Both test the same conditions in the same order, and a
+successor keeps the bits of the fields that a move does not change.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ BROKEN = 1
 OUTSIDE = 2
 """Flags of an expansion: a move breaks a property; a move leaves the declared bounds."""
 EVERY_ID = (1 << 63) - 1
-"""No event is left out for its id."""
+"""An upper bound that excludes no id."""
 INDENT = "    "
 
 
@@ -28,23 +28,23 @@ class KernelText(NamedTuple):
 
     source: str
     rules: tuple[tuple[str, ...], ...]
-    """What moves fire: the kernel marks their numbers in `fired`."""
+    """The sets of rules that moves fire; the kernel marks their numbers in `fired`."""
 
 
 class Leaf(NamedTuple):
-    """The end of a path as text; paths with equal ends are one."""
+    """The end of a path as text; paths with equal ends share one."""
 
     number: int
-    """Of the rules."""
+    """The number of its set of rules."""
     words: tuple[str, ...]
     outside: str | None
-    """The condition under which a field leaves its bounds."""
+    """The condition under which a field leaves its bounds, or None."""
     broken: tuple[str, ...]
     """The conditions under which a property is broken."""
 
 
 def branching(program: Program) -> int:
-    """At most so many successors has a state."""
+    """Maximum number of successors of a state."""
     return max(sum(_successors(offer) for offer in offers) for offers in program.offers)
 
 
@@ -55,26 +55,26 @@ def _successors(offer: Offer) -> int:
 
 
 class Text:
-    """What both texts have in common: fields by name, and how a successor is put together."""
+    """The common part of both texts: fields by name, and the composition of a successor."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.layout = program.layout
-        self.width = program.layout.words + program.said_words
+        self.width = program.layout.words + program.label_words
         self.rules: dict[tuple[str, ...], int] = {}
 
     def ends(self, shape: Shape, writer: Writer, tree: Tree) -> Tree:
-        """The tree of moves with what is to be written at its leaves, and no condition that tells nothing."""
+        """The tree of moves with the text of its leaves, without conditions that make no difference."""
 
         def end(leaf: Move | Outside | None) -> Leaf | Outside | None:
             if not isinstance(leaf, Move):
                 return leaf
-            targets = (leaf.after,) if leaf.said is None else (leaf.after, leaf.said)
+            targets = (leaf.after,) if leaf.label is None else (leaf.after, leaf.label)
             outside = [text for target in targets for text in self.outside(target, writer)]
             words = self.successor(shape, leaf.after, writer)
             return Leaf(
                 self.rules.setdefault(leaf.rules, len(self.rules)),
-                (*words, *(self.said(leaf.said, writer) if leaf.said is not None else ())),
+                (*words, *(self.label(leaf.label, writer) if leaf.label is not None else ())),
                 writer.joined("or", outside) if outside else None,
                 tuple(writer.truth(broken) for broken in leaf.broken),
             )
@@ -86,11 +86,11 @@ class Text:
         return [f"w{word}" for word in range(self.layout.words)]
 
     def names(self, shape: Shape) -> dict[str, str]:
-        """What stands for the symbol of each varying field."""
+        """The variable of each varying field, by path."""
         return {shape.fields[position].path: f"f{position}" for position in shape.varying}
 
     def unpacked(self, shape: Shape) -> Iterator[str]:
-        """The fields as variables."""
+        """The assignments of the fields to variables."""
         for position in shape.varying:
             field, place = shape.fields[position], self.layout.places[shape.number][position]
             bits = f"(w{place.word} >> U({place.shift})) & U({(1 << place.bits) - 1})"
@@ -116,14 +116,14 @@ class Text:
         start = 0 if same else 1 | after.number << MARK
         return self._written(target, places, changed, start, kept, writer)
 
-    def said(self, target: Target, writer: Writer) -> list[str]:
-        """The words of what is said in a move."""
-        said = self.program.said
-        assert said is not None
-        shape = said.shapes[said.numbers[target.skeleton]]
-        places = said.places[shape.number]
+    def label(self, target: Target, writer: Writer) -> list[str]:
+        """The words of the label of a move."""
+        label = self.program.label
+        assert label is not None
+        shape = label.shapes[label.numbers[target.skeleton]]
+        places = label.places[shape.number]
         start = 1 | shape.number << MARK
-        return self._written(target, places, list(shape.varying), start, [0] * said.words, writer, said)
+        return self._written(target, places, list(shape.varying), start, [0] * label.words, writer, label)
 
     def _written(
         self,

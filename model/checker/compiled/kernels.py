@@ -1,6 +1,6 @@
-"""Kernels as modules: text that is kept as a file, so that numba finds again what it has compiled.
+"""Kernels as modules: text stored as a file, so that numba finds its compiled code again.
 
-A file is named after its own text, so nothing that is kept can be out of date.
+A file is named after a hash of its text, so no stored file can be out of date.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from model.checker.compiled import breadth_first
 from model.checker.frames import answers, lookup
 
 CACHE = "BARRIERSPEC_CACHE"
-"""The environment variable that names the cache folder; left out: `~/.cache/barrierspec`."""
+"""The environment variable that names the cache folder; default `~/.cache/barrierspec`."""
 SEARCH = (
     breadth_first.expand_some,
     breadth_first.insert_some,
@@ -26,7 +26,7 @@ SEARCH = (
     breadth_first.rehash,
     breadth_first.leads_to,
 )
-"""What is compiled beside a kernel, each to be called by itself."""
+"""The functions compiled beside a kernel, each called by itself."""
 ANSWERING = (lookup.answer_to, lookup.expand, lookup.unanswered)
 """The kernel of a composed closed model."""
 
@@ -55,12 +55,12 @@ def chosen(mask, rows):
 
 
 def scalar_module(expand: str, *, cores: int) -> ModuleType:
-    """The search around a kernel's text, compiled for so many cores when it is first called."""
+    """The search around a kernel's text, compiled for `cores` cores at its first call."""
     return _module(_search(expand, SEARCH, cores))
 
 
 def answering_module(*, cores: int) -> ModuleType:
-    """The search that asks tables of answers what a state leads to."""
+    """The search that reads the successors of a state from tables of answers."""
     names = _names(lookup, ("PATIENCE", "BROKEN", "UNANSWERED", "CROWDED"))
     names += "\n" + _names(
         answers, ("MISSING", "LEAF", "PLAIN", "BREAKS", "SPREAD_NODE", "SPREAD_NUMBER", "NUMBER_BITS")
@@ -85,8 +85,8 @@ def _compiled(function: Callable[..., Any]) -> str:
     return f"@jit\n{inspect.getsource(function)}"
 
 
-def _names(room: ModuleType, names: tuple[str, ...]) -> str:
-    return "\n".join(f"{name} = {getattr(room, name)}" for name in names)
+def _names(module: ModuleType, names: tuple[str, ...]) -> str:
+    return "\n".join(f"{name} = {getattr(module, name)}" for name in names)
 
 
 def columns_module(successors: str) -> ModuleType:
@@ -113,6 +113,6 @@ def _module(text: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # numba finds it there by its name
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # numba looks it up there by its name
     spec.loader.exec_module(module)
     return module

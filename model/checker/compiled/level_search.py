@@ -1,7 +1,7 @@
 """Breadth-first search level by level over packed states, around the functions that numba has compiled.
 
-Arrays grow as they have to, and levels are kept, so that a run can be found backwards. What a kernel is made
-of is not known here: whoever has one says what a flag means that it raises.
+Arrays grow as needed, and the search keeps the levels, so that it can trace a run backwards. This module does
+not know how a kernel is made: the subclass with the kernel defines the meaning of its flags.
 """
 
 from abc import ABC, abstractmethod
@@ -15,31 +15,31 @@ from model.checker.compiled.retrace import DisagreementError, Words
 from model.checker.explore import TooManyStatesError, Violation
 
 BOX = 1 << 16
-"""At most so many states go from one partition to another in one round."""
+"""Maximum number of states that one partition sends to another in one round."""
 SLOTS = 1 << 18
-"""Of a table at first, if nothing is known about the number of states."""
+"""Initial number of table places, if the number of states is unknown."""
 FULL = 0.6
-"""A table that is fuller than this is replaced by one of twice the size."""
+"""The load factor above which a table is replaced by one of twice the size."""
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Rows = np.ndarray[Any, np.dtype[np.uint64]]
 Progress = Callable[[int, int], None]
-"""Told after a round how many states are known, and the depth."""
+"""Called after each round with the number of known states and the depth."""
 
 
 class Measures(NamedTuple):
-    """What arrays a search needs."""
+    """The sizes of the arrays of a search."""
 
     name: str
-    """Of the model, for messages."""
+    """The name of the model, for messages."""
     start: Words
     """The first state."""
-    said_words: int
-    """How many words tell what is said; 0 if that is not counted."""
+    label_words: int
+    """Number of words of a label; 0 if labels are not counted."""
     branching: int
-    """A state has at most so many moves."""
+    """Maximum number of moves of a state."""
     rules: int
-    """The kernel tells of so many sets of rules that they have fired."""
+    """Number of sets of rules that the kernel can mark as fired."""
     cores: int
 
 
@@ -50,12 +50,12 @@ class LevelSearch(ABC):
         self.module = module
         self.measures = measures
         cores, words = measures.cores, len(measures.start)
-        width = words + measures.said_words
+        width = words + measures.label_words
         slots = SLOTS
         while slots * FULL * cores < expected + cores * cores * BOX:
             slots *= 2
         self.box = max(BOX, 4 * measures.branching)
-        self.labels = measures.said_words > 0
+        self.labels = measures.label_words > 0
         self.tables = np.zeros((cores, slots, words), np.uint64)
         self.orders = np.zeros((cores, 2 * cores * self.box, words), np.uint64)
         self.tails = np.zeros(cores, np.int64)
@@ -68,26 +68,26 @@ class LevelSearch(ABC):
         self.moves = np.zeros(cores, np.int64)
         self.flagged = np.zeros((cores, 2), np.int64)
         self.looked = np.zeros((cores, 8), np.uint64)
-        self.said = np.zeros((cores, slots if self.labels else 2, width), np.uint64)
-        self.said_counts = np.zeros(cores, np.int64)
+        self.label_tables = np.zeros((cores, slots if self.labels else 2, width), np.uint64)
+        self.label_counts = np.zeros(cores, np.int64)
         self.levels: list[Ints] = [np.zeros(cores, np.int64)]
-        """Where each level begins in each order."""
+        """The first position of each level in each order."""
         self.depth = 0
 
     @property
     def states(self) -> int:
-        """How many are known."""
+        """Number of known states."""
         return int(self.tails.sum())
 
     @property
     def labelled(self) -> int:
-        """With the start, before which nothing was said."""
-        return 1 + int(self.said_counts.sum()) if self.labels else 0
+        """Number of labelled states, including the start, which has no label."""
+        return 1 + int(self.label_counts.sum()) if self.labels else 0
 
     @property
     def bytes(self) -> int:
-        """Of tables and orders."""
-        return int(self.tables.nbytes + self.orders.nbytes + self.said.nbytes * self.labels)
+        """Size of tables and orders in bytes."""
+        return int(self.tables.nbytes + self.orders.nbytes + self.label_tables.nbytes * self.labels)
 
     @property
     def read_beside(self) -> tuple[Any, ...]:
@@ -95,22 +95,22 @@ class LevelSearch(ABC):
         return ()
 
     @abstractmethod
-    def looked_over(self, ends: Ints) -> Violation | None:
-        """What is wrong with the states of a level themselves, before they are expanded."""
+    def check_level(self, ends: Ints) -> Violation | None:
+        """A violation by the states of a level themselves, before they are expanded; else None."""
 
     @abstractmethod
     def flag(self, own: int) -> Violation | None:
-        """What the flag of a partition means; None if the search goes on."""
+        """The violation that the flag of a partition represents; None if the search continues."""
 
     def warm_up(self) -> None:
-        """Call everything on nothing, so that it is compiled or loaded."""
+        """Calls everything on empty input, so that it is compiled or loaded."""
         self.expand(self.heads)
         self.insert()
         self.module.rehash(np.zeros_like(self.tables[:, :2]), np.zeros_like(self.tables[:, :4]))
         self.begin()
 
     def begin(self) -> None:
-        """Put the start into the order and the table of its partition."""
+        """Puts the start into the order and the table of its partition."""
         start = self.measures.start
         self.filled[:] = 0
         self.boxes[0, 0, 0, : len(start)] = start
@@ -119,16 +119,19 @@ class LevelSearch(ABC):
         self.filled[:] = 0
 
     def run(self, limit: int, progress: Progress | None) -> Violation | None:
-        """Level by level, until one finds nothing or has a broken move."""
+        """Searches level by level, until a level is empty or has a broken move.
+
+        Raises TooManyStatesError if there are more than `limit` states.
+        """
         while True:
             ends = self.tails.copy()
             self.levels.append(ends)
             labelled = self.labelled
-            shown = self.looked_over(ends)
+            shown = self.check_level(ends)
             if shown is not None:
                 return shown
             while (self.heads < ends).any():
-                self.make_room()
+                self.grow()
                 self.expand(ends)
                 for own in np.flatnonzero(self.flagged[:, 0]).tolist():
                     shown = self.flag(own)
@@ -146,7 +149,7 @@ class LevelSearch(ABC):
                 return None
 
     def expand(self, ends: Ints) -> None:
-        """Expand states of a level until boxes are full or a flag is raised."""
+        """Expands states of a level until a box is full or a flag is raised."""
         self.module.expand_some(
             self.orders,
             self.heads,
@@ -162,18 +165,18 @@ class LevelSearch(ABC):
         )
 
     def insert(self) -> None:
-        """What is new in the boxes is kept."""
+        """Adds the new states of the boxes."""
         self.module.insert_some(self.tables, self.orders, self.tails, self.boxes, self.filled, self.looked)
         if self.labels:
-            self.module.count_some(self.said, self.said_counts, self.boxes, self.filled, self.looked)
+            self.module.count_some(self.label_tables, self.label_counts, self.boxes, self.filled, self.looked)
 
-    def make_room(self) -> None:
-        """Room for all that one round may find."""
+    def grow(self) -> None:
+        """Grows the arrays so that they hold all states that one round may find."""
         more = self.measures.cores * self.box
         if int(self.tails.max()) + more > FULL * self.tables.shape[1]:
             self.tables = self.larger(self.tables)
-        if self.labels and int(self.said_counts.max()) + more > FULL * self.said.shape[1]:
-            self.said = self.larger(self.said)
+        if self.labels and int(self.label_counts.max()) + more > FULL * self.label_tables.shape[1]:
+            self.label_tables = self.larger(self.label_tables)
         if int(self.tails.max()) + more > self.orders.shape[1]:
             cores, places, words = self.orders.shape
             orders = np.zeros((cores, 2 * places, words), np.uint64)
@@ -181,7 +184,7 @@ class LevelSearch(ABC):
             self.orders = orders
 
     def larger(self, tables: Rows) -> Rows:
-        """The same in tables of twice the size."""
+        """The same states in tables of twice the size."""
         cores, slots, words = tables.shape
         larger = np.zeros((cores, 2 * slots, words), np.uint64)
         self.module.rehash(tables, larger)
@@ -192,16 +195,16 @@ class LevelSearch(ABC):
         return tuple(int(word) for word in self.orders[own, self.flagged[own, 1]])
 
     def before(self) -> list[Callable[[Words], Words]]:
-        """For each level from the first to the one before the newest: a state of it that leads to one."""
+        """For each level from the first to the one before the newest: a function to a predecessor in it."""
         return [partial(self.predecessor, level) for level in range(len(self.levels) - 2)]
 
     def predecessor(self, level: int, target: Words) -> Words:
-        """A state of a level that leads to a state."""
-        wanted = np.array(target, np.uint64)
+        """A state of a level that leads to `target`. Raises DisagreementError if there is none."""
+        goal = np.array(target, np.uint64)
         for own, order in enumerate(self.orders):
             first, last = int(self.levels[level][own]), int(self.levels[level + 1][own])
             found = self.module.leads_to(
-                order, first, last, wanted, self.buffers[own], self.fired[own], self.read_beside
+                order, first, last, goal, self.buffers[own], self.fired[own], self.read_beside
             )
             if found >= 0:
                 return tuple(int(word) for word in order[found])

@@ -1,14 +1,14 @@
 """Every move of a closed model as decision trees over the fields of its states.
 
-A node is a component's state beside what its environment remembers. For each shape of nodes
-(`model.checker.shapes`) three questions are followed on symbols, path by path, as the prover does it
-(`model.checker.paths`): which events the closed model offers, whether the environment allows one and what the
-step leads to, and whether the step breaks a property. What z3 shows to hold on a path is asked no more; the
-rest stays in the trees, to be asked of each state. The state properties are assumed before a move, as the
-prover does it, because they are asked after each.
+A node is a component's state beside its environment's state. For each shape of nodes (`model.checker.shapes`)
+this module follows three functions on symbols, path by path, like the prover does (`model.checker.paths`):
+the offers of the closed model, the permission of the environment with the step, and the properties of the
+step. A condition that z3 decides on a path is dropped; the others stay in the trees and are tested on each
+state. The state properties are assumed before a move, like in the prover, because they are checked after
+each.
 
-Events that are offered under one condition and differ in ids alone are followed as one, with a symbol for
-the id. Shapes are found by following moves from the shapes of the first states until no new one appears.
+Events that are offered under one condition and differ only in ids are followed as one, with a symbol for the
+id. Shapes are found by following moves from the shapes of the first states until no new one appears.
 """
 
 from collections import deque
@@ -32,23 +32,22 @@ from model.events import Event, Step
 from model.properties import Property
 
 PROBED = 2_000
-"""So many nodes are walked before anything is followed, to begin with shapes that need not be widened."""
+"""Number of nodes visited beforehand, so that the first shapes need little widening."""
 
 
 def program_of(
     closed: ClosedModel, bounds: Bounds, properties: tuple[Property, ...] = (), words: Words | None = None
 ) -> Program:
-    """Follow all moves of a closed model.
+    """Follows all moves of a closed model.
 
-    With `words` the kernels are labelled: they tell what is said in each move. Raises UndeclaredError where
-    an int varies without bounds, SymbolicUseError where the model needs the value of a symbol that is no
-    field.
+    With `words` the kernels are labelled: each move has a label. Raises UndeclaredError if an int varies
+    without bounds, SymbolicUseError if the model needs the value of a symbol that is no field.
     """
     interpreted: list[Property] = []
     while True:
-        asked = tuple(known for known in properties if known not in interpreted)
+        followed = tuple(known for known in properties if known not in interpreted)
         try:
-            return _Following(closed, bounds, asked, tuple(interpreted), words).program()
+            return _Following(closed, bounds, followed, tuple(interpreted), words).program()
         except _NeedsValueError as needed:
             bounds = bounds._replace(pinned=bounds.pinned | {needed.field})
         except _UnreadableError as unreadable:
@@ -88,11 +87,11 @@ class _Following:
         self.properties = properties
         self.interpreted = interpreted
         self.shapes: dict[Any, Shape] = {}
-        self.said: dict[Any, Shape] = {}
+        self.label_shapes: dict[Any, Shape] = {}
         self.dirty: dict[Any, None] = {}
 
     def program(self) -> Program:
-        """Follow every shape until none is wider than when it was followed."""
+        """Follows every shape until none is wider than when it was followed."""
         for node in _first_nodes(self.closed):
             self.widen(_target(node, self.bounds, "node"))
         offers: dict[Any, tuple[Offer, ...]] = {}
@@ -106,21 +105,23 @@ class _Following:
                 for move in leaves(offer.moves):
                     if isinstance(move, Move):
                         self.widen(move.after)
-                        if move.said is not None:
-                            self.hear(move.said)
+                        if move.label is not None:
+                            self.add_label(move.label)
         return Program(
             self.closed,
             (*self.properties, *self.interpreted),
             self.interpreted,
             layout_of(tuple(self.shapes.values()), self.bounds, "node"),
-            layout_of(tuple(self.said.values()), self.bounds, "said") if self.words is not None else None,
+            layout_of(tuple(self.label_shapes.values()), self.bounds, "said")
+            if self.words is not None
+            else None,
             tuple(offers[skeleton] for skeleton in self.shapes),
             sum(1 for of_shape in offers.values() for offer in of_shape for _ in leaves(offer.moves)),
             tuple(assumed[skeleton] for skeleton in self.shapes),
         )
 
     def widen(self, target: Target) -> None:
-        """Know the shape of a node, and which of its fields vary; it is followed again if more of them do."""
+        """Adds the shape of a node and its varying fields; if more vary, the shape is followed again."""
         shape = self.shapes.get(target.skeleton)
         if shape is None:
             shape = Shape(len(self.shapes), target.skeleton, target.fields)
@@ -133,10 +134,10 @@ class _Following:
                 del shape.fixed[place]
                 self.dirty[target.skeleton] = None
 
-    def hear(self, said: Target) -> None:
-        """Know the shape of what was said; there every field takes its bits."""
-        if said.skeleton not in self.said:
-            self.said[said.skeleton] = Shape(len(self.said), said.skeleton, said.fields)
+    def add_label(self, label: Target) -> None:
+        """Adds the shape of a label; all of its fields take bits."""
+        if label.skeleton not in self.label_shapes:
+            self.label_shapes[label.skeleton] = Shape(len(self.label_shapes), label.skeleton, label.fields)
 
 
 class _Reading:
@@ -165,10 +166,10 @@ class _Reading:
         ]
 
     def _invariants(self) -> tuple[z3.BoolRef, ...]:
-        """What holds of every state that a move starts from: the state properties.
+        """The conditions on every state from which a move starts: the state properties.
 
-        They are asked of the start, and of every state that a move leads to; a search ends with the first
-        that breaks one.
+        They are checked on the start, and on every state that a move leads to; a search ends with the first
+        violation.
         """
         terms: list[z3.BoolRef] = []
         for known in self.following.properties:
@@ -179,7 +180,7 @@ class _Reading:
 
     @contextmanager
     def _needs(self, known: Property | None = None) -> Iterator[None]:
-        """A field that is needed as a number is told; a property that needs one is not readable."""
+        """Reports a field that is needed as a number; a property that needs one is unreadable."""
         try:
             yield
         except SymbolicUseError as error:
@@ -252,28 +253,28 @@ class _Reading:
         try:
             after = _target(Node(step.state, environment), bounds, "node")
             words = self.following.words
-            said = _target(words(event, step.effects), bounds, "said") if words is not None else None
+            label = _target(words(event, step.effects), bounds, "said") if words is not None else None
         except OutsideError as error:
             return Outside(str(error))
-        return _Taken(step, after, said)
+        return _Taken(step, after, label)
 
     def _move(self, event: Event, path: Path[Any], solver: z3.Solver) -> Move:
-        """The end of a path; the solver holds what was decided on it."""
-        step, after, said = path.result
+        """The end of a path; the solver holds its decisions."""
+        step, after, label = path.result
         after = after._replace(checked=self._unsure(after, solver))
-        said = said._replace(checked=self._unsure(said, solver)) if said is not None else None
+        label = label._replace(checked=self._unsure(label, solver)) if label is not None else None
         here = Ground(solver, path.answers, path.solution)
         broken: list[Tree] = []
         for known in self.following.properties:
             with self._needs(known):
-                tree = _asked(known, self.node.state, event, step, here)
+                tree = _broken_tree(known, self.node.state, event, step, here)
             if tree is not False:
                 broken.append(tree)
         here.go_to(())
-        return Move(after, said, tuple(step.rules), tuple(broken))
+        return Move(after, label, tuple(step.rules), tuple(broken))
 
     def _unsure(self, target: Target, solver: z3.Solver) -> tuple[int, ...]:
-        """The fields that may leave their bounds as far as z3 can see."""
+        """The fields that may leave their bounds as far as z3 can decide."""
         unsure: list[int] = []
         for place, (field, value) in enumerate(zip(target.fields, target.values, strict=True)):
             if field.is_bool or not isinstance(value, SymbolicInt):
@@ -288,15 +289,15 @@ class _Reading:
 
 
 class _Taken(NamedTuple):
-    """What a path came to, before anything is asked of it."""
+    """The result of a path, before the properties are evaluated."""
 
     step: Step[Any]
     after: Target
-    said: Target | None
+    label: Target | None
 
 
-def _asked(known: Property, before: Any, event: Event, step: Step[Any], here: Ground) -> Tree:  # noqa: ANN401
-    """Where the property does not hold, as a tree of truths; False where z3 shows that it does."""
+def _broken_tree(known: Property, before: Any, event: Event, step: Step[Any], here: Ground) -> Tree:  # noqa: ANN401
+    """The states that violate the property, as a tree of truths; False if z3 proves that none does."""
 
     def is_broken() -> bool:
         if known.over_steps:
@@ -361,7 +362,7 @@ def _without_ids(event: Any, bounds: Bounds) -> Any:  # noqa: ANN401 - any event
 
 
 def _as_one(events: list[Event], bounds: Bounds) -> tuple[Event, tuple[Field, ...]] | None:
-    """One event with symbols for its ids, if the events have all combinations of some intervals."""
+    """One event with symbols for its ids, if the events have all combinations of intervals; else None."""
     found = [_ids(event, bounds) for event in events]
     ranges: list[Field] = []
     for name in found[0]:

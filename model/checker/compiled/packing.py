@@ -1,8 +1,8 @@
 """States packed into 64-bit words, from declared bounds.
 
-A packed state is one or more unsigned words. Word 0 begins with a bit that is always set, so that no
-state is 0, and then the number of the shape; the fields of the shape follow, each within one word, in as
-many bits as its bounds need. A field that has one value in all states of a shape takes no bits.
+A packed state is one or more unsigned words. Word 0 begins with a bit that is always set, so that no state is
+0; the number of the shape follows, then the fields of the shape, each within one word, in as many bits as its
+bounds need. A field that has one value in all states of a shape takes no bits.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ MARK = 1
 
 
 class Place(NamedTuple):
-    """Where a field stands."""
+    """The place of a field in the words of a state."""
 
     word: int
     shift: int
@@ -31,7 +31,7 @@ class Place(NamedTuple):
 
 
 class Shape:
-    """All states of one skeleton: its fields, and those of them that have been seen with one value only."""
+    """All states of one skeleton: its fields, and those of them that have had only one value."""
 
     def __init__(self, number: int, skeleton: Any, fields: Sequence[Field]) -> None:  # noqa: ANN401
         self.number = number
@@ -58,16 +58,16 @@ class Layout(NamedTuple):
     words: int
     shape_bits: int
     numbers: dict[Any, int]
-    """Of the shapes, by skeleton."""
+    """The numbers of the shapes, by skeleton."""
 
     @property
     def bits(self) -> int:
-        """Of the longest state, with its shape and the mark."""
+        """Number of bits of the longest state, with its shape and the mark."""
         ends = [p.word * WORD + p.shift + p.bits for at in self.places for p in at.values()]
         return max(ends, default=MARK + self.shape_bits)
 
     def pack(self, record: Any) -> tuple[int, ...]:  # noqa: ANN401 - any record of the model
-        """The words of a record. Raises OutsideError, or KeyError for a record of no known shape."""
+        """The words of a record. Raises OutsideError, or KeyError if the record has no known shape."""
         skeleton, _, values = taken_apart(record, self.bounds, self.root)
         return self.pack_values(self.numbers[skeleton], values)
 
@@ -81,7 +81,7 @@ class Layout(NamedTuple):
         return tuple(words)
 
     def unpack(self, words: Sequence[int]) -> Any:  # noqa: ANN401 - any record of the model
-        """The record behind some words."""
+        """The record that these words pack."""
         number = (int(words[0]) >> MARK) & ((1 << self.shape_bits) - 1)
         shape = self.shapes[number]
         values: list[Value] = []
@@ -96,7 +96,7 @@ class Layout(NamedTuple):
 
 
 def layout_of(shapes: Sequence[Shape], bounds: Bounds, root: str) -> Layout:
-    """The closest layout that keeps every field within one word."""
+    """The tightest layout that keeps every field within one word."""
     shape_bits = (len(shapes) - 1).bit_length()
     placed: list[dict[int, Place]] = []
     words = 1

@@ -1,7 +1,7 @@
-"""What was read of a closed model: its shapes, and all of its moves as decision trees.
+"""A program: the shapes of a closed model, and all of its moves as decision trees.
 
-`model.checker.compiled.moves` makes a program, `model.checker.compiled.kernel_text` writes kernels of it,
-and `symmetry` and `renaming` prove that some of its states need not be told apart.
+`model.checker.compiled.moves` makes a program, `model.checker.compiled.kernel_text` writes kernels of it, and
+`symmetry` and `renaming` prove that some of its states are equivalent.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ class Target(NamedTuple):
     skeleton: Any
     fields: tuple[Field, ...]
     values: tuple[Value, ...]
-    """Of its fields, in terms of the fields before it and of the event."""
+    """The values of its fields, as terms over the fields before the move and over the event."""
     checked: tuple[int, ...]
     """The positions of fields that might leave their bounds."""
 
@@ -40,16 +40,16 @@ class Move(NamedTuple):
     """One path of an offer."""
 
     after: Target
-    """State and environment."""
-    said: Target | None
-    """What is said, if that was asked."""
+    """The state and the environment after the move."""
+    label: Target | None
+    """The label of the move, if labels are requested."""
     rules: tuple[str, ...]
     broken: tuple[Tree, ...]
-    """Trees of truths: where one is true, the move breaks a property."""
+    """Trees of truths: if one is true, the move breaks a property."""
 
 
 class Outside(NamedTuple):
-    """A path that leaves the declared bounds whatever it does."""
+    """A path that leaves the declared bounds in every case."""
 
     reason: str
 
@@ -59,13 +59,13 @@ class Offer(NamedTuple):
 
     action: str
     event: Event
-    """With symbols for what varies."""
+    """One event, with symbols for the values that vary."""
     ranges: tuple[Field, ...]
     """The symbols of the event, each with all values of its interval."""
     offered: Tree
     """A tree of truths over the state."""
     moves: Tree
-    """Its leaves: a Move, an Outside, or None where the environment does not allow the event."""
+    """Its leaves: a Move, an Outside, or None if the environment does not permit the event."""
 
 
 class Program(NamedTuple):
@@ -74,44 +74,44 @@ class Program(NamedTuple):
     closed: ClosedModel
     properties: tuple[Property, ...]
     interpreted: tuple[Property, ...]
-    """Those of them that cannot be followed: they are to be evaluated on each state and step."""
+    """The properties that cannot be followed on symbols: the search evaluates them on each state and step."""
     layout: Layout
-    said: Layout | None
-    """Of what is said, if that was asked."""
+    label: Layout | None
+    """The layout of labels, if labels are requested."""
     offers: tuple[tuple[Offer, ...], ...]
     """By shape."""
     paths: int
     assumed: tuple[tuple[z3.BoolRef, ...], ...]
-    """By shape: the state properties, which the moves are read upon."""
+    """By shape: the state properties that the moves assume."""
     symmetry: Symmetry | None = None
-    """What is divided out (`model.checker.compiled.symmetry`)."""
+    """The symmetry by which states are reduced (`model.checker.compiled.symmetry`)."""
     ids: tuple[str, ...] = ()
-    """The names of fields whose values are known by their order alone (`model.checker.compiled.renaming`)."""
+    """Names of fields whose values count by their order alone (`model.checker.compiled.renaming`)."""
 
     def places_of_ids(self) -> tuple[int, ...]:
-        """The positions of the fields that are known by their order, in the one shape."""
+        """The positions of the fields that count by their order, in the one shape."""
         shape = self.layout.shapes[0]
         return tuple(place for place in shape.varying if shape.fields[place].name in self.ids)
 
     def without_terms(self) -> "Program":
-        """The same without its moves and what they are read upon: terms of z3 stay in their process."""
+        """The program without moves and assumptions: terms of z3 stay in their process."""
         return self._replace(offers=(), assumed=())
 
     @property
     def is_reduced(self) -> bool:
-        """Some states stand for others too."""
+        """Some states represent others too."""
         return self.symmetry is not None or bool(self.ids)
 
     @property
-    def said_words(self) -> int:
-        """How many words tell what is said; 0 if that was not asked."""
-        return self.said.words if self.said is not None else 0
+    def label_words(self) -> int:
+        """Number of words of a label; 0 if labels are not requested."""
+        return self.label.words if self.label is not None else 0
 
 
 Words = Callable[[Event, Effects], Any]
-"""What is said in a step, of what it was told and what it answered."""
+"""The label of a step, from its event and its effects."""
 
 
 def all_words(event: Event, effects: Effects) -> Any:  # noqa: ANN401 - a record of records
-    """The event and all effects, as most models in TLA+ have them in `out`."""
+    """The event and all effects, like the variable `out` of most TLA+ models."""
     return (event, *effects)

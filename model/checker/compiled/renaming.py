@@ -1,13 +1,13 @@
-"""Renaming of ids: states in which ids stand in one order are searched as one, for every id at once.
+"""Renaming of ids: states with the same order of ids are searched as one, for every id at once.
 
 A gate only compares ids. If that is so for every path of a model, a renaming that keeps the order changes
-nothing, and an id may be known by its rank alone. The proof is read off the terms of the paths, which say all
-that a move asks and does: an id is compared with an id or with a constant for none (0 and below), what is
-written into the field of an id is an id or such a constant, and nothing else comes of ids.
+nothing, and an id may be replaced by its rank. The proof inspects the terms of the paths, which contain all
+conditions and results of a move: an id is compared only with an id or with a constant for none (0 and below),
+a value written into the field of an id is an id or such a constant, and ids have no other use.
 
-Ranks are the even numbers, so that an event may carry an id that is there, or one between any two, or a
-greater one: with n ids in a state, ids up to 2n + 1 are every id there is. What a search then sees holds
-without a bound on ids, and a run of d events needs no more than d of them.
+Ranks are the even numbers, so that an event may carry a present id, or one between any two, or a greater one:
+with n ids in a state, ids up to 2n + 1 represent every id. The results of a search then hold without a bound
+on ids, and a run of d events needs at most d of them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,16 +34,15 @@ _JOINED = (z3.Z3_OP_AND, z3.Z3_OP_OR, z3.Z3_OP_NOT)
 
 
 class NotInvariantError(ValueError):
-    """A model does more with ids than to compare them, or has too few of them."""
+    """A model uses ids other than by comparison, or has too few of them."""
 
 
 def for_every_id(program: Program, names: tuple[str, ...]) -> Program:
-    """The program with ids known by their order; `names`: the fields of states and events that are ids.
+    """The program with ids replaced by their order; `names`: the fields of states and events that are ids.
 
-    Raises NotInvariantError where that is not proved, or where the ids of the model are too few to have one
-    between any two.
+    Raises NotInvariantError if that is not proved, or if the model has too few ids for one between any two.
     """
-    if program.said is not None or program.interpreted or len(program.layout.shapes) != 1:
+    if program.label is not None or program.interpreted or len(program.layout.shapes) != 1:
         raise NotInvariantError(
             f"{program.closed.name}: renaming needs states of one shape, no words of what is said and no "
             "property that is asked in Python"
@@ -69,7 +68,7 @@ def for_every_id(program: Program, names: tuple[str, ...]) -> Program:
 
 
 def ranked(program: Program, node: Node) -> Node:
-    """The node with its ids in the place of their ranks, for comparison with a kernel's states."""
+    """The node with its ids replaced by their ranks, for comparison with a kernel's states."""
     values, order = _values(program, node)
     for place in program.places_of_ids():
         if values[place] > 0:
@@ -84,19 +83,19 @@ def _values(program: Program, node: Node) -> tuple[list[Value], list[Value]]:
 
 
 class RealIds:
-    """What ids the ranks of a run stand for: numbers that leave room between any two."""
+    """The ids that the ranks of a run represent: fractions, so that another fits between any two."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.of_rank: dict[int, Fraction] = {}
 
     def event(self, event: Any) -> Any:  # noqa: ANN401 - any event
-        """An event of the state with these ranks, with the id that its own stands for."""
+        """The event with the id that its rank represents."""
         ids = {name: self._id(rank) for name, rank in _named(event) if name in self.program.ids}
         return event._replace(**ids) if ids else event
 
     def moved(self, reached: Node) -> Node:
-        """The node after a move, with its ids ranked anew."""
+        """The node after a move, with its ids ranked again."""
         _, order = _values(self.program, reached)
         self.of_rank = {2 * (place + 1): self._id(rank) for place, rank in enumerate(order)}
         return ranked(self.program, reached)
@@ -124,14 +123,14 @@ def _named(event: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any event
 
 
 class _Reading:
-    """The terms of one offer, read for what they do with ids."""
+    """The terms of one offer, checked for their use of ids."""
 
     def __init__(self, ids: frozenset[str], offer: Offer) -> None:
         self.ids = ids
         self.offer = offer
 
     def check(self, fields: Iterable[object]) -> None:
-        """Every question and every result of the offer."""
+        """Checks every condition and every result of the offer."""
         paths = [getattr(field, "path", "") for field in fields]
         for term in (*_questions(self.offer.offered), *_questions(self.offer.moves)):
             self.condition(term)
@@ -147,7 +146,7 @@ class _Reading:
                 self.result(path, value)
 
     def condition(self, term: z3.ExprRef) -> None:
-        """A truth: ids in it are compared."""
+        """Checks a truth: ids in it are only compared."""
         kind = term.decl().kind()
         if kind in _JOINED or (kind == z3.Z3_OP_EQ and z3.is_bool(term.arg(0))):
             for part in term.children():
@@ -160,7 +159,7 @@ class _Reading:
             self.refuse(term)
 
     def result(self, path: str, value: object) -> None:
-        """What is written into a field."""
+        """Checks a value that is written into a field."""
         if path not in self.ids:
             if isinstance(value, SymbolicBool):
                 self.condition(value.term)
@@ -173,24 +172,24 @@ class _Reading:
             raise NotInvariantError(f"{self.offer.event} writes {value} into {path}: that id alone")
 
     def is_id(self, term: z3.ExprRef) -> bool:
-        """The symbol of an id, or a constant for none."""
+        """The term is the symbol of an id, or a constant for none."""
         if z3.is_int_value(term):
             return bool(term.as_long() <= 0)
         return not term.num_args() and term.decl().name() in self.ids
 
     def mentions(self, term: z3.ExprRef) -> bool:
-        """An id is in it."""
+        """The term contains an id."""
         if not term.num_args():
             return not z3.is_int_value(term) and term.decl().name() in self.ids
         return any(self.mentions(part) for part in term.children())
 
     def refuse(self, term: z3.ExprRef) -> None:
-        """The term does more with ids than to compare them."""
+        """Raises NotInvariantError: the term uses ids other than by comparison."""
         raise NotInvariantError(f"{self.offer.event} does more with ids than to compare them: {term}")
 
 
 def _questions(tree: Tree) -> Iterator[z3.BoolRef]:
     if isinstance(tree, Branch):
-        yield tree.asked
+        yield tree.condition
         yield from _questions(tree.yes)
         yield from _questions(tree.no)

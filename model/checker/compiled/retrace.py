@@ -1,10 +1,10 @@
-"""The shortest run to a broken move, found backwards over the levels of a search, and told by the model.
+"""The shortest run to a broken move, traced backwards over the levels of a search and replayed by the model.
 
-A search over packed states remembers no parents. The levels that it went through are gone through once
-more from the last to the first: a state of one level leads to the state that is looked for. The events
-between the states of that run, and which properties the last one breaks, are asked of the Python model
-itself, which replays the whole run; should it know nothing of a broken move, the kernel is wrong, and that is
-an error. Where states stand for others, the run is one of the model's own, with its own channels and ids.
+A search over packed states stores no parents. This module visits the levels again from the last to the first:
+a state of one level leads to the state of the next. The Python model finds the events between the states of
+that run and the properties that the last one breaks, and replays the whole run. If the model finds no broken
+move, the kernel is wrong, and DisagreementError is raised. If states represent others, the run is one of the
+model's own, with its own channels and ids.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,14 +22,14 @@ Words = tuple[int, ...]
 
 
 class DisagreementError(RuntimeError):
-    """The kernel and the model that it was read from do not agree about a move."""
+    """The kernel and the model that it was made of disagree about a move."""
 
 
 def retraced(program: Program, source: Words, before: Sequence[Callable[[Words], Words]]) -> Violation:
     """The run whose last move, from the state `source`, breaks a property.
 
-    `before`: for each level from the first to the one before that of `source`, a state of that level that
-    leads to a given one.
+    `before`: for each level from the first to the one before that of `source`, a function that returns a
+    state of that level that leads to a given one.
     """
     states = [source]
     for predecessor in reversed(before):
@@ -46,18 +46,18 @@ def retraced(program: Program, source: Words, before: Sequence[Callable[[Words],
 
 
 def broken_start(program: Program) -> Violation | None:
-    """The state properties that the start breaks."""
+    """The violation of state properties by the start, or None."""
     return broken_at_start(program.closed, program.properties)
 
 
 def broken_at_start(closed: ClosedModel, properties: tuple[Property, ...]) -> Violation | None:
-    """The state properties that a closed model's start breaks."""
+    """The violation of state properties by a closed model's start, or None."""
     broken = _broken_states(properties, closed.state)
     return violation(broken, (), closed.state) if broken else None
 
 
 def moves_of(closed: ClosedModel, node: Node) -> Iterable[tuple[Event, Step[Any], Node]]:
-    """What the model itself may do next."""
+    """The next moves of the model itself."""
     for _, event in closed.offers(node.state):
         environment = closed.allows(node.environment, event)
         if environment is not None:
@@ -65,12 +65,12 @@ def moves_of(closed: ClosedModel, node: Node) -> Iterable[tuple[Event, Step[Any]
             yield event, step, Node(step.state, environment)
 
 
-def _move_to(program: Program, before: Node, wanted: Words) -> tuple[Event, Node]:
-    """The first move to a state that these words stand for."""
+def _move_to(program: Program, before: Node, target: Words) -> tuple[Event, Node]:
+    """The first move to a state with these words."""
     for event, _, reached in moves_of(program.closed, before):
-        if canonical(program, reached) == wanted:
+        if canonical(program, reached) == target:
             return event, reached
-    after = program.layout.unpack(wanted)
+    after = program.layout.unpack(target)
     raise DisagreementError(f"the kernel leads from {before} to {after}, and no event does")
 
 
@@ -83,7 +83,7 @@ def broken_move(closed: ClosedModel, properties: tuple[Property, ...], node: Nod
 
 
 def replayed(closed: ClosedModel, properties: tuple[Property, ...], run: tuple[Event, ...]) -> Violation:
-    """What the model itself makes of the run, from its start. Raises DisagreementError."""
+    """The violation at the end of the run, replayed by the model from its start. Raises DisagreementError."""
     node, broken = Node(closed.state, closed.environment), tuple[Property, ...]()
     for event in run:
         environment = closed.allows(node.environment, event)

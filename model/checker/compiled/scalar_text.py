@@ -12,11 +12,11 @@ from model.checker.trees import Branch, Tree
 
 
 def scalar_text(program: Program) -> KernelText:
-    """`expand(words, out, fired)`: how many successors were written, how many moves there are, and flags.
+    """`expand(words, out, fired)`: number of successors written, number of moves, and flags.
 
-    `words` is an array of the state's words, `out` a buffer of rows; a move that changes nothing is counted
-    and not written. If the program
-    tells what is said, each row ends with the words of that, and every move is written.
+    `words` is an array of the state's words, `out` a buffer of rows. A move that changes nothing is counted
+    and not written. If the program is labelled, each row ends with the words of the label, and every move is
+    written.
     """
     writing = _Scalar(program)
     text = "\n".join(writing.lines())
@@ -46,7 +46,7 @@ class _Scalar(Text):
         yield from self._dispatch(0, len(self.layout.shapes), arguments, 1)
 
     def _dispatch(self, lowest: int, end: int, arguments: str, depth: int) -> Iterator[str]:
-        """A search by halves: there may be hundreds of shapes."""
+        """A binary search: there may be hundreds of shapes."""
         if end - lowest == 1:
             yield f"{INDENT * depth}return expand_{lowest}({arguments})"
             return
@@ -88,7 +88,7 @@ class _Scalar(Text):
             yield INDENT * depth + line
 
     def _taken(self) -> Iterator[str]:
-        """Write down the successor, if a move was taken and changes something."""
+        """Writes the successor, if a move was taken and changes the state."""
         results = [f"a{place}" for place in range(self.width)]
         yield "if taken >= 0:"
         yield f"{INDENT}moves += 1"
@@ -97,7 +97,7 @@ class _Scalar(Text):
         if self.program.is_reduced:
             names = ", ".join(results)
             yield f"{INDENT}{names} = canonical({names})"
-        if self.program.said is None:
+        if self.program.label is None:
             changed = " or ".join(
                 f"{after} != {before}" for after, before in zip(results, self.words(), strict=True)
             )
@@ -109,7 +109,7 @@ class _Scalar(Text):
 
     def _tree(self, tree: Tree, writer: Writer, depth: int) -> Iterator[str]:
         if isinstance(tree, Branch):
-            yield f"{INDENT * depth}if {writer.of(tree.asked)}:"
+            yield f"{INDENT * depth}if {writer.of(tree.condition)}:"
             yield from self._tree(tree.yes, writer, depth + 1)
             yield f"{INDENT * depth}else:"
             yield from self._tree(tree.no, writer, depth + 1)

@@ -3,10 +3,10 @@
     program = program_of(closed model, bounds, of_component(closed model.component))
     found = Compiled(program, cores=2).explore()
 
-Every state is kept whole (`model.checker.compiled.breadth_first`), so the counts are exact and the same as
-the Python explorer's, and the shortest run to a violation has the same length. A labelled search counts
-states with what was said in the step before them as well, as TLC counts the models that have a variable
-`out`; what may happen next does not depend on that, so each state is expanded once.
+The search stores every state whole (`model.checker.compiled.breadth_first`), so the counts are exact and
+equal to those of the Python explorer, and the shortest run to a violation has the same length. A labelled
+search also counts the pairs of a state and the label of the step before it, as TLC counts models with a
+variable `out`. The next moves do not depend on the label, so each state is expanded once.
 """
 
 from functools import cached_property
@@ -22,27 +22,27 @@ from model.checker.compiled.program import Node, Program
 from model.checker.compiled.retrace import Words, broken_start, retraced
 from model.checker.compiled.scalar_text import scalar_text
 from model.checker.explore import Violation
-from model.checker.predicates import Asking
+from model.checker.predicates import InterpretedProperties
 from model.checker.shapes import OutsideError
 
 
 class Found(NamedTuple):
-    """What a search came to."""
+    """The result of a search."""
 
     states: int
     labelled: int
-    """States with what was said before them; 0 if that was not asked."""
+    """Number of pairs of a state and the label before it; 0 if labels are not requested."""
     transitions: int
     depth: int
-    """Number of events on the longest shortest run, of a labelled search to a state with what was said."""
+    """Number of events on the longest shortest run; of a labelled search, to a labelled state."""
     violation: Violation | None
     rules: frozenset[str]
     """Rules that fired in some step."""
     compile_seconds: float
-    """Until the first state was expanded: compiled, or found in the cache."""
+    """Time until the first state was expanded: compilation, or loading from the cache."""
     search_seconds: float
     bytes: int
-    """Of the tables and orders at the end."""
+    """Size of tables and orders at the end."""
 
 
 class Compiled:
@@ -51,12 +51,12 @@ class Compiled:
     def __init__(self, program: Program, *, cores: int = 1) -> None:
         self.program = program
         self.cores = cores
-        self.labelled = program.said is not None
+        self.labelled = program.label is not None
         self.branching = branching(program)
 
     @cached_property
     def text(self) -> KernelText:
-        """What is compiled."""
+        """The text that is compiled."""
         return scalar_text(self.program)
 
     @cached_property
@@ -66,10 +66,10 @@ class Compiled:
     def explore(
         self, *, limit: int = 1_000_000_000, expected: int = 0, progress: Progress | None = None
     ) -> Found:
-        """Every reachable state, until nothing new appears or a property fails.
+        """Visits every reachable state, until none is new or a property fails.
 
-        `expected`: about so many states, to begin with tables that need not grow. Raises TooManyStatesError
-        beyond the limit, OutsideError where a move leaves the declared bounds.
+        `expected`: the approximate number of states, which sizes the first tables. Raises TooManyStatesError
+        if there are more states than `limit`, OutsideError if a move leaves the declared bounds.
         """
         begun = perf_counter()
         search = _Search(self, self._module, expected)
@@ -94,7 +94,7 @@ class Compiled:
 
 
 class _Search(LevelSearch):
-    """The search of a kernel that was read from the model."""
+    """The search of a kernel that was made of the model."""
 
     def __init__(self, kernel: Compiled, module: Any, expected: int) -> None:  # noqa: ANN401 - generated
         self.program = program = kernel.program
@@ -102,18 +102,18 @@ class _Search(LevelSearch):
         measures = Measures(
             name=closed.name,
             start=program.layout.pack(Node(closed.state, closed.environment)),
-            said_words=program.said_words,
+            label_words=program.label_words,
             branching=kernel.branching,
             rules=len(kernel.text.rules),
             cores=kernel.cores,
         )
         super().__init__(module, measures, expected)
-        self.asking = Asking(program)
+        self.interpreted = InterpretedProperties(program)
 
-    def looked_over(self, ends: Ints) -> Violation | None:
-        """Properties that cannot be followed are asked."""
+    def check_level(self, ends: Ints) -> Violation | None:
+        """Evaluates the interpreted properties."""
         for own, order in enumerate(self.orders):
-            broken = self.asking.first_broken(order[self.heads[own] : ends[own]])
+            broken = self.interpreted.first_broken(order[self.heads[own] : ends[own]])
             if broken >= 0:
                 return self.shown(tuple(int(word) for word in order[self.heads[own] + broken]))
         return None
@@ -127,6 +127,6 @@ class _Search(LevelSearch):
         return self.shown(source)
 
     def shown(self, source: Words) -> Violation:
-        """The run to a state of the last level that is known whole, and its broken move."""
+        """The run to a state of the last complete level, and its broken move."""
         self.depth += 1
         return retraced(self.program, source, self.before())

@@ -1,11 +1,10 @@
-"""Symmetry of channels or tasks: states that differ only in which is which are searched as one.
+"""Symmetry of channels or tasks: states that differ only by a permutation of them are searched as one.
 
-A symmetry is declared (`model.checker.bounds.Symmetry`) and used only once it is proved: z3 is asked for a
-state and an event in which a kernel's moves, after two neighbours have changed places, are not the moves
-before with these two changed: whether the event is offered, whether it is allowed, where it leads and whether
-it breaks a property. Neighbours generate every permutation, so if there is no such state, the whole group may
-be divided out. Effects may name channels in another order: what is said takes no part, and a program that
-tells it is refused.
+A symmetry is declared (`model.checker.bounds.Symmetry`) and used only after a proof. z3 searches for a state
+and an event for which a kernel's moves, with two neighbours swapped, differ from the swapped moves: in the
+offer, in the permission, in the successor, or in a broken property. Neighbour swaps generate every
+permutation, so if there is no such state, the whole group may be divided out. Effects may name channels in
+another order: labels are excluded, and a labelled program is refused.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -23,19 +22,19 @@ from model.checker.symbolic import bool_term, int_term
 from model.checker.trees import Branch, Tree, holds
 
 Swap = Mapping[str, str]
-"""Paths of fields that change places; both directions."""
+"""Paths of fields that are swapped; both directions."""
 
 
 class NotSymmetricError(ValueError):
-    """A reduction would not be sound: the moves of a model depend on which channel or task is which."""
+    """A reduction would not be sound: the moves of a model depend on the identity of a channel or task."""
 
 
 def reduced(program: Program, symmetry: Symmetry) -> Program:
     """The program with the symmetry divided out. Raises NotSymmetricError if z3 does not prove it."""
-    if program.said is not None or program.interpreted:
+    if program.label is not None or program.interpreted:
         raise NotSymmetricError(
             f"{program.closed.name}: a symmetry needs no words of what is said and no property that is asked "
-            f"in Python; there are {program.said_words} words and {len(program.interpreted)} such properties"
+            f"in Python; there are {program.label_words} words and {len(program.interpreted)} such properties"
         )
     for shape in program.layout.shapes:
         for column in columns_of(shape, symmetry):
@@ -49,7 +48,7 @@ def reduced(program: Program, symmetry: Symmetry) -> Program:
 
 
 def canonical(program: Program, node: Node) -> tuple[int, ...]:
-    """The words of the state that stands for a node and all its permutations."""
+    """The words of the state that represents a node and all its permutations."""
     if program.ids:
         node = ranked(program, node)
     layout = program.layout
@@ -69,7 +68,7 @@ def canonical(program: Program, node: Node) -> tuple[int, ...]:
 
 
 def columns_of(shape: Shape, symmetry: Symmetry) -> list[list[int]]:
-    """By channel or task: the positions of its fields that vary, in the same order for each."""
+    """By channel or task: the positions of its varying fields, in the same order for each."""
     columns: list[list[int]] = [[] for _ in range(symmetry.size)]
     for position in shape.varying:
         place = _place(shape.fields[position].path, symmetry)
@@ -79,7 +78,7 @@ def columns_of(shape: Shape, symmetry: Symmetry) -> list[list[int]]:
 
 
 def _place(path: str, symmetry: Symmetry) -> int | None:
-    """Of which channel or task a field is, if it is one's."""
+    """The channel or task of a field, or None."""
     *_, name, place = path.split(".")
     if name not in symmetry.names or not place.isdigit():
         return None
@@ -99,7 +98,7 @@ def _swap(shape: Shape, symmetry: Symmetry, first: int) -> dict[str, str]:
 
 
 def _prove(program: Program, symmetry: Symmetry, shape: Shape, first: int) -> None:
-    """Ask z3 whether channel or task `first` and the one behind it can be told apart."""
+    """Proves with z3 that channel or task `first` and the next one are interchangeable."""
     pair = f"{symmetry.event_field}s {first} and {first + 1}"
     swaps = {one.number: _swap(one, symmetry, first) for one in program.layout.shapes}
     paths = [field.path for field in shape.fields]
@@ -122,7 +121,7 @@ def _prove(program: Program, symmetry: Symmetry, shape: Shape, first: int) -> No
         if twin is None:
             raise NotSymmetricError(f"{offer.event} is offered, and {event} never is")
         solver = solver_with(*_within((*shape.fields, *offer.ranges)), assumed)
-        if satisfiable(solver, _told_apart(program, pairs, swaps, offer, twin)):
+        if satisfiable(solver, _differs(program, pairs, swaps, offer, twin)):
             raise NotSymmetricError(f"{pair} can be told apart by {offer.event}, as in {solver.model()}")
 
 
@@ -134,14 +133,14 @@ def _within(fields: tuple[Field, ...]) -> list[z3.BoolRef]:
     ]
 
 
-def _told_apart(
+def _differs(
     program: Program,
     pairs: list[tuple[z3.ExprRef, z3.ExprRef]],
     swaps: Mapping[int, Swap],
     offer: Offer,
     twin: Offer,
 ) -> z3.BoolRef:
-    """The offer and its twin in the swapped state do not do the same."""
+    """The offer and its twin in the swapped state behave differently."""
 
     def swapped(term: z3.ExprRef) -> z3.ExprRef:
         return z3.substitute(term, *pairs)
@@ -188,7 +187,7 @@ def _symbol(field: Field) -> z3.ExprRef:
 
 
 def _after(tree: Tree, shape: Shape, place: int) -> z3.ExprRef:
-    """A field after the moves of a tree, as one term; its lowest value where they lead to another shape."""
+    """A field after the moves of a tree, as one term; its lowest value if they lead to another shape."""
     field = shape.fields[place]
 
     def value(leaf: object) -> z3.ExprRef:
@@ -202,7 +201,7 @@ def _after(tree: Tree, shape: Shape, place: int) -> z3.ExprRef:
 
 
 def _breaks(tree: Tree) -> z3.BoolRef:
-    """Whether a move of a tree breaks a property."""
+    """A move of a tree breaks a property."""
 
     def broken(leaf: object) -> z3.ExprRef:
         return z3.Or(*(holds(one) for one in leaf.broken)) if isinstance(leaf, Move) else z3.BoolVal(False)
@@ -212,5 +211,5 @@ def _breaks(tree: Tree) -> z3.BoolRef:
 
 def _term(tree: Tree, value: Callable[[object], z3.ExprRef]) -> Any:  # noqa: ANN401 - a term of either sort
     if isinstance(tree, Branch):
-        return z3.If(tree.asked, _term(tree.yes, value), _term(tree.no, value))
+        return z3.If(tree.condition, _term(tree.yes, value), _term(tree.no, value))
     return value(tree)

@@ -1,3 +1,1 @@
-"""Search of composed models: every move is asked of Python once for each way in which what it reads
-stands.
-"""
+"""Search of composed models: Python computes every move once for each combination of the parts it reads."""

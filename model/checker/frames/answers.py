@@ -1,9 +1,9 @@
 """Answers that depend on a few parts of a state: decision trees over the numbers of its parts.
 
-For each question there is a tree. An inner node names the part that whoever was asked read next, and has a
-branch for each number of that part with which it was asked so far; a leaf has the answer. Whoever reads the
-same must go on to read the same, so the part of a node is known for good when the question is asked first.
-Trees and answers stand in arrays, which `model.checker.frames.lookup` reads.
+Each question has a tree. An inner node names the part that the model reads next, and has a branch for each
+number of that part seen so far; a leaf has the answer. A model that has read the same values continues to
+read the same part, so the part of a node is fixed when the question is first answered. Trees and answers are
+stored in arrays, which `model.checker.frames.lookup` reads.
 """
 
 from collections.abc import Sequence
@@ -14,23 +14,23 @@ import numpy as np
 from model.checker.frames.places import Numbers
 
 MISSING = -1
-"""There is no answer yet."""
+"""The node has no answer yet."""
 LEAF = -1
-"""In the place of a part: the node has an answer."""
+"""Marks a node with an answer, in place of a part."""
 PLAIN, REFUSED, BREAKS = 0, 1, 2
-"""How an answer stands: as its words say; the environment refuses; a property does not hold."""
+"""The status of an answer: as its words state; refused by the environment; a property does not hold."""
 SPREAD_NODE, SPREAD_NUMBER = 0x9E3779B1, 0x85EBCA6B
-"""What spreads branches over their table."""
+"""Factors that spread branches over their table."""
 NUMBER_BITS = 24
-"""Of the number of a part's value, at most."""
+"""Maximum number of bits of the number of a part's value."""
 
 Words = tuple[tuple[int, int], ...]
-"""What an answer says: pairs of numbers."""
+"""The content of an answer: pairs of numbers."""
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class ContradictionError(RuntimeError):
-    """A question was answered by reading other parts than before, although it had read the same."""
+    """The model read other parts than before, although it had read the same values."""
 
 
 class Answers:
@@ -38,20 +38,20 @@ class Answers:
 
     def __init__(self) -> None:
         self._nodes = _Rows(4)
-        """Its part or LEAF; the number and the node of its first branch; the answer of a leaf."""
+        """By node: its part or LEAF; the number and the node of its first branch; the answer of a leaf."""
         self._parts: list[int] = []
         self._branches: dict[tuple[int, int], int] = {}
         self._slots = np.zeros((1 << 12, 2), np.int64)
         """The branches again, in a table by their numbers: a key, 0 for none, and a node."""
         self._spans = _Rows(3)
-        """Of each answer: where its words begin and end, and how it stands."""
+        """By answer: the first and the last position of its words, and its status."""
         self._words = _Rows(2)
         self._known: dict[tuple[Words, int], int] = {}
         self._leaves: dict[int, int] = {}
-        self._node()  # none has the number 0, so that no branch has the key 0
+        self._node()  # no branch leads to node 0, so no branch has the key 0
 
     def tree(self) -> int:
-        """A new tree, without an answer: its root."""
+        """The root of a new tree without an answer."""
         return self._node()
 
     def find(self, tree: int, numbers: Numbers) -> int:
@@ -65,7 +65,10 @@ class Answers:
         return self._leaves.get(node, MISSING)
 
     def add(self, tree: int, numbers: Numbers, read: Sequence[int], words: Words, stands: int) -> int:
-        """An answer for all rows that have these numbers at the parts that were read, in this order."""
+        """Stores an answer for all rows with these numbers at the parts that were read, in this order.
+
+        Raises ContradictionError if an earlier answer read other parts.
+        """
         node = tree
         for part in read:
             if self._parts[node] == LEAF and node not in self._leaves:
@@ -84,7 +87,7 @@ class Answers:
         return answer
 
     def words(self, answer: int) -> Words:
-        """What an answer says."""
+        """The words of an answer."""
         begin, end, _ = self._spans.rows[answer].tolist()
         return tuple((first, second) for first, second in self._words.rows[begin:end].tolist())
 
@@ -147,7 +150,7 @@ class _Rows:
         self.count = 0
 
     def append(self, row: Sequence[int]) -> int:
-        """One row more; its position."""
+        """Appends a row and returns its position."""
         if self.count == len(self.rows):
             self.rows = np.concatenate((self.rows, np.zeros_like(self.rows)))
         self.rows[self.count] = row

@@ -1,10 +1,11 @@
-"""Every move of a closed model with portions, asked of the model with stand-ins for the parts of its state.
+"""Every move of a closed model with portions, computed with stand-ins for the parts of its state.
 
-A move looks at few parts: its frame. What the model answers is kept for all states that have these parts, and
-leaves the others as they are (`model.checker.frames.answers`); so the model is asked once for many states.
-Frames are not declared and not believed. They are what the model has read before it answered; each answer is
-asked a second time without stand-ins and has to be the same; whoever reads the same and then something else
-is told; and `confirm` asks the model about whole states once more.
+A move reads few parts: its frame. The answer of the model is stored for all states that have these parts; the
+move does not change the others (`model.checker.frames.answers`). So the model computes each answer once for
+many states. Frames are not declared: they are the parts that the model reads before its answer. Three checks
+guard them. Each answer is computed a second time without stand-ins and must be the same. A model that reads
+the same values and then another part raises an error. `confirm` computes the answers of whole states once
+more.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,39 +25,41 @@ from model.properties import Property
 
 
 class FrameError(DisagreementError):
-    """The model does not answer by the parts that it was seen to read alone."""
+    """The answer of the model depends on more than the parts that it was seen to read."""
 
 
-class Said(NamedTuple):
-    """What the model has answered."""
+class ModelAnswer(NamedTuple):
+    """An answer of the model."""
 
     stands: int
     """PLAIN, REFUSED or BREAKS."""
     offers: tuple[Event, ...] = ()
-    """What may come."""
+    """The offered events."""
     changes: Words = ()
-    """The parts that stand otherwise after a step, with the numbers of their values; below 0, with the part
-    whose value they get: see `copied`."""
+    """The parts that a step changes, with the numbers of their values.
+
+    A number below 0 names the part whose value they get: see `copied`.
+    """
     rules: tuple[str, ...] = ()
 
-    def within(self, numbers: Numbers) -> "Said":
-        """The same of one state: which parts have another value after it, and the number of that."""
+    def within(self, numbers: Numbers) -> "ModelAnswer":
+        """The same for one state: the parts that have another value after it, with its number."""
         values = ((part, number if number >= 0 else numbers[~number]) for part, number in self.changes)
         return self._replace(changes=tuple(one for one in values if numbers[one[0]] != one[1]))
 
 
-Question = Callable[[Node], Said]
+Question = Callable[[Node], ModelAnswer]
 
 
 class Frames:
-    """What is known of the moves of a closed model, and how to ask for what is not."""
+    """The known moves of a closed model, and the computation of further ones."""
 
     def __init__(
-        self, closed: ClosedModel, properties: tuple[Property, ...], room: Mapping[str, int] | None = None
+        self, closed: ClosedModel, properties: tuple[Property, ...], capacity: Mapping[str, int] | None = None
     ) -> None:
         assert closed.portions is not None
         self.closed = closed
-        self.parts = Parts(closed, room)
+        self.parts = Parts(closed, capacity)
         self._reading = Reading()
         self._stand_ins: dict[tuple[int, int], StandIn] = {}
         self._plain = Maker(self.parts, self._value, _those_present)
@@ -64,9 +67,9 @@ class Frames:
         self._last: tuple[Numbers, Node, Node] | None = None
         self.answers = Answers()
         self.rules: set[str] = set()
-        """Those that fired in some step."""
-        self.asked = 0
-        """How many answers the model was asked for."""
+        """Rules that fired in some step."""
+        self.computed = 0
+        """Number of answers that the model has computed."""
         self._over_steps = tuple(known for known in properties if known.over_steps)
         self._over_states = tuple(known for known in properties if not known.over_steps)
         self._movers = closed.portions.movers
@@ -76,7 +79,7 @@ class Frames:
         self.property_trees = tuple(self.answers.tree() for _ in self._over_states)
 
     def complete(self, numbers: Numbers) -> None:
-        """Ask for whatever is not known of a state. Raises FrameError and ContradictionError."""
+        """Computes all unknown answers of a state. Raises FrameError and ContradictionError."""
         for known, tree in zip(self._over_states, self.property_trees, strict=True):
             self._found(tree, numbers, self._holding(known))
         for offers, tree in zip(self._movers, self.mover_trees, strict=True):
@@ -85,7 +88,7 @@ class Frames:
                 self._found(event_tree, numbers, self._stepping(self._event_of[event_tree]))
 
     def confirm(self, numbers: Numbers) -> None:
-        """Ask the model about a whole state, of which all is known. Raises FrameError."""
+        """Computes all answers of a whole state again and compares. Raises FrameError if one differs."""
         node: Node = self._plain.made(numbers)
         trees = [
             tree
@@ -99,36 +102,36 @@ class Frames:
         properties = zip(self.property_trees, map(self._holding, self._over_states), strict=True)
         for tree, question in (*steps, *properties):
             answer = self.answers.find(tree, numbers)
-            kept = Said(self.answers.stands(answer), changes=self.answers.words(answer))
-            told = question(node)._replace(rules=())
-            if kept.within(numbers) != told.within(numbers):
+            kept = ModelAnswer(self.answers.stands(answer), changes=self.answers.words(answer))
+            current = question(node)._replace(rules=())
+            if kept.within(numbers) != current.within(numbers):
                 raise FrameError(
-                    f"{node}: {kept} is known of states that have the same parts, and this has {told}"
+                    f"{node}: {kept} is known of states that have the same parts, and this has {current}"
                 )
 
     def _found(self, tree: int, numbers: Numbers, question: Question) -> int:
         answer = self.answers.find(tree, numbers)
-        return answer if answer != MISSING else self._ask(tree, numbers, question)
+        return answer if answer != MISSING else self._compute(tree, numbers, question)
 
-    def _ask(self, tree: int, numbers: Numbers, question: Question) -> int:
+    def _compute(self, tree: int, numbers: Numbers, question: Question) -> int:
         node, standing = self._nodes(numbers)
         reading = self._reading
         reading.begin()
-        said = question(standing)
+        answered = question(standing)
         plain = question(node)
-        if said.within(numbers) != plain.within(numbers):
+        if answered.within(numbers) != plain.within(numbers):
             names = ", ".join(self.parts.names[part] for part in reading.parts)
             raise FrameError(
-                f"asked with stand-ins, the model read {names} and said {said}; plainly, {plain}"
+                f"asked with stand-ins, the model read {names} and said {answered}; plainly, {plain}"
             )
-        self.asked += 1
-        self.rules.update(said.rules)
-        kept = tuple(one for one in said.changes if one[0] not in reading or numbers[one[0]] != one[1])
-        words = (*kept, *((self._tree_of(event), 0) for event in said.offers))
-        return self.answers.add(tree, numbers, reading.parts, words, said.stands)
+        self.computed += 1
+        self.rules.update(answered.rules)
+        kept = tuple(one for one in answered.changes if one[0] not in reading or numbers[one[0]] != one[1])
+        words = (*kept, *((self._tree_of(event), 0) for event in answered.offers))
+        return self.answers.add(tree, numbers, reading.parts, words, answered.stands)
 
     def _nodes(self, numbers: Numbers) -> tuple[Node, Node]:
-        """The node of a row, and the same of stand-ins; about one row there are several questions."""
+        """The node of a row, and the same with stand-ins; several questions follow about one row."""
         if self._last is None or self._last[0] is not numbers:
             self._last = numbers, self._plain.made(numbers), self._standing.made(numbers)
         return self._last[1:]
@@ -144,10 +147,10 @@ class Frames:
         return known
 
     def _holding(self, known: Property) -> Question:
-        return lambda node: Said(PLAIN if known.holds(node.state) else BREAKS)
+        return lambda node: ModelAnswer(PLAIN if known.holds(node.state) else BREAKS)
 
     def _offering(self, offers: Offers) -> Question:
-        return lambda node: Said(PLAIN, tuple(settled(event) for _, event in offers(node.state)))
+        return lambda node: ModelAnswer(PLAIN, tuple(settled(event) for _, event in offers(node.state)))
 
     def _tree_of(self, event: Event) -> int:
         tree = self._trees.get(event)
@@ -157,21 +160,21 @@ class Frames:
         return tree
 
     def _stepping(self, event: Event) -> Question:
-        def stepped(node: Node) -> Said:
+        def stepped(node: Node) -> ModelAnswer:
             environment = self.closed.allows(node.environment, event)
             if environment is None:
-                return Said(REFUSED)
+                return ModelAnswer(REFUSED)
             step = self.closed.step(node.state, event)
             broken = not all(
                 known.holds(node.state, event, step.effects, step.state) for known in self._over_steps
             )
             changes = self._changes(node, Node(step.state, environment))
-            return Said(BREAKS if broken else PLAIN, changes=changes, rules=step.rules)
+            return ModelAnswer(BREAKS if broken else PLAIN, changes=changes, rules=step.rules)
 
         return stepped
 
     def _changes(self, before: Node, after: Node) -> Words:
-        """The parts that do not stand as they stood; see `Said`."""
+        """The parts that a step changes; see `ModelAnswer`."""
         return tuple((part, self._now(part, value)) for part, value in self.parts.different(before, after))
 
     def _now(self, part: int, value: Any) -> int:  # noqa: ANN401 - what stands at the part's place
@@ -189,5 +192,5 @@ def _those_present(present: tuple[bool, ...], members: tuple[Any, ...]) -> tuple
 
 
 def copied(source: int) -> int:
-    """In the place of a number: that of another part."""
+    """The number that stands for the value of another part."""
     return ~source

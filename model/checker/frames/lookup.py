@@ -1,10 +1,10 @@
-"""What a packed state leads to, as tables of answers have it: the `expand` of a composed closed model.
+"""The successors of a packed state, from tables of answers: the `expand` of a composed closed model.
 
-Compiled beside the search (`model.checker.compiled.kernels`). What is read beside a state, `answers`: the
-places of the parts, the four arrays of `model.checker.frames.answers`, the trees of movers and those of
-state properties. The words of a mover's answer name the trees of the events that it offers; those of an
-event's answer name the parts that are different after it, each with the number of its value, or, below 0,
-with the part that it gets the value of.
+It is compiled beside the search (`model.checker.compiled.kernels`). `answers` holds what it reads beside a
+state: the places of the parts, the four arrays of `model.checker.frames.answers`, the trees of movers and
+those of state properties. The words of a mover's answer name the trees of its offered events. The words of an
+event's answer name the changed parts, each with the number of its value or, below 0, with the part it is
+copied from.
 """
 
 from typing import Any
@@ -15,11 +15,11 @@ from model.checker.compiled.breadth_first import Bytes, I, Ints, U, Words
 from model.checker.frames.answers import BREAKS, LEAF, MISSING, NUMBER_BITS, PLAIN, SPREAD_NODE, SPREAD_NUMBER
 
 PATIENCE = 32
-"""So many states of which all is known are passed over in search of the next one."""
+"""Number of fully known states that are skipped in search of the next unknown one."""
 BROKEN = 1
 UNANSWERED = 2
 CROWDED = 4
-"""Flags: a property does not hold; the model has to be asked; a state has more moves than there is room."""
+"""Flags: a property does not hold; an answer is missing; a state has more moves than the buffer holds."""
 
 
 def answer_to(words: Words, tree: int, places: Ints, nodes: Ints, slots: Ints) -> int:
@@ -45,15 +45,15 @@ def answer_to(words: Words, tree: int, places: Ints, nodes: Ints, slots: Ints) -
 
 
 def expand(words: Words, out: Words, fired: Bytes, answers: Any) -> tuple[int, int, int]:  # noqa: ANN401
-    """How many states a state leads to, which are written to `out`; how many moves that were; flags."""
-    places, nodes, slots, spans, said, movers, _ = answers
+    """Writes the successors of a state to `out`; returns their number, the number of moves, and flags."""
+    places, nodes, slots, spans, contents, movers, _ = answers
     count = 0
     for mover in movers:
         offered = answer_to(words, mover, places, nodes, slots)
         if offered == MISSING:
             return 0, 0, UNANSWERED
         for place in range(spans[offered, 0], spans[offered, 1]):
-            step = answer_to(words, said[place, 0], places, nodes, slots)
+            step = answer_to(words, contents[place, 0], places, nodes, slots)
             if step == MISSING:
                 return 0, 0, UNANSWERED
             stands = spans[step, 2]
@@ -66,7 +66,7 @@ def expand(words: Words, out: Words, fired: Bytes, answers: Any) -> tuple[int, i
             for word in range(len(words)):
                 out[count, word] = words[word]
             for change in range(spans[step, 0], spans[step, 1]):
-                part, number = said[change, 0], said[change, 1]
+                part, number = contents[change, 0], contents[change, 1]
                 if number < 0:
                     source = ~number
                     number = I((words[places[source, 0]] >> U(places[source, 1])) & U(places[source, 2]))
@@ -78,7 +78,7 @@ def expand(words: Words, out: Words, fired: Bytes, answers: Any) -> tuple[int, i
 
 
 def look_over_some(orders: Words, heads: Ints, ends: Ints, flagged: Ints, answers: Any) -> None:  # noqa: ANN401
-    """Ask the state properties of states from `heads` on, which it moves, until the level's end or a flag."""
+    """Checks state properties from `heads` on, which it advances, until the level's end or a flag."""
     places, nodes, slots, spans, _, _, properties = answers
     for own in prange(len(heads)):
         head = heads[own]
@@ -106,9 +106,9 @@ def unanswered(
     fired: Bytes,
     answers: Any,  # noqa: ANN401 - the kernel's
 ) -> int:
-    """Where in `order`, from `first` up to `last`, states stand of which something is not known; how many.
+    """Writes the positions in `order`, from `first` up to `last`, of states with missing answers to `found`.
 
-    Given up where none comes for a while.
+    Returns their number. It stops early if none is found for a while.
     """
     count, newest = 0, first
     for position in range(first, last):

@@ -1,4 +1,4 @@
-"""Nodes put together of what stands for their parts."""
+"""Nodes made of their parts, or of stand-ins for them."""
 
 from collections.abc import Callable
 from operator import itemgetter
@@ -8,16 +8,16 @@ from model.checker.frames.parts import Growing, Parts, Record, Shape, parts_of
 from model.checker.frames.places import Numbers
 
 REMEMBERED = 48
-"""What has at most so many parts is put together once for each way in which they stand."""
+"""Maximum number of parts of a record that is made once for each combination of their values."""
 
 Member = Callable[[int, int], Any]
-"""What stands for the value of a part with some number."""
+"""The value or stand-in of a part with some number."""
 Collection = Callable[[tuple[Any, ...], tuple[Any, ...]], Any]
-"""What stands for a collection that grows: by what tells which members are present, and all of them."""
+"""A growing collection, from the flags of its present members and all its members."""
 
 
 class Maker:
-    """Puts something together by the numbers of its parts."""
+    """Makes a record from the numbers of its parts."""
 
     def __init__(
         self, parts: Parts, member: Member, collection: Collection, shape: Shape | None = None
@@ -30,7 +30,7 @@ class Maker:
         self._made: dict[Any, Any] = {}
 
     def made(self, numbers: Numbers) -> Any:  # noqa: ANN401 - a record
-        """What a row is; if it has few parts, the same object wherever they have the same numbers."""
+        """The record of a row; if it has few parts, the same object for the same numbers."""
         if self._key is None:
             return self._make(numbers)
         key = self._key(numbers)

@@ -1,13 +1,13 @@
 """The parts of a composed state, and a small number for each value that a part has had.
 
-A node of a closed model with portions is taken apart through its records, and through the collections that
-these name, down to parts: numbers, words, and small collections. A collection that grows and shrinks comes
-apart into its members, each with a part that says whether it is present; what is not present has absent
-parts. Values are numbered as they are met, so that a state is a row of small numbers, which
-`model.checker.frames.places` packs into a few words. Nothing is hashed away: equal numbers are equal
+A node of a closed model with portions divides through its records, and through the collections that the
+portions name, into parts: numbers, words, and small collections. A collection that grows and shrinks divides
+into its members, each with a part that states whether it is present; the parts of an absent member are
+absent. Values are numbered at their first occurrence, so that a state is a row of small numbers, which
+`model.checker.frames.places` packs into a few words. No information is hashed away: equal numbers are equal
 values.
 
-What stands for the parts of a node may be their values or `model.checker.frames.read_sets`'s stand-ins.
+The parts of a node may be values or stand-ins of `model.checker.frames.read_sets`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,23 +20,23 @@ from model.checker.frames.places import Numbers
 from model.checker.frames.read_sets import StandIn, known_to_be_false, part_of, settled, slots_of
 
 ENVIRONMENT = "environment"
-ROOM = 8
-"""For so many members of a collection that grows there are parts at first."""
+INITIAL_MEMBERS = 8
+"""Initial number of members of a growing collection for which there are parts."""
 PRESENT = "present"
 
 
 class Absent:
-    """In the place of a part: there is no such member."""
+    """The value of the parts of an absent member."""
 
 
 ABSENT = Absent()
 """Its number is 0."""
 NOTHING = (False, None)
-"""In the place of a member: none is present."""
+"""The value of an absent member."""
 
 
 class Record(NamedTuple):
-    """A record, or a collection that is never longer or shorter."""
+    """A record, or a collection with a fixed length."""
 
     kind: type[tuple[Any, ...]]
     members: tuple["Shape", ...]
@@ -46,44 +46,44 @@ class Growing(NamedTuple):
     """A collection that grows and shrinks."""
 
     number: int
-    """Which of all it is."""
+    """Its number among all growing collections."""
     members: tuple[tuple[int, "Shape", tuple[int, ...]], ...]
-    """The part that says whether it is there, the member, and its parts; there is room for so many."""
+    """By member: the part that states its presence, the member's shape, and its parts."""
 
 
 Shape: TypeAlias = int | Record | Growing
-"""A number is that of a part, which does not come apart."""
+"""A number is that of a part, which does not divide further."""
 Changes = list[tuple[int, Any]]
-"""Parts, and what stands at their place now."""
+"""Changed parts, with their new values."""
 
 
 class ComesApartError(TypeError):
-    """A state does not come apart as the first one did."""
+    """A state does not divide into parts like the first one."""
 
 
-class NoRoomError(Exception):
-    """A collection has more members than there are parts for; the argument is its path."""
+class CapacityError(Exception):
+    """A collection has more members than there are parts; the argument is its path."""
 
 
 class Parts:
     """The parts of a closed model's nodes, and their values so far."""
 
-    def __init__(self, closed: ClosedModel, room: Mapping[str, int] | None = None) -> None:
-        """`room`: by path of a collection that grows, for how many members there are parts."""
+    def __init__(self, closed: ClosedModel, capacity: Mapping[str, int] | None = None) -> None:
+        """`capacity`: by path of a growing collection, the number of members that have parts."""
         assert closed.portions is not None
         self._portions = closed.portions
-        self._room = room or {}
+        self._capacity = capacity or {}
         self._fixed = {*closed.portions.by_member, ENVIRONMENT}
         self._growing: list[tuple[str, Growing]] = []
         self._most: list[int] = []
         self.grown = 0
-        """Counts what was met for the first time: values, and members."""
+        """Counts first occurrences of values and members."""
         self._copied: set[str] = set()
         self.names: list[str] = []
         whole = Node(closed.state, closed.environment)
         self.shape = self._shape_of(whole, "")
         self.values: list[list[Any]] = []
-        """By part. Those of members, and all that go by the same name, have one list: they can be copied."""
+        """By part. Members, and all parts of one name, share one list, so that they can be copied."""
         self._numbers: list[dict[Any, int]] = []
         self._number_parts()
         self.start = self.numbers(whole)
@@ -102,8 +102,8 @@ class Parts:
         return Record(type(value), tuple(shapes))
 
     def _comes_apart(self, value: Any, member: Any, path: str) -> Growing:  # noqa: ANN401
-        room = max(self._room.get(path, ROOM), len(value) if type(value) is tuple else 0)
-        paths = [f"{path}.{at}" for at in range(room)]
+        capacity = max(self._capacity.get(path, INITIAL_MEMBERS), len(value) if type(value) is tuple else 0)
+        paths = [f"{path}.{at}" for at in range(capacity)]
         present = tuple(self._part(f"{one}.{PRESENT}", True) for one in paths)
         members: Iterable[Shape] = (self._part(one, True) for one in paths)
         if member is not None:
@@ -129,7 +129,7 @@ class Parts:
             self._numbers.append(numbers.get(_field(name), {}))
 
     def counts(self, beyond: int = 0) -> list[int]:
-        """Of each part, how many values it may have; members count up to so many beyond those met so far."""
+        """By part: the number of its values; members count up to `beyond` more than those seen so far."""
         counts = [len(values) for values in self.values]
         for (_, shape), most in zip(self._growing, self._most, strict=True):
             for part, _, inner in shape.members[most + beyond :]:
@@ -138,7 +138,7 @@ class Parts:
         return counts
 
     def number(self, part: int, value: Any) -> int:  # noqa: ANN401 - any part's value, or what stands for it
-        """The number of a value, which may be new. Raises ComesApartError for None, which `is` tells."""
+        """The number of a value, which may be new. Raises ComesApartError for None, which `is` detects."""
         if value is None:
             raise ComesApartError(f"{self.names[part]} is None, for which nothing can stand in")
         known = self._numbers[part]
@@ -155,14 +155,14 @@ class Parts:
         return self.values[part] is self.values[other]
 
     def numbers(self, node: Node) -> Numbers:
-        """The row of a node. Raises ComesApartError and NoRoomError."""
+        """The row of a node. Raises ComesApartError and CapacityError."""
         row = [0] * len(self.names)
         for part, value in self.different(None, node):
             row[part] = self.number(part, value)
         return tuple(row)
 
     def different(self, before: Node | None, after: Node) -> Changes:
-        """The parts at whose place another object stands, and what. Raises as `numbers` does."""
+        """The parts whose object has changed, with the new object. Raises the errors of `numbers`."""
         changes: Changes = []
         self._compare(self.shape, before, after, changes)
         return changes
@@ -185,7 +185,7 @@ class Parts:
     def _compare_growing(self, shape: Growing, before: Any, after: Any, changes: Changes) -> None:  # noqa: ANN401
         olds, news = slots_of(before), slots_of(after)
         if any(present for present, _ in news[len(shape.members) :]):
-            raise NoRoomError(self._growing[shape.number][0])
+            raise CapacityError(self._growing[shape.number][0])
         for at, (part, member, inner) in enumerate(shape.members):
             was, old = olds[at] if at < len(olds) else NOTHING
             there, new = news[at] if at < len(news) else NOTHING
@@ -201,12 +201,12 @@ class Parts:
                 changes.extend([(one, ABSENT) for one in inner])
 
     def _is_own(self, shape: Growing, there: Any) -> bool:  # noqa: ANN401 - a truth or its stand-in
-        """It was a later member of the collection, as `[k:]` moves them: there are no more than before."""
+        """It was a later member of the collection, moved by `[k:]`: the collection does not grow."""
         return type(there) is StandIn and any(part_of(there) == part for part, _, _ in shape.members)
 
 
 def parts_of(shape: Shape) -> tuple[int, ...]:
-    """Every part in it."""
+    """Every part of the shape."""
     if isinstance(shape, int):
         return (shape,)
     if type(shape) is Record:
@@ -216,11 +216,11 @@ def parts_of(shape: Shape) -> tuple[int, ...]:
 
 
 def _named(path: str, names: Iterable[str]) -> str | None:
-    """The one of some names that is the end of a path, in which each member is called `*`."""
+    """The one of `names` that ends the path, in which each member is called `*`; or None."""
     generic = "." + ".".join("*" if name.isdigit() else name for name in path.split("."))
     return next((name for name in names if generic.endswith("." + name)), None)
 
 
 def _field(path: str) -> str:
-    """The name of the field that a part belongs to, whichever member it is."""
+    """The name of the field of a part, without the positions of members."""
     return next(name for name in reversed(path.split(".")) if not name.isdigit())

@@ -1,4 +1,4 @@
-"""Where the numbers of a state's parts stand in a few 64-bit words."""
+"""The places of the numbers of a state's parts in a few 64-bit words."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -12,18 +12,18 @@ Numbers = tuple[int, ...]
 
 
 class Places(NamedTuple):
-    """Where each part's number stands in the words of a packed state."""
+    """The place of each part's number in the words of a packed state."""
 
     rows: tuple[tuple[int, int, int], ...]
-    """By part: its word, how far it is shifted, and its bits at their place before that."""
+    """By part: its word, its shift, and its mask before the shift."""
     words: int
 
     def as_array(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """The rows, as kernels read them."""
+        """The rows as an array for kernels."""
         return np.array(self.rows, np.int64)
 
-    def has_room(self, counts: Iterable[int]) -> bool:
-        """Every part may have so many values."""
+    def has_capacity(self, counts: Iterable[int]) -> bool:
+        """Every part has enough bits for this number of values."""
         return all(count - 1 <= mask for count, (_, _, mask) in zip(counts, self.rows, strict=True))
 
     def pack(self, numbers: Numbers) -> tuple[int, ...]:
@@ -34,14 +34,15 @@ class Places(NamedTuple):
         return tuple(words)
 
     def unpack(self, words: Sequence[int]) -> Numbers:
-        """The row behind some words."""
+        """The row of these words."""
         return tuple([(words[word] >> shift) & mask for word, shift, mask in self.rows])
 
 
 def places_of(counts: Sequence[int], spare: int = 1, single: int = 0) -> Places:
-    """Places for parts with so many values, each with some bits beyond, so that it may have more of them.
+    """Places for parts with these numbers of values, each with spare bits for further values.
 
-    `spare`: the bits beyond what the values of a part need; `single`: all that a part with one value gets.
+    `spare`: the bits beyond those that the values of a part need; `single`: the bits of a part with one
+    value.
     """
     word, shift = 0, MARK
     rows: list[tuple[int, int, int]] = []

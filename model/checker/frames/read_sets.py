@@ -1,13 +1,13 @@
-"""What a function looks at: stand-ins for the parts of a state that note when their value matters.
+"""Read sets: stand-ins for the parts of a state that record when their value matters.
 
-A stand-in can be handed on, put into a record, or left where it is, and nothing is noted. Whatever is done
-to it that depends on its value (comparing, counting, going through it, asking for a field) is done to the
-value itself, and its part is noted as read, once and in order. So a function that sees stand-ins does what it
-does with the values, and what it has read before each of its decisions is known and not declared. A
-collection that grows and shrinks has a stand-in for each member, and for whether there is such a member.
+A stand-in can be passed on, put into a record, or left in place without a record. Every operation that
+depends on its value (comparison, arithmetic, iteration, access to a field) is done on the value itself, and
+its part is recorded as read, once and in order. So a function behaves on stand-ins as on the values, and its
+read set before each of its decisions is known without a declaration. A growing collection has a stand-in for
+each member, and for the presence of each member.
 
-What a stand-in cannot notice is that it is looked at as an object (`is`, `type`, `isinstance`), and what a
-function keeps from another call. Whoever uses stand-ins has to look for both (`model.checker.frames.frames`).
+A stand-in cannot detect that its identity or type is read (`is`, `type`, `isinstance`), nor that a function
+keeps state between calls. The user of stand-ins must check for both (`model.checker.frames.frames`).
 """
 
 import operator
@@ -22,7 +22,7 @@ class Reading:
         self.begin()
 
     def begin(self) -> None:
-        """Another call: nothing is read."""
+        """Starts another call with an empty read set."""
         self.parts: list[int] = []
         self._known: set[int] = set()
 
@@ -30,14 +30,14 @@ class Reading:
         return part in self._known
 
     def note(self, part: int) -> None:
-        """The part's value matters."""
+        """Records that the part's value matters."""
         if part not in self._known:
             self._known.add(part)
             self.parts.append(part)
 
 
 class StandIn:
-    """Stands for the value of a part, in one call after another."""
+    """Represents the value of a part, in one call after another."""
 
     __slots__ = ("_part", "_reading", "_value")
 
@@ -63,9 +63,9 @@ class StandIn:
 
 
 class Members:
-    """Stands for a collection that grows and shrinks. Whoever goes through it reads which are there.
+    """Represents a growing collection. Iteration reads the presence of its members.
 
-    What is left when the first ones are taken away (`[1:]`) is another such collection, and nothing is read.
+    A slice without the first members (`[1:]`) is another such collection, and reads nothing.
     """
 
     __slots__ = ("_members", "_present")
@@ -99,32 +99,32 @@ class Members:
 
 
 def slots_of(collection: Any) -> list[tuple[Any, Any]]:  # noqa: ANN401 - Members, a tuple, or None for none
-    """Whether each member is present, and the member; nothing is noted."""
+    """The presence of each member, and the member; reads nothing."""
     if type(collection) is Members:
         return list(zip(collection._present, collection._members, strict=True))
     return [(True, member) for member in collection or ()]
 
 
 def known_to_be_false(value: Any) -> bool:  # noqa: ANN401 - a stand-in or not
-    """False, and if it is a stand-in for that, it was read."""
+    """The value is false and, if it is a stand-in, was read."""
     if type(value) is StandIn:
         return not value._value and value._part in value._reading
     return not value
 
 
 def part_of(stand_in: StandIn) -> int:
-    """For whose value it stands; nothing is noted."""
+    """The part that it represents; reads nothing."""
     return stand_in._part
 
 
 def read(stand_in: StandIn) -> Any:  # noqa: ANN401
-    """The value, which is noted as read."""
+    """The value, which is recorded as read."""
     stand_in._reading.note(stand_in._part)
     return stand_in._value
 
 
 def settled(value: Any) -> Any:  # noqa: ANN401
-    """The value without stand-ins; those that are in it are read."""
+    """The value without stand-ins; those in it are read."""
     if type(value) is StandIn:
         return read(value)
     if type(value) is Members:
@@ -150,7 +150,7 @@ def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _open(kind: type[StandIn] | type[Members]) -> None:
-    """Give it the methods that depend on what it stands for."""
+    """Adds the methods that depend on the represented value."""
     for name in ("eq", "ne", "lt", "le", "gt", "ge", "contains", "index", "neg"):
         setattr(kind, f"__{name}__", _forwarded(getattr(operator, name)))
     for name in ("add", "sub", "mul", "floordiv", "mod"):

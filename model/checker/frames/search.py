@@ -1,14 +1,14 @@
-"""A closed model without a kernel, explored at machine speed: what its moves come to is looked up in tables.
+"""Exploration at machine speed of a closed model without a kernel: tables hold the results of its moves.
 
     found = Framed(closed model, of_component(closed model.component), cores=2).explore()
 
-A composition has about as many shapes as states, and no kernel can be written of it beforehand. But each of
-its moves looks at few parts of the state, and there are few ways in which these stand
-(`model.checker.frames.frames`). The search is that of the compiled kernels; where it meets a state about
-which something is not known, the Python model is asked, and the search goes on. Where a part has more
-values than there are bits for its number, states are packed anew: the search begins again, and all answers
-are kept. So the first thousands of states are searched with bits to spare. Where a collection has more
-members than there are parts for, nothing is kept: there are twice as many from then on.
+A composition has about as many shapes as states, so no kernel can be written beforehand. But each of its
+moves reads few parts of the state, and these have few combinations of values (`model.checker.frames.frames`).
+The search is that of the compiled kernels. At a state with a missing answer the Python model computes it, and
+the search continues. If a part has more values than the bits of its number can hold, states are packed again:
+the search restarts and keeps all answers. The first thousands of states are therefore searched with spare
+bits. If a collection has more members than parts, the answers are discarded and the number of its parts
+doubles.
 """
 
 from time import perf_counter
@@ -31,23 +31,23 @@ from model.checker.compiled.retrace import (
 from model.checker.explore import TooManyStatesError, Violation
 from model.checker.frames.frames import Frames
 from model.checker.frames.lookup import CROWDED, UNANSWERED
-from model.checker.frames.parts import ROOM, NoRoomError, Parts
+from model.checker.frames.parts import INITIAL_MEMBERS, CapacityError, Parts
 from model.checker.frames.places import Places, places_of
 from model.events import Event
 from model.properties import Property
 
 BRANCHING = 1 << 10
-"""A state has at most so many moves."""
+"""Maximum number of moves of a state."""
 AHEAD = 1 << 10
-"""The model is asked about at most so many states at a time."""
+"""Maximum number of states that the model completes at a time."""
 SCOUTED = 20_000
-"""So many states are searched at first, with much room for what was not met yet."""
+"""Number of states searched at first, with much spare space for new values."""
 CONFIRMED = 500
-"""So many states, spread over all, are asked of the model once more as a whole."""
+"""Number of states, spread over all, whose answers are confirmed at the end."""
 
 
 class Found(NamedTuple):
-    """What a search came to."""
+    """The result of a search."""
 
     states: int
     transitions: int
@@ -57,32 +57,32 @@ class Found(NamedTuple):
     rules: frozenset[str]
     """Rules that fired in some step."""
     answers: int
-    """How many the model was asked for, since a collection last outgrew its parts."""
+    """Number of answers that the model computed since a collection last outgrew its parts."""
     begun: int
-    """How often the search began."""
+    """Number of times the search began."""
     confirmed: int
-    """States that the model was asked about as a whole."""
+    """Number of states whose answers were confirmed."""
     compile_seconds: float
-    ask_seconds: float
-    """In the Python model, with what it takes to keep its answers."""
+    model_seconds: float
+    """Time in the Python model, including the storage of its answers."""
     search_seconds: float
-    """All the rest, searches that were begun in vain among it."""
+    """All other time, including restarted searches."""
     bytes: int
-    """Of tables and orders at the end."""
+    """Size of tables and orders at the end."""
 
 
 class Spare(NamedTuple):
-    """How much room there is in packed states for what was not met yet."""
+    """The spare space of packed states for new values."""
 
     bits: int
-    """Beyond what the values of a part need."""
+    """Bits beyond those that the values of a part need."""
     single: int
     """Bits of a part with one value."""
     members: int
-    """Of a collection, beyond the most that were met."""
+    """Members of a collection beyond the most seen so far."""
 
     def places(self, parts: Parts) -> Places:
-        """Where the numbers of parts stand."""
+        """The places of the numbers of parts."""
         return places_of(parts.counts(self.members), self.bits, self.single)
 
 
@@ -96,17 +96,18 @@ class Framed:
         self.closed = closed
         self.properties = properties
         self.cores = cores
-        self.room: dict[str, int] = {}
+        self.capacity: dict[str, int] = {}
         self.frames = Frames(closed, properties)
-        self.ask_seconds = 0.0
+        self.model_seconds = 0.0
 
     def explore(
         self, *, limit: int = 1_000_000_000, expected: int = 0, progress: Progress | None = None
     ) -> Found:
-        """Every reachable state, until nothing new appears or a property fails.
+        """Visits every reachable state, until none is new or a property fails.
 
-        `expected`: about so many states, to begin with tables that need not grow. Raises TooManyStatesError
-        beyond the limit, FrameError or ContradictionError where the model does not answer by what it reads.
+        `expected`: the approximate number of states, which sizes the first tables. Raises TooManyStatesError
+        if there are more states than `limit`, FrameError or ContradictionError if an answer depends on more
+        than its read set.
         """
         begun = perf_counter()
         module = answering_module(cores=self.cores)
@@ -116,19 +117,19 @@ class Framed:
         searched = perf_counter()
         confirmed = 0 if shown is not None else search.confirm()
         ended = perf_counter()
-        asked = self.ask_seconds + ended - searched
+        in_model = self.model_seconds + ended - searched
         return Found(
             states=search.states,
             transitions=int(search.moves.sum()),
             depth=search.depth,
             violation=shown,
             rules=frozenset(self.frames.rules),
-            answers=self.frames.asked,
+            answers=self.frames.computed,
             begun=times,
             confirmed=confirmed,
             compile_seconds=compiled - begun,
-            ask_seconds=asked,
-            search_seconds=ended - compiled - asked,
+            model_seconds=in_model,
+            search_seconds=ended - compiled - in_model,
             bytes=search.bytes,
         )
 
@@ -139,7 +140,7 @@ class Framed:
         expected: int,
         progress: Progress | None,
     ) -> tuple["_Search", Violation | None, int]:
-        """The search that had room for everything, what it has shown, and how many were begun."""
+        """The search that had enough space, the violation that it found, and the number of searches begun."""
         shown = broken_at_start(self.closed, self.properties)
         scouts, times = True, 0
         while True:
@@ -153,24 +154,24 @@ class Framed:
                 if not scouts or limit <= SCOUTED:
                     raise
                 scouts = False
-            except NoRoomError as longer:
-                self.make_room(*longer.args)
+            except CapacityError as longer:
+                self.add_parts(*longer.args)
                 scouts = True
             except _OutgrownError:
                 pass
 
-    def make_room(self, path: str) -> None:
-        """Parts for twice as many members of a collection that grows; nothing is known of them any more."""
-        self.room[path] = 2 * self.room.get(path, ROOM)
-        self.frames = Frames(self.closed, self.properties, self.room)
+    def add_parts(self, path: str) -> None:
+        """Doubles the number of parts for the members of a growing collection; all answers are discarded."""
+        self.capacity[path] = 2 * self.capacity.get(path, INITIAL_MEMBERS)
+        self.frames = Frames(self.closed, self.properties, self.capacity)
 
 
 class _OutgrownError(Exception):
-    """A part has more values than a packed state has room for."""
+    """A part has more values than its bits in a packed state can hold."""
 
 
 class _Search(LevelSearch):
-    """One search, with places for as many values as the parts had when it began."""
+    """One search, with places for the values that the parts had at its start."""
 
     def __init__(self, framed: Framed, module: Any, expected: int, spare: Spare) -> None:  # noqa: ANN401 - generated
         self.framed = framed
@@ -187,60 +188,60 @@ class _Search(LevelSearch):
         return (self._rows, *self.frames.answers.arrays, *self._trees)
 
     def warm_up(self) -> None:
-        """Call everything on nothing, so that it is compiled or loaded."""
+        """Calls everything on empty input, so that it is compiled or loaded."""
         super().warm_up()
         self.module.look_over_some(self.orders, self.heads, self.heads, self.flagged, self.read_beside)
         self.missing(0, 0, 0)
 
-    def looked_over(self, ends: Ints) -> Violation | None:
-        """Ask the state properties of a level."""
+    def check_level(self, ends: Ints) -> Violation | None:
+        """Checks the state properties of a level."""
         heads = self.heads.copy()
         while (heads < ends).any():
             self.module.look_over_some(self.orders, heads, ends, self.flagged, self.read_beside)
             for own in np.flatnonzero(self.flagged[:, 0]).tolist():
                 if self.flagged[own, 0] != UNANSWERED:
                     return self.shown(self.predecessor(len(self.levels) - 3, self.flagged_state(own)), 1)
-                self.ask(self.flagged_state(own))
+                self.complete(self.flagged_state(own))
             self.flagged[:] = 0
         return None
 
     def flag(self, own: int) -> Violation | None:
-        """The model has to be asked, or a move breaks a property."""
+        """Completes missing answers, or reports a move that breaks a property."""
         flag, source = int(self.flagged[own, 0]), self.flagged_state(own)
         if flag == UNANSWERED:
-            self.ask_ahead(own)
+            self.complete_ahead(own)
             return None
         if flag == CROWDED:
             raise TooManyStatesError(f"{self.measures.name}: a state has more than {BRANCHING} moves")
         self.depth += 1
         return self.shown(source, 0)
 
-    def ask_ahead(self, own: int) -> None:
-        """What is not known of the state that raised the flag, and of those behind it in its level."""
+    def complete_ahead(self, own: int) -> None:
+        """Completes the state that raised the flag, and those behind it in its level."""
         for words in self.missing(own, int(self.flagged[own, 1]), int(self.levels[-1][own])):
-            self.ask(words)
+            self.complete(words)
 
     def missing(self, own: int, first: int, last: int) -> list[Words]:
-        """States of a partition of which something is not known."""
+        """States of a partition with missing answers."""
         order, found = self.orders[own], np.zeros(AHEAD, np.int64)
         count = self.module.unanswered(
             order, first, last, found, self.buffers[own], self.fired[own], self.read_beside
         )
         return [tuple(order[position].tolist()) for position in found[:count].tolist()]
 
-    def ask(self, words: Words) -> None:
-        """Whatever is not known of a state."""
+    def complete(self, words: Words) -> None:
+        """Computes all missing answers of a state."""
         begun = perf_counter()
         parts = self.frames.parts
         grown = parts.grown
         self.frames.complete(self.places.unpack(words))
-        fits = parts.grown == grown or self.places.has_room(parts.counts())
-        self.framed.ask_seconds += perf_counter() - begun
+        fits = parts.grown == grown or self.places.has_capacity(parts.counts())
+        self.framed.model_seconds += perf_counter() - begun
         if not fits:
             raise _OutgrownError
 
     def shown(self, source: Words, back: int) -> Violation:
-        """The run to a state, so many levels before the newest, and its broken move."""
+        """The run to a state, `back` levels before the newest, and its broken move."""
         closed, properties = self.framed.closed, self.framed.properties
         before = self.before()
         states = [source]
@@ -254,15 +255,15 @@ class _Search(LevelSearch):
         run.append(broken_move(closed, properties, node))
         return replayed(closed, properties, tuple(run))
 
-    def move_to(self, node: Node, wanted: Words) -> tuple[Event, Node]:
+    def move_to(self, node: Node, target: Words) -> tuple[Event, Node]:
         """The model's first move to a state."""
         for event, _, reached in moves_of(self.framed.closed, node):
-            if self.places.pack(self.frames.parts.numbers(reached)) == wanted:
+            if self.places.pack(self.frames.parts.numbers(reached)) == target:
                 return event, reached
         raise DisagreementError(f"the tables lead from {node} to a state that no event leads to")
 
     def confirm(self) -> int:
-        """Ask the model about whole states, spread over all; how many they were."""
+        """Confirms the answers of states spread over all, and returns their number."""
         confirmed = 0
         for order, tail in zip(self.orders, self.tails.tolist(), strict=True):
             for position in np.linspace(0, tail - 1, min(tail, CONFIRMED // self.measures.cores), dtype=int):
