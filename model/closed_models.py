@@ -11,7 +11,7 @@ from model.store.environment import closed_store
 def closed_models() -> tuple[ClosedModel, ...]:
     """The closed models that are explored, toured and mutated: every rule of a component fires in one."""
     from model.coordinator.environment.subjects import (
-        closed_coordinator_models,  # they are made of ClosedModel
+        closed_coordinator_models,  # the modules below import ClosedModel
     )
     from model.gate.environment.modes import closed_mode_models
     from model.offsets.environment import closed_offsets_models

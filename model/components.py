@@ -1,8 +1,8 @@
-"""The model's components behind the words of the wire (docs/adapter-protocol.md).
+"""The model's components on the wire (docs/adapter-protocol.md).
 
-A `Component` makes a state from a configuration, applies one event given as a wire object, and shows
-the observable part of a state. Illegal events raise `WireError` and nothing happens: the step
-functions are only ever given what the protocol allows. `COMPONENTS` hands them out by name.
+A `Component` makes a state from a configuration, applies one event given as a wire object, and shows the
+observable part of a state. An illegal event raises `WireError` and changes nothing: the step functions only
+receive events that the protocol permits. `COMPONENTS` maps names to components.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -35,7 +35,7 @@ def plain_effect(state: object, effect: Effect) -> dict[str, object]:
 
 
 def itself(state: Hashable) -> Hashable:
-    """A state that holds nothing but the protocol's own ints, booleans and names."""
+    """A state that holds only the protocol's own ints, booleans and names."""
     return state
 
 
@@ -44,18 +44,19 @@ class Component(NamedTuple):
 
     name: str
     new: Callable[[Wire], Any]
-    """A state from a configuration; raises WireError."""
+    """Creates a state from a configuration. Raises WireError."""
     step: Callable[[Any, Wire], Step[Any]]
-    """One event in wire form; raises WireError, and nothing happens."""
+    """Takes one event in wire form. Raises WireError and then changes nothing."""
     observe: Callable[[Any], dict[str, object]]
-    """The observable state in wire form."""
+    """Returns the observable state in wire form."""
     effect: Callable[[Any, Effect], dict[str, object]] = plain_effect
-    """One effect in wire form, given the state after the step."""
+    """Returns one effect in wire form, given the state after the step."""
     key: Callable[[Any], Hashable] = itself
-    """What tells two states apart, also where they hold values that Python takes for equal."""
+    """Returns a value that differs between two states, also where Python takes their record values for equal.
+    """
 
     def apply(self, state: Any, event: Wire) -> tuple[Any, list[dict[str, object]], Rules]:  # noqa: ANN401
-        """Apply one wire event: the next state, the effects as wire objects, the fired rules."""
+        """Applies one wire event: the next state, the effects as wire objects, the fired rules."""
         after, effects, rules = self.step(state, event)
         return after, [self.effect(after, effect) for effect in effects], rules
 
@@ -79,4 +80,4 @@ COMPONENTS: Mapping[str, Component] = {
 PARTS: Mapping[str, Component] = {
     "failures": Component("failures", new_counting, step_counting, observe_counting),
 }
-"""Parts of a component, which only released ones are asked for alone; they are not on the wire's page."""
+"""Parts of a component for tests of released generations; the wire's page does not list them."""

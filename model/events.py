@@ -1,10 +1,9 @@
-"""The words of the protocol: what a component is told (events) and what it says (effects).
+"""The vocabulary of the protocol: the inputs of components (events) and their outputs (effects).
 
-Events and effects are immutable records of ints, booleans and short names. Each is called like its
-word on the wire, in CamelCase, and carries that word as its `kind`: records are tuples, and without
-it a `Block(0)` would equal a `Resume(0)`. A step function takes a
-state and the fields of one event and returns a `Step`: the next state, the effects in their order,
-and the IDs of the rules that fired.
+Events and effects are immutable records of ints, booleans and short names. Each is named like its word on the
+wire, in CamelCase, and has that word as its `kind`: records are tuples, and without it a `Block(0)` would
+equal a `Resume(0)`. A step function takes a state and the fields of one event and returns a `Step`: the next
+state, the effects in order, and the IDs of the rules that fired.
 """
 
 from typing import Generic, NamedTuple, TypeVar
@@ -12,7 +11,7 @@ from typing import Generic, NamedTuple, TypeVar
 State = TypeVar("State")
 Rules = tuple[str, ...]
 
-# Reasons, as Flink names them (without the prefix CHECKPOINT_DECLINED_).
+# Reasons, with Flink's names (without the prefix CHECKPOINT_DECLINED_).
 SUBSUMED = "SUBSUMED"
 ON_CANCELLATION_BARRIER = "ON_CANCELLATION_BARRIER"
 INPUT_END_OF_STREAM = "INPUT_END_OF_STREAM"
@@ -33,7 +32,7 @@ NONE = -1  # no checkpoint, no transaction
 
 
 class AbortNotification(NamedTuple):
-    """The coordinator has aborted a checkpoint; the newest completed id travels along."""
+    """The coordinator has aborted a checkpoint; `completed` is the newest completed id."""
 
     checkpoint: int
     completed: int
@@ -48,7 +47,7 @@ class CompleteNotification(NamedTuple):
 
 
 class Close(NamedTuple):
-    """A subtask is gone: it has finished or was cancelled."""
+    """A subtask ends: it has finished or was cancelled."""
 
     kind: str = "close"
 
@@ -68,7 +67,7 @@ class Advance(NamedTuple):
 
 
 class Crash(NamedTuple):
-    """The sink's process is gone, with everything volatile."""
+    """The process of a sink or a reader ends, with all volatile state."""
 
     kind: str = "crash"
 
@@ -77,7 +76,7 @@ class Crash(NamedTuple):
 
 
 class NotifyComplete(NamedTuple):
-    """Operators (task -1) or a task of the plan are told that the checkpoint is complete."""
+    """Notifies operators (task -1) or a task of the plan that the checkpoint is complete."""
 
     checkpoint: int
     task: int = NONE
@@ -85,7 +84,7 @@ class NotifyComplete(NamedTuple):
 
 
 class NotifyAbort(NamedTuple):
-    """Operators (task -1) or a task of the plan are told that the checkpoint was aborted."""
+    """Notifies operators (task -1) or a task of the plan that the checkpoint was aborted."""
 
     checkpoint: int
     task: int = NONE
@@ -93,28 +92,28 @@ class NotifyAbort(NamedTuple):
 
 
 class Fail(NamedTuple):
-    """The event is refused with an exception, and the task fails."""
+    """The component refuses the event with an exception, and the task fails."""
 
     error: str
     kind: str = "fail"
 
 
 class NotifySubsumed(NamedTuple):
-    """Operators (task -1) or a task of the plan are told that a completed checkpoint was dropped."""
+    """Notifies operators (task -1) or a task of the plan that a completed checkpoint was dropped."""
 
     checkpoint: int
     task: int = NONE
     kind: str = "notify_subsumed"
 
 
-# Every event and effect is a tuple whose class says what it is.
+# Every event and effect is a tuple; its class is its type.
 Event = tuple[object, ...]
 Effect = tuple[object, ...]
 Effects = tuple[Effect, ...]
 
 
 class Step(NamedTuple, Generic[State]):
-    """What one event does: the next state, the effects in order, the rules that fired."""
+    """The result of one event: the next state, the effects in order, the rules that fired."""
 
     state: State
     effects: Effects

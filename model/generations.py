@@ -1,7 +1,7 @@
-"""Where the generations behave alike, as claims that are proved, and where they do not, as shortest runs.
+"""Claims that generations behave alike, with proofs, and their differences, as shortest runs.
 
-*Outcomes* are what a task does because of its gate: it takes a snapshot, it gives a checkpoint up, it
-fails. *Calls* are every effect in its order, blocks and resumes among them.
+*Outcomes* are the effects of a gate on its task: it takes a snapshot, it aborts a checkpoint, it fails.
+*Calls* are all effects in order, including blocks and resumes.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,16 +22,16 @@ from model.gate.proofs.aligned import gate_cases
 from model.properties import of_component
 
 CHANNELS = (1, 2, 3)
-"""The claims are proved for gates of so many channels."""
+"""The numbers of channels for which the claims are proved."""
 
 
 def outcomes(effects: Effects) -> Effects:
-    """Triggers, aborts and failures, in their order."""
+    """Triggers, aborts and failures, in order."""
     return tuple(effect for effect in effects if type(effect) in (Trigger, Abort, Fail))
 
 
 def calls(effects: Effects) -> Effects:
-    """Everything, in its order."""
+    """All effects, in order."""
     return effects
 
 
@@ -41,16 +41,16 @@ def comparable(gate: Gate) -> tuple[object, ...]:
 
 
 class Claim(NamedTuple):
-    """Two generations behave alike at an aligned gate, as far as this is said."""
+    """Two generations behave alike at an aligned gate, under these conditions."""
 
     left: str
     right: str
     ends: bool
-    """Also where channels end, with checkpoints after tasks finish off for both."""
+    """Also if channels end, with checkpoints after tasks finish off in both."""
     repeats: bool
-    """Also where a channel repeats the barrier of the pending checkpoint."""
+    """Also if a channel repeats the barrier of the pending checkpoint."""
     exact: bool
-    """Every call is the same; else the outcomes are."""
+    """All calls are equal; else only the outcomes are."""
 
     def describe(self) -> str:
         """The claim in one sentence."""
@@ -61,7 +61,7 @@ class Claim(NamedTuple):
         return f"{self.left} and {self.right} are alike {seen}{left_out}"
 
     def prove(self) -> Verdict:
-        """Ask z3, for every checkpoint id."""
+        """Proves the claim with z3, for every checkpoint id."""
         outcome: Outcome = calls if self.exact else outcomes
         return alike(self._pairs(), outcome, comparable)
 
@@ -88,16 +88,16 @@ CLAIMS = (
     Claim("flink-1.12", "flink-1.13", ends=True, repeats=False, exact=False),
     Claim("flink-1.13", "flink-1.14", ends=True, repeats=False, exact=True),
 )
-"""What is claimed; alikeness in one relation is transitive, so neighbours are enough."""
+"""The claims. Equality in one relation is transitive, so neighbours suffice."""
 
 
 def _delivered(channels: int, profile: Profile) -> Iterator[Case]:
-    """What a channel may deliver; injections are of the newest generation alone."""
+    """The events that a channel may deliver; injections exist only in the newest generation."""
     return (case for case in gate_cases(channels, profile) if type(case.event) is not Injection)
 
 
 class Contrast(NamedTuple):
-    """The shortest run that tells two neighbours apart, if the bounds hold one."""
+    """The shortest run that distinguishes two neighbours, if there is one within the bounds."""
 
     mode: str
     left: Profile

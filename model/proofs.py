@@ -1,8 +1,8 @@
-"""The shapes that the proofs go through: channels, tasks and collections of declared sizes.
+"""The shapes over which the proofs range: channels, tasks and collections of declared sizes.
 
-Ids, offsets, handles and times are symbols and so stand for every value; what is counted here is
-how many of them there are. Fields that a job fixes for good (how many to retain, how many at once)
-are concrete and gone through one by one.
+Ids, offsets, handles and times are symbols and represent every value; the shapes fix only their numbers.
+Fields that a job never changes (the number of retained and of concurrent checkpoints) are concrete and
+enumerated.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from model.subtask.proofs import all_subtask_cases
 
 
 def all_cases(*, channels: int = 4) -> Iterator[Case]:
-    """Every case of the published proofs."""
+    """All cases of the published proofs."""
     for count in range(1, channels + 1):
         yield from gate_cases(count)
     for profile in PROFILES.values():
@@ -50,7 +50,7 @@ def all_cases(*, channels: int = 4) -> Iterator[Case]:
 
 
 def thorough_cases() -> Iterator[Case]:
-    """What a thorough verification proves besides: larger shapes, in every generation."""
+    """Cases of a thorough verification: larger shapes, in every generation."""
     yield from thorough_unaligned_cases()
     yield from thorough_channel_cases()
     yield from thorough_coordinator_cases()

@@ -1,8 +1,8 @@
 """Every rule as a predicate over the model: `PROPERTIES` in the order of the rule index.
 
-A rule may be stated by several predicates (a step and the state that makes it inductive). They are
-read three ways: evaluated by the explorer, read symbolically by the prover, and used to tell which
-rule a wrong step breaks.
+Several predicates may state one rule (a step, and the state that makes it inductive). They have three uses:
+the explorer evaluates them, the prover evaluates them on symbols, and they name the rule that a wrong step
+breaks.
 """
 
 from model.channel.properties import CHANNEL, EXCHANGE

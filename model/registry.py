@@ -1,8 +1,8 @@
-"""How a rule is stated over the model: a predicate over a state or over a step.
+"""The statement of a rule over the model: a predicate over a state or over a step.
 
-A state property `holds(state)` is meant for every reachable state; a step property
-`holds(before, event, effects, after)` for every step from one. Both are ordinary Python over the
-model's records: the explorer evaluates them, and the prover reads the same text symbolically.
+A state property `holds(state)` concerns every reachable state; a step property `holds(before, event, effects,
+after)` every step from one. Both are ordinary Python over the model's records: the explorer evaluates them,
+and the prover evaluates the same code on symbols.
 """
 
 from collections.abc import Callable
@@ -24,18 +24,18 @@ class Property(NamedTuple):
 
 
 class Registry:
-    """The properties of one component, in the order of their writing."""
+    """The properties of one component, in the order of registration."""
 
     def __init__(self, component: str) -> None:
         self.component = component
         self.properties: list[Property] = []
 
     def state(self, rule: str) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
-        """State a rule over every reachable state."""
+        """Registers a predicate over every reachable state."""
         return self._add(rule, over_steps=False)
 
     def step(self, rule: str) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
-        """State a rule over every step."""
+        """Registers a predicate over every step."""
         return self._add(rule, over_steps=True)
 
     def _add(self, rule: str, *, over_steps: bool) -> Callable[[Callable[..., bool]], Callable[..., bool]]:

@@ -1,7 +1,7 @@
-"""Runs of the closed models in the words of the wire: configuration, opening, events.
+"""Runs of the closed models in wire form: configuration, opening, events.
 
-What a tour or a directed case of a closed model does can so be sent to any implementation. The opening
-brings a fresh component to the state in which the closed model starts.
+A tour or a directed case of a closed model can so be sent to any implementation. The opening brings a fresh
+component to the initial state of the closed model.
 """
 
 from collections.abc import Iterable
@@ -44,12 +44,12 @@ _KINDS = {
 _OPERATOR_KINDS = {"complete_notification": "notify_complete", "abort_notification": "notify_abort"}
 
 _OPERATORS = ("sink", "offsets")
-"""What is told of checkpoints as an operator is."""
+"""The components that receive notifications like an operator."""
 _OF_GATE = ("gate", "network", "buffer", "tracker", "unaligned", "passage", "threads")
 
 
 def component_on_wire(component: str) -> str:
-    """The component of the wire that a closed model's component is a mode or a level of."""
+    """The wire component of which a closed model's component is a mode or a level."""
     return "gate" if component in _OF_GATE else component
 
 
@@ -63,7 +63,7 @@ class Script(NamedTuple):
 
 
 def script(closed: ClosedModel, run: Iterable[Event]) -> Script:
-    """The run in the words of the wire."""
+    """The run in wire form."""
     component = component_on_wire(closed.component)
     opening, config = _opening(closed)
     tasks = len(closed.state.plan.sources) if component == "coordinator" else 1
@@ -137,7 +137,7 @@ def unaligned_config(gate: UnalignedGate, component: str) -> WireObject:
 
 
 def wire_event(component: str, event: Event, handle: str, tasks: int = 1) -> WireObject:
-    """One event, of a job of so many tasks; an acknowledgement with a state gets `handle` for it."""
+    """One event of a job of `tasks` tasks; an acknowledgement with a state gets `handle` for it."""
     if component == "coordinator":
         own = coordinator_event(event, handle, tasks)
         if own is not None:

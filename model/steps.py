@@ -1,4 +1,4 @@
-"""One event, one step: the event's class picks the step function. A table, no rule."""
+"""The step function for the class of each event: a table without rules."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -166,7 +166,7 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
 
 
 def step_of(component: str) -> Callable[[Any, Event], Step[Any]]:
-    """The step of one component: give the event's fields to the function for its class."""
+    """The step of one component: it passes the event's fields to the function of its class."""
     if component == "network":
         return network_step
     if component == "buffer":
@@ -184,26 +184,26 @@ def step_of(component: str) -> Callable[[Any, Event], Step[Any]]:
 
 
 def network_step(inbox: polled_gate.Inbox, item: Any) -> Step[Any]:  # noqa: ANN401 - an Item
-    """The polled gate takes its items whole."""
+    """The step of the polled gate, which takes items whole."""
     if type(item) is Injection:
         return polled_gate.on_inject(inbox, item.checkpoint)
     return polled_gate.on_arrival(inbox, item)
 
 
 def buffer_step(buffer: buffering.Buffer, item: Any) -> Step[Any]:  # noqa: ANN401 - an Item
-    """So does the gate that stores."""
+    """The step of the gate that stores items."""
     return buffering.on_arrival(buffer, item)
 
 
 def passage_step(passage: polled_unaligned_gate.Passage, event: Any) -> Step[Any]:  # noqa: ANN401 - an Item or a call
-    """So does the polled gate of unaligned checkpoints; what is no item goes to the gate at once."""
+    """The step of the polled gate of unaligned checkpoints; a call goes to the gate at once."""
     if type(event) is Advance or type(event) is Inject:
         return polled_unaligned_gate.on_call(passage, event)
     return polled_unaligned_gate.on_arrival(passage, event)
 
 
 def exchange_step(state: exchange.Exchange, event: Event) -> Step[Any]:
-    """The tasks at both ends have a word in some events; the others are the channel's."""
+    """The step of a channel between two tasks: the tasks take some events, the channel the others."""
     if type(event) is exchange.Recover:
         return exchange.on_recover(state, event.checkpoint)
     if type(event) is BeginPersisting:
