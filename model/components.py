@@ -52,8 +52,7 @@ class Component(NamedTuple):
     effect: Callable[[Any, Effect], dict[str, object]] = plain_effect
     """Returns one effect in wire form, given the state after the step."""
     key: Callable[[Any], Hashable] = itself
-    """Returns a value that differs between two states, also where Python takes their record values for equal.
-    """
+    """Returns a value that differs between two states, also if Python compares them as equal."""
 
     def apply(self, state: Any, event: Wire) -> tuple[Any, list[dict[str, object]], Rules]:  # noqa: ANN401
         """Applies one wire event: the next state, the effects as wire objects, the fired rules."""

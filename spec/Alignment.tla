@@ -4,14 +4,14 @@
 (*                                                                         *)
 (* A gate reads N channels. Barrier n splits each channel into what        *)
 (* belongs to checkpoint n and what does not. The gate blocks a channel    *)
-(* that has delivered barrier n until every open channel has, so that the  *)
-(* snapshot taken then holds all that came before barrier n and nothing    *)
-(* that came after it.                                                     *)
+(* that has delivered barrier n until every open channel has delivered it. *)
+(* The snapshot taken then holds everything before barrier n and nothing   *)
+(* after it.                                                               *)
 (*                                                                         *)
-(* The module holds functions, no behaviour: OnX(g, ...) is what gate g    *)
-(* becomes and says when X happens. models/GateModel.tla puts one gate     *)
-(* into an environment and states rules ALIGN-01 to ALIGN-24 and SUB-01;   *)
-(* Dataflow.tla composes gates with the rest of the protocol.              *)
+(* The module holds functions, no behaviour: OnX(g, ...) is the state of   *)
+(* gate g after event X, with its effects. models/GateModel.tla puts one   *)
+(* gate into an environment and states rules ALIGN-01 to ALIGN-24 and      *)
+(* SUB-01; Dataflow.tla composes gates with the rest of the protocol.      *)
 (*                                                                         *)
 (* Source: Apache Flink 1.14 and later, SingleCheckpointBarrierHandler     *)
 (* with AbstractAlignedBarrierHandlerState; the algorithm is that of       *)
@@ -21,7 +21,7 @@ EXTENDS Integers, Sequences, FiniteSets, Order, Generations
 
 CONSTANTS
     N,              \* number of input channels; they are 0 .. N-1
-    AfterFinish     \* checkpoints go on after tasks have finished (FLIP-147)
+    AfterFinish     \* checkpoints continue after tasks have finished (FLIP-147)
 
 ASSUME N \in Nat \ {0} /\ AfterFinish \in BOOLEAN
 
@@ -29,20 +29,20 @@ Channels == 0 .. N - 1
 
 GateType ==
     [current : Nat \cup {-1},       \* highest id begun or cancelled here; -1 before the first
-     pending : BOOLEAN,             \* barriers of `current` came, but not from every open channel
-     blocked : SUBSET Channels,     \* delivered barrier `current` and wait for the others
-     closed  : SUBSET Channels,     \* reached their end
-     repeats : Nat,                 \* barriers of `current` beside the first of their channel (ALIGN-21)
-     failed  : BOOLEAN]             \* refused an event, and takes nothing more (ALIGN-20)
+     pending : BOOLEAN,             \* barriers of `current` have arrived, but not from every open channel
+     blocked : SUBSET Channels,     \* have delivered barrier `current` and wait for the others
+     closed  : SUBSET Channels,     \* have delivered their end of partition
+     repeats : Nat,                 \* repeated barriers of `current` that were counted (ALIGN-21)
+     failed  : BOOLEAN]             \* has refused an event and accepts no further one (ALIGN-20)
 
-(* A gate that reads only `channels`: those it does not have count as ended. *)
+(* A gate that reads only `channels`; the other channels count as ended. *)
 NewGate(channels) ==
     [current |-> -1, pending |-> FALSE, blocked |-> {}, closed |-> Channels \ channels,
      repeats |-> 0, failed |-> FALSE]
 
 ------------------------------------------------------------------------------
-(* The questions a gate asks. Each is an operator so that a model can       *)
-(* replace it, and show what breaks when it is answered wrongly.            *)
+(* The conditions of a gate. Each is an operator, so that a model can        *)
+(* replace it and show which rule breaks.                                    *)
 
 IsNewer(n, current) == n > current
 
@@ -52,20 +52,20 @@ OpenChannels(g) == Channels \ g.closed
 
 Awaited(g) == OpenChannels(g) \ g.blocked
 
-(* Only where repeats count (ALIGN-21) can one channel stand in for another. *)
+(* One channel can count for another only if repeats count (ALIGN-21). *)
 IsAligned(g) == Cardinality(Awaited(g)) <= g.repeats
 
-(* ALIGN-17: what follows a barrier on a blocked channel waits. *)
+(* ALIGN-17: items behind a barrier on a blocked channel wait. *)
 Readable(g, c) == c \notin g.blocked
 
 ------------------------------------------------------------------------------
-(* Effects: sequences of tuples, in the order in which they are made.       *)
+(* Effects: sequences of tuples, in order. *)
 
 Resumes(channels) ==
     LET order == InOrder(channels)
     IN [i \in 1 .. Len(order) |-> <<"resume", order[i]>>]
 
-(* ALIGN-03, SUB-01: the older checkpoint ends here, once. *)
+(* ALIGN-03, SUB-01: the older checkpoint ends, once. *)
 AbortSubsumed(g) == <<<<"abort", g.current, "SUBSUMED">>>>
 
 (* ALIGN-03, ALIGN-14: an alignment ends without a snapshot. *)
@@ -83,12 +83,12 @@ Blocks(g, c) == [g EXCEPT !.blocked = @ \cup {c}]
 
 Idle(g) == [g EXCEPT !.pending = FALSE, !.blocked = {}, !.repeats = 0]
 
-(* ALIGN-06: trigger first, then let go. *)
+(* ALIGN-06: trigger, then resume. *)
 Completion(g) ==
     LET trigger == <<<<"trigger", g.current>>>>
     IN  IF Has("triggers_first") THEN trigger \o Resumes(g.blocked) ELSE Resumes(g.blocked) \o trigger
 
-(* ALIGN-05: the alignment completes when no channel is awaited any more. *)
+(* ALIGN-05: the alignment completes when the gate awaits no channel. *)
 Settle(g, said) ==
     IF IsAligned(g)
     THEN [gate |-> Idle(g), out |-> said \o Completion(g)]
@@ -96,21 +96,21 @@ Settle(g, said) ==
 
 Arrive(g, c, said) == Settle(Blocks(g, c), Append(said, <<"block", c>>))
 
-(* ALIGN-04: the sender stopped after its barrier, so its channel may go on; *)
-(* the alignment of a newer checkpoint is none of its business.              *)
+(* ALIGN-04: the sender stopped after its barrier, so its channel resumes;   *)
+(* the alignment of a newer checkpoint does not change.                      *)
 Late(g, c) == [gate |-> g, out |-> IF Has("resumes_late") THEN <<<<"resume", c>>>> ELSE <<>>]
 
-(* A second barrier of the pending checkpoint on one channel: ALIGN-16, and  *)
-(* before 1.14 ALIGN-20 or ALIGN-21.                                         *)
+(* A repeated barrier of the pending checkpoint on one channel: ALIGN-16,    *)
+(* and before 1.14 ALIGN-20 or ALIGN-21.                                     *)
 Repeated(g, c) ==
     IF Has("repeats_fail")
     THEN [gate |-> [g EXCEPT !.failed = TRUE], out |-> <<<<"fail", "repeated barrier">>>>]
     ELSE Arrive([g EXCEPT !.repeats = IF Has("repeats_count") THEN @ + 1 ELSE @], c, <<>>)
 
 ------------------------------------------------------------------------------
-(* What a gate does.                                                        *)
+(* The steps of a gate. *)
 
-(* ALIGN-07: up to 1.11 a gate of one channel is passed without a block. *)
+(* ALIGN-07: up to 1.11 a gate with one channel triggers without a block. *)
 Passes(g, n) ==
     [gate |-> [g EXCEPT !.current = n],
      out  |-> (IF Has("resumes_late") THEN <<<<"resume", 0>>>> ELSE <<>>) \o <<<<"trigger", n>>>>]
@@ -136,7 +136,7 @@ OnCancel(g, n) ==
                     \o <<<<"abort", n, "ON_CANCELLATION_BARRIER">>>>]
     ELSE [gate |-> g, out |-> <<>>]
 
-(* ALIGN-13, and ALIGN-14 or ALIGN-15 when something is pending *)
+(* ALIGN-13, and ALIGN-14 or ALIGN-15 if a checkpoint is pending *)
 OnEndOfPartition(g, c) ==
     LET closed == [g EXCEPT !.closed = @ \cup {c}]
     IN  IF ~g.pending THEN [gate |-> closed, out |-> <<>>]
@@ -144,10 +144,10 @@ OnEndOfPartition(g, c) ==
         ELSE [gate |-> Idle(closed),
               out  |-> GivenUp(g, <<<<"abort", g.current, "INPUT_END_OF_STREAM">>>>)]
 
-(* ALIGN-24: the task itself is triggered, because its predecessors have     *)
-(* finished. Each open channel in turn counts and none is blocked, so the     *)
-(* checkpoint is complete at the last awaited one; for the blocked channels   *)
-(* behind that one it is over when their turn comes.                          *)
+(* ALIGN-24: the coordinator triggers the task itself, because the tasks     *)
+(* before it have finished. Each open channel counts in turn and none is     *)
+(* blocked, so the checkpoint completes at the last awaited one; for the     *)
+(* blocked channels after that one it has already ended.                     *)
 BehindAwaited(g) == {c \in g.blocked : \A other \in Awaited(g) : other < c}
 
 OnInject(g, n) ==

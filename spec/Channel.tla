@@ -3,16 +3,18 @@
 (* One channel of unaligned checkpoints, from the sender's queue to the    *)
 (* receiver's.                                                             *)
 (*                                                                         *)
-(* An unaligned barrier goes past all records that wait, first at the      *)
-(* sender, then at the receiver. What it passes belongs before it, and is  *)
-(* in neither task's snapshot; so both ends store it: the sender what the  *)
-(* barrier passes in its queue, the receiver what had come, or comes,      *)
-(* before the barrier does. A restore begins with the receiver's part and  *)
-(* goes on with the sender's.                                              *)
+(* An unaligned barrier overtakes all waiting records, first at the        *)
+(* sender, then at the receiver. The overtaken records belong before it,   *)
+(* but neither task's state contains them. So both ends store them: the    *)
+(* sender stores the records that the barrier overtakes in its queue, the  *)
+(* receiver the records that have arrived unread, or arrive, before the    *)
+(* barrier. After a restore the gate reads the receiver's part, then the   *)
+(* sender's part.                                                          *)
 (*                                                                         *)
-(* A barrier with a time-out goes in order at first. If the time is out    *)
-(* while it waits at the sender, it goes past what stands before it there; *)
-(* if while it waits at the receiver, the gate asks for it.                *)
+(* A barrier with a time-out first travels in order. If the time-out       *)
+(* passes while it waits at the sender, it overtakes the items before it   *)
+(* there. If it passes while the barrier waits at the receiver, the gate   *)
+(* prioritises it.                                                         *)
 (*                                                                         *)
 (* Functions only: models/ChannelModel.tla puts a channel between two      *)
 (* tasks and states rules UNAL-32 to UNAL-37.                              *)
@@ -23,9 +25,9 @@
 EXTENDS Integers, Sequences, FiniteSets
 
 CONSTANTS
-    Hears,          \* a barrier in order counts as come, and the gate may ask for it (1.13+)
-    TimesOut,       \* one that waits at the sender may be told to overtake (1.16+)
-    Passes          \* what is urgent leaves behind an aligned barrier too (2.3+)
+    Hears,          \* a barrier in order counts as arrived, and the gate may prioritise it (1.13+)
+    TimesOut,       \* a barrier that waits at the sender overtakes at its time-out (1.16+)
+    Passes          \* urgent items leave even after an aligned barrier (2.3+)
 
 ASSUME Hears \in BOOLEAN /\ TimesOut \in BOOLEAN /\ Passes \in BOOLEAN
 
@@ -33,7 +35,7 @@ Nobody == -1
 Alignments == {"aligned", "unaligned", "timeout"}
 Phases == {"idle", "awaited", "arrived"}
 
-(* What stands in a queue: a record, a barrier, the announcement of one.     *)
+(* Items of a queue: a record, a barrier, the announcement of one. *)
 Record(v) == <<"record", v>>
 Barrier(n, a) == <<"barrier", n, a>>
 Notice(n) == <<"announce", n>>
@@ -42,7 +44,7 @@ IsRecord(item) == item[1] = "record"
 IsBarrier(item) == item[1] = "barrier"
 IsUrgent(item) == item[1] = "announce" \/ (IsBarrier(item) /\ item[3] = "unaligned")
 
-(* The channel: `before` records of the input came before barrier `last`.    *)
+(* The channel: `before` records of the input arrived before barrier `last`. *)
 NewChannel ==
     [output |-> <<>>, blocked |-> FALSE, promised |-> Nobody,
      input |-> <<>>, restored |-> 0, phase |-> "idle", seen |-> Nobody, last |-> Nobody, before |-> 0]
@@ -50,12 +52,12 @@ NewChannel ==
 Step(ch, said) == [channel |-> ch, out |-> said]
 
 ------------------------------------------------------------------------------
-(* Queues: what is urgent stands first.                                      *)
+(* Queues: urgent items come first. *)
 
 UrgentOf(queue) == SelectSeq(queue, IsUrgent)
 OthersOf(queue) == SelectSeq(queue, LAMBDA item : ~IsUrgent(item))
 
-(* UNAL-32, UNAL-35: past all that is not urgent. *)
+(* UNAL-32, UNAL-35: an urgent item overtakes all that are not urgent. *)
 WithUrgent(queue, item) == Append(UrgentOf(queue), item) \o OthersOf(queue)
 
 ValuesOf(queue) ==
@@ -67,7 +69,7 @@ PlaceOf(queue, n) ==
         queue[i] = Barrier(n, "timeout") /\ \A j \in 1 .. i - 1 : queue[j] # Barrier(n, "timeout")
 Without(queue, i) == SubSeq(queue, 1, i - 1) \o SubSeq(queue, i + 1, Len(queue))
 
-(* The barrier that waits behind records is urgent from now on.              *)
+(* The barrier that waits behind records becomes urgent. *)
 MadeUrgent(queue, n) == WithUrgent(Without(queue, PlaceOf(queue, n)), Barrier(n, "unaligned"))
 
 ------------------------------------------------------------------------------
@@ -75,7 +77,7 @@ MadeUrgent(queue, n) == WithUrgent(Without(queue, PlaceOf(queue, n)), Barrier(n,
 
 OnEmit(ch, v) == Step([ch EXCEPT !.output = Append(@, Record(v))], <<>>)
 
-(* UNAL-32: what an unaligned barrier overtakes.                             *)
+(* UNAL-32: the records that an unaligned barrier overtakes. *)
 Overtaken(ch) == ValuesOf(ch.output)
 
 OnSendBarrier(ch, n, a) ==
@@ -87,7 +89,7 @@ OnSendBarrier(ch, n, a) ==
                        IF ch.promised = Nobody THEN <<>> ELSE <<<<"lose_output", ch.promised>>>>)
              ELSE Step(sent, <<>>)
 
-(* UNAL-33: what stands before a waiting barrier is what it passes.          *)
+(* UNAL-33: a waiting barrier overtakes the items before it. *)
 PassedBy(queue, n) == ValuesOf(SubSeq(queue, 1, PlaceOf(queue, n)))
 
 OnTimeOut(ch, n) ==
@@ -104,10 +106,10 @@ OnResume(ch) == Step([ch EXCEPT !.blocked = FALSE], <<>>)
 ------------------------------------------------------------------------------
 (* The receiver.                                                             *)
 
-(* UNAL-34: the phase ends with the awaited barrier, or a newer one.         *)
+(* UNAL-34: the phase ends with the awaited barrier, or a newer one. *)
 IsOld(ch, n) == IF ch.phase = "idle" THEN n <= ch.seen ELSE n < ch.seen
 
-(* UNAL-34: a record that comes while the barrier is awaited.                *)
+(* UNAL-34: a record that arrives while the barrier is awaited. *)
 IsStored(ch) == ch.phase = "awaited"
 
 Heard(ch, n, before) ==
@@ -133,7 +135,7 @@ OnTake(ch) ==
              ELSE Step([rest EXCEPT !.before = IF @ > 0 THEN @ - 1 ELSE 0,
                                     !.restored = IF @ > 0 THEN @ - 1 ELSE 0], <<Head(ch.input)>>)
 
-(* UNAL-34: what came before the barrier, as far as it is unread.            *)
+(* UNAL-34: the unread records that arrived before the barrier. *)
 InFlight(ch, n) ==
     LET values == ValuesOf(ch.input) IN IF ch.last = n THEN SubSeq(values, 1, ch.before) ELSE values
 
@@ -150,7 +152,7 @@ OnStopPersisting(ch, n) ==
     LET ended == IF n >= ch.seen \/ ch.restored > 0 THEN [ch EXCEPT !.phase = "idle", !.seen = n] ELSE ch
     IN  Step(IF ch.last = n THEN [ended EXCEPT !.last = Nobody, !.before = 0] ELSE ended, <<>>)
 
-(* UNAL-35: the gate has read that it has come, and nothing newer has.       *)
+(* UNAL-35: the gate has read its announcement, and none newer has arrived. *)
 MayPrioritise(ch, n) ==
     /\ Hears /\ Waits(ch.input, n) /\ ch.phase = "arrived" /\ ch.last = n
     /\ \A i \in DOMAIN ch.input : ch.input[i] # Notice(n)
@@ -160,7 +162,7 @@ OnPrioritise(ch, n) == Step([ch EXCEPT !.input = MadeUrgent(@, n)], <<>>)
 ------------------------------------------------------------------------------
 (* The network, and a new attempt.                                           *)
 
-(* UNAL-36: nothing comes while restored records are read.                   *)
+(* UNAL-36: no item arrives while the gate reads restored records. *)
 MayTransfer(ch) ==
     /\ ch.restored = 0 /\ ch.output # <<>>
     /\ ~ch.blocked \/ (Passes /\ IsUrgent(Head(ch.output)))
@@ -176,7 +178,7 @@ OnTransfer(ch) ==
              told == IF isPromised THEN <<<<"store_output", ch.promised, <<>>>>>> ELSE <<>>
          IN  Step(arrived.channel, told \o arrived.out)
 
-(* UNAL-36: the receiver's part is read first, then comes the sender's.      *)
+(* UNAL-36: the gate reads the receiver's part first, then the sender's. *)
 OnRestore(input, output) ==
     [NewChannel EXCEPT !.input = [i \in DOMAIN input |-> Record(input[i])],
                        !.output = [i \in DOMAIN output |-> Record(output[i])],

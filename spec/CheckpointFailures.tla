@@ -1,12 +1,12 @@
 ------------------------- MODULE CheckpointFailures -------------------------
 (***************************************************************************)
-(* When failing checkpoints fail the job: more of them in a row than are   *)
-(* tolerated.                                                              *)
+(* When failing checkpoints fail the job: more consecutive failures than   *)
+(* are tolerated.                                                          *)
 (*                                                                         *)
-(* Not every reason counts, and which do has grown with the releases. A    *)
+(* Only some reasons count, and later releases count more of them. A       *)
 (* checkpoint counts once, until the count is cleared; a success clears    *)
-(* it. From 1.12 on only a success newer than all before does, and what is *)
-(* older than it counts no more.                                           *)
+(* it. From 1.12 on only a success newer than all before clears it, and    *)
+(* failures of older checkpoints do not count.                             *)
 (*                                                                         *)
 (* Functions only: models/FailuresModel.tla puts the count into an         *)
 (* environment and states rules COORD-15 to COORD-18.                      *)
@@ -17,8 +17,8 @@ EXTENDS Integers, Sequences, FiniteSets, CoordinatorGenerations
 
 Unlimited == -1
 
-(* So many may fail in a row. A model puts a number in its place; without    *)
-(* one nothing is counted.                                                   *)
+(* Number of tolerated consecutive failures. A model replaces it by a        *)
+(* number; without one, failures are not counted.                            *)
 Tolerable == Unlimited
 
 FailuresType ==
@@ -29,7 +29,7 @@ NoFailures == [counted |-> {}, highest |-> 0]
 
 FailuresStep(f, said) == [failures |-> f, out |-> said]
 
-(* The reasons that count, in the order in which releases came to count them. *)
+(* The reasons that count, in the order of the releases that added them. *)
 Counted ==
     {"CHECKPOINT_DECLINED"}
     \cup (IF CoordinatorHas("counts_snapshots") THEN {"ASYNC_EXCEPTION", "CHECKPOINT_EXPIRED"} ELSE {})
@@ -37,7 +37,7 @@ Counted ==
     \cup (IF CoordinatorHas("counts_finalization") THEN {"FINALIZE_CHECKPOINT_FAILURE"} ELSE {})
 
 ------------------------------------------------------------------------------
-(* The questions, operators of their own, so that a model can replace them.  *)
+(* The conditions are operators, so that a model can replace them. *)
 
 IsCounted(reason) == reason \in Counted                             \* COORD-15
 
@@ -49,8 +49,9 @@ IsOldNews(f, n) == CoordinatorHas("counts_in_order") /\ n <= f.highest  \* COORD
 
 Clears(f, n) == CoordinatorHas("counts_in_order") => n > f.highest  \* COORD-17, COORD-18
 
-(* A failure that no task told of is the coordinator's own, and concerns     *)
-(* checkpoints only; so is one of the coordinator's writes, whoever tells.   *)
+(* A failure that no task reported is the coordinator's own, and counts for  *)
+(* checkpoints only; so does a failed write of the coordinator, whoever      *)
+(* reports it.                                                               *)
 IsOwn(reason, byTask) == ~byTask \/ reason = "IO_EXCEPTION"
 Concerns(type, reason, byTask) ==
     type = "checkpoint" \/ ~IsOwn(reason, byTask) \/ ~CoordinatorHas("savepoints_apart")

@@ -1,39 +1,40 @@
 ------------------------- MODULE CheckpointRequests -------------------------
 (***************************************************************************)
-(* Requests that wait for their turn: in which order, and what they wait   *)
-(* for.                                                                    *)
+(* Waiting requests: their order, and the conditions under which they      *)
+(* wait.                                                                   *)
 (*                                                                         *)
 (* A forced request starts whatever else is pending; savepoints are        *)
-(* forced, unless unaligned checkpoints make them cheap. A periodic one    *)
-(* keeps a pause after the last completion. Whoever asks by hand never     *)
+(* forced, unless unaligned checkpoints make them cheap. A periodic        *)
+(* request keeps a pause after the last completion. A manual request never *)
 (* waits for a pause.                                                      *)
 (*                                                                         *)
 (* Functions only: Coordinator.tla serves the queue, and states rules      *)
 (* COORD-13 and COORD-14 in models/CoordinatorModel.tla.                   *)
 (*                                                                         *)
-(* Source: Apache Flink, CheckpointRequestDecider, CheckpointTriggerRequest.*)
+(* Source: Apache Flink, CheckpointRequestDecider,                         *)
+(* CheckpointTriggerRequest.                                               *)
 (***************************************************************************)
 EXTENDS Integers, Sequences, CoordinatorGenerations
 
-(* Units of time between a completion and a start. A model puts another      *)
-(* number in its place.                                                      *)
+(* Units of time between a completion and a start. A model replaces it by    *)
+(* another number.                                                           *)
 MinPause == 0
 
 RequestTypes == {"checkpoint", "savepoint"}
 
 RequestType == [type : RequestTypes, forced : BOOLEAN, periodic : BOOLEAN]
 
-(* Somebody asks for one by hand. *)
+(* A manual request. *)
 ByHand(type) == [type |-> type, forced |-> type = "savepoint", periodic |-> FALSE]
 
-(* The scheduler asks. *)
+(* A request of the scheduler. *)
 Periodic == [type |-> "checkpoint", forced |-> FALSE, periodic |-> TRUE]
 
 ------------------------------------------------------------------------------
-(* Operators of their own, so that a model can replace them.                 *)
+(* These are operators, so that a model can replace them. *)
 
 (* COORD-13: savepoints before checkpoints, then forced before not forced,   *)
-(* then by hand before periodic.                                             *)
+(* then manual before periodic.                                              *)
 GoesBefore(r, other) ==
     IF r.type # other.type THEN r.type = "savepoint"
     ELSE IF r.forced # other.forced THEN r.forced
@@ -43,7 +44,7 @@ GoesBefore(r, other) ==
 KeepsPause(r) == ~r.forced /\ (CoordinatorHas("pauses_periodic") => r.periodic)
 
 ------------------------------------------------------------------------------
-(* Behind all that goes before it, and behind its equals. *)
+(* Behind all more urgent requests, and behind its equals. *)
 Enqueued(queue, r) ==
     LET stay == {i \in DOMAIN queue : ~GoesBefore(r, queue[i])}
         place == IF \A i \in DOMAIN queue : i \in stay THEN Len(queue)

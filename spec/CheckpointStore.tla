@@ -1,14 +1,14 @@
 --------------------------- MODULE CheckpointStore ---------------------------
 (***************************************************************************)
-(* The store of completed checkpoints: what is kept, what goes, what is    *)
-(* read after a failure.                                                   *)
+(* The store of completed checkpoints: which are kept, which are dropped,  *)
+(* which one a restore reads.                                              *)
 (*                                                                         *)
-(* A checkpoint that completes is added at the end. Then the oldest ones   *)
-(* go, as far as they may, while more than Retain are kept. Three things   *)
-(* never go: the element just added; the newest checkpoint, because a      *)
-(* savepoint behind it belongs to a user, who may delete it; and whatever  *)
-(* is not surplus. A job stopped with a savepoint needs only that one. Up  *)
-(* to 1.11 whatever is oldest goes.                                        *)
+(* A checkpoint that completes is added at the end. Then the store drops   *)
+(* the oldest entries, as far as permitted, while it keeps more than       *)
+(* Retain. It never drops the element just added, or the newest checkpoint *)
+(* (a newer savepoint belongs to a user, who may delete it), or an entry   *)
+(* that is not surplus. A job stopped with a savepoint needs only that     *)
+(* one. Up to 1.11 the store drops the oldest entry of any type.           *)
 (*                                                                         *)
 (* Functions only: models/StoreModel.tla puts a store into an environment  *)
 (* and states rules SUB-06 to SUB-10.                                      *)
@@ -19,7 +19,7 @@
 EXTENDS Integers, Sequences, FiniteSets, Order, CoordinatorGenerations
 
 CONSTANT
-    Retain          \* how many completed checkpoints to keep
+    Retain          \* number of completed checkpoints to keep
 
 ASSUME Retain \in Nat \ {0}
 
@@ -29,13 +29,14 @@ EntryType == [id : Nat, type : Types]
 
 EmptyStore == <<>>
 
-(* The id that a restore reads; 0 stands for the beginning.                  *)
+(* The id that a restore reads; 0 is the initial state. *)
 LatestId(store) == IF store = <<>> THEN 0 ELSE store[Len(store)].id
 
 Holds(store, n) == \E i \in DOMAIN store : store[i].id = n
 
 ------------------------------------------------------------------------------
-(* What may go. Operators of their own, so that a model can replace them.    *)
+(* Entries that may be dropped. These are operators, so that a model can     *)
+(* replace them.                                                             *)
 
 IsLast(store, i) == i = Len(store)
 
@@ -46,7 +47,7 @@ IsNewestCheckpoint(store, i) ==
 Stopped(store) == store[Len(store)].type = "stop"
 
 (* SUB-06 protects the last element, SUB-08 the newest checkpoint, unless    *)
-(* nothing but age counts (SUB-10).                                          *)
+(* only age counts (SUB-10).                                                 *)
 MayGo(store, i) ==
     /\ ~IsLast(store, i)
     /\ \/ ~CoordinatorHas("protects_newest")
@@ -54,21 +55,22 @@ MayGo(store, i) ==
 
 Surplus(store) == Len(store) - Retain
 
-(* SUB-07: from the oldest on, as many of those that may go as are surplus.  *)
+(* SUB-07: from the oldest on, as many droppable entries as are surplus. *)
 Goes(store, i) ==
     /\ MayGo(store, i)
     /\ Cardinality({j \in 1 .. i - 1 : MayGo(store, j)}) < Surplus(store)
 
-(* SUB-09: a dropped savepoint is not deleted, a user owns it.               *)
+(* SUB-09: a dropped savepoint is not deleted; a user owns it. *)
 IsDeleted(entry) == entry.type = "checkpoint"
 
 ------------------------------------------------------------------------------
-(* The elements at a set of positions, in their order.                       *)
+(* The elements at a set of positions, in order. *)
 At(store, positions) ==
     LET order == InOrder(positions)
     IN  [k \in 1 .. Len(order) |-> store[order[k]]]
 
-(* Entry (n, type) is added: [store, out]. Up to 1.14 nobody hears what went. *)
+(* Entry (n, type) is added: [store, out]. Up to 1.14 dropped ids are not    *)
+(* reported.                                                                 *)
 OnAdd(store, n, type) ==
     LET grown == Append(store, [id |-> n, type |-> type])
         gone == {i \in DOMAIN grown : Goes(grown, i)}

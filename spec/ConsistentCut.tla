@@ -1,17 +1,16 @@
 ---------------------------- MODULE ConsistentCut ----------------------------
 (***************************************************************************)
-(* What checkpointing is for, without saying how it is done.               *)
+(* The purpose of checkpointing, without its mechanism.                    *)
 (*                                                                         *)
-(* A cut names, for each source, how many of its records lie before it. A  *)
-(* completed checkpoint is a consistent cut of the dataflow: the state     *)
-(* that it saved is the one that a machine without failures has after      *)
-(* exactly the records before the cut. The live state runs ahead of the    *)
-(* newest completed cut; a failure throws it back to that cut. The         *)
-(* committed output is that of a cut, too, never of one that is not        *)
-(* complete.                                                               *)
+(* A cut names, for each source, the number of its records before it. A    *)
+(* completed checkpoint is a consistent cut of the dataflow: its saved     *)
+(* state is the state of a machine without failures after exactly the      *)
+(* records before the cut. The live state is ahead of the newest completed *)
+(* cut; a failure resets it to that cut. The committed output is that of a *)
+(* completed cut, never of an incomplete one.                              *)
 (*                                                                         *)
-(* Dataflow.tla implements this: sources, channels, barriers, gates, a     *)
-(* coordinator, transactions and failures are how it is done.              *)
+(* Dataflow.tla implements this with sources, channels, barriers, gates, a *)
+(* coordinator, transactions and failures.                                 *)
 (*                                                                         *)
 (* Rules: ONCE-01 to ONCE-05 as one machine. Source: Chandy and Lamport,   *)
 (* Distributed Snapshots, 1985; Carbone et al., Lightweight Asynchronous   *)
@@ -33,7 +32,7 @@ VARIABLES
 vars == <<cut, saved, live, output>>
 
 ------------------------------------------------------------------------------
-(* Cuts, and what is a function of a cut. *)
+(* Cuts, and functions of a cut. *)
 
 Cuts == {c \in [Inputs -> Nat] : \A s \in Inputs : From[s] <= c[s] /\ c[s] <= Upto[s]}
 
@@ -57,7 +56,7 @@ Init ==
     /\ live = StateOf(From)
     /\ output = OutputOf(From)
 
-(* System: the operator takes in the next record of one source. *)
+(* System: the operator processes the next record of one source. *)
 Process(s) ==
     /\ live[s] < Upto[s]
     /\ live' = [live EXCEPT ![s] = @ + 1]
@@ -71,14 +70,14 @@ Complete ==
         /\ saved' = StateOf(c)
         /\ UNCHANGED <<live, output>>
 
-(* System: output becomes visible, up to a cut that is complete. *)
+(* System: output becomes visible, up to a completed cut. *)
 Commit ==
     \E c \in Between(From, cut) :
         /\ \A s \in Inputs : Len(output[s]) <= c[s] - From[s]
         /\ output' = OutputOf(c)
         /\ UNCHANGED <<cut, saved, live>>
 
-(* Environment: all that is live fails, and starts again at the cut.         *)
+(* Environment: all live state fails and restarts at the cut. *)
 Fail ==
     /\ live' = saved
     /\ output' = OutputOf(cut)

@@ -1,14 +1,14 @@
 ----------------------------- MODULE Coordinator -----------------------------
 (***************************************************************************)
 (* The checkpoint coordinator of one job: when a checkpoint starts, when   *)
-(* it is complete, what it replaces, and what ends it before.              *)
+(* it is complete, which ones it replaces, and what aborts it.             *)
 (*                                                                         *)
 (* A request waits until it may start (CheckpointRequests.tla). A started  *)
 (* checkpoint is pending until every task has acknowledged it, or until a  *)
 (* decline, the time-out, a newer completed checkpoint or the end of the   *)
 (* run ends it; too many such ends fail the job (CheckpointFailures.tla).  *)
 (* A completed one goes to the store (CheckpointStore.tla), which is       *)
-(* durable, and may fail. A new coordinator finds what is durable.         *)
+(* durable, and may fail. A new coordinator reads the durable state.       *)
 (*                                                                         *)
 (* Functions only: models/CoordinatorModel.tla puts a coordinator into an  *)
 (* environment and states rules COORD-01 to COORD-14, COORD-19 to COORD-22 *)
@@ -16,16 +16,16 @@
 (* channels.                                                               *)
 (*                                                                         *)
 (* Source: Apache Flink, CheckpointCoordinator, CheckpointRequestDecider,  *)
-(* PendingCheckpoint; CoordinatorGenerations.tla has what is different in  *)
-(* which release.                                                          *)
+(* PendingCheckpoint; CoordinatorGenerations.tla lists the differences     *)
+(* between releases.                                                       *)
 (***************************************************************************)
 EXTENDS Integers, Sequences, FiniteSets, Order, CheckpointStore, CheckpointRequests, CheckpointFailures
 
 CONSTANTS
     Tasks,          \* all tasks, numbers; each must acknowledge
     Sources,        \* those that the coordinator triggers
-    MaxConcurrent,  \* how many may be pending before further checkpoints wait
-    Timeout         \* how many units of time a checkpoint may be pending
+    MaxConcurrent,  \* number of pending checkpoints at which further ones wait
+    Timeout         \* number of units of time for which a checkpoint may be pending
 
 ASSUME Sources \subseteq Tasks /\ MaxConcurrent \in Nat \ {0} /\ Timeout \in Nat \ {0}
 
@@ -42,10 +42,10 @@ CoordinatorType ==
      up       : SUBSET Tasks,           \* the tasks that are RUNNING
      next     : Nat,                    \* id of the next checkpoint; never falls
      pending  : Seq(PendingType),       \* ascending by id
-     queue    : Seq(RequestType),       \* requests that wait, head first
+     queue    : Seq(RequestType),       \* waiting requests, head first
      pause    : 0 .. MinPause,          \* time left of the pause after a completion
      failures : FailuresType,
-     store    : Seq(EntryType),         \* completed checkpoints, in the order of adding
+     store    : Seq(EntryType),         \* completed checkpoints, in the order of additions
      fault    : Faults,                 \* how the next addition to the store fails
      unseen   : SUBSET EntryType]       \* durable, although the addition failed
 
@@ -59,8 +59,8 @@ InTaskOrder(tasks, Effect(_)) ==
     LET order == InOrder(tasks) IN [i \in 1 .. Len(order) |-> Effect(order[i])]
 
 ------------------------------------------------------------------------------
-(* The questions a coordinator asks. Operators of their own, so that a      *)
-(* model can replace them.                                                  *)
+(* The conditions of a coordinator. These are operators, so that a model can *)
+(* replace them.                                                             *)
 
 CanStart(k) ==                                                      \* COORD-01
     k.running /\ IF CoordinatorHas("awaits_running") THEN k.up = Tasks ELSE Sources \subseteq k.up
@@ -98,18 +98,19 @@ Begun(k, type) == [k EXCEPT !.next = IdAfter(@), !.pending = Append(@, NewPendin
 
 Rejected(r, reason) == <<"rejected", r.type, reason>>
 
-(* A periodic request is none while nobody is there to repeat it.            *)
+(* Only the scheduler would repeat a periodic request: its rejection has no  *)
+(* effect.                                                                   *)
 WhyNot(k, r) ==
     IF r.periodic /\ ~k.running THEN "PERIODIC_SCHEDULER_SHUTDOWN" ELSE "NOT_ALL_REQUIRED_TASKS_RUNNING"
 
-(* COORD-29: how often what waits gets its turn when so many have ended.     *)
+(* COORD-29: number of turns of waiting requests after `ended` ends. *)
 TurnsAfter(ended, dropped) ==
     ended * (IF CoordinatorHas("turn_after_cleaning") THEN 2 ELSE 1)
     + (IF CoordinatorHas("turn_after_drop") THEN dropped ELSE 0)
 
 (* COORD-03, COORD-11: from the head on, as far as the limit allows; a       *)
-(* request that has come too early ends one turn. A start takes longer: the  *)
-(* other turns that are there find it busy.                                  *)
+(* request that is too early ends one turn. A start takes longer: the other  *)
+(* turns find it busy.                                                       *)
 RECURSIVE Serve(_, _, _)
 Serve(k, turns, said) ==
     IF k.queue = <<>> \/ (~Head(k.queue).forced /\ ~HasRoom(k)) THEN CoordinatorStep(k, said)
@@ -124,8 +125,8 @@ Serve(k, turns, said) ==
              THEN Serve(Begun(rest, r.type), 1, said \o InTaskOrder(Sources, Trigger))
              ELSE Serve(rest, IF isLong THEN 1 ELSE turns, Append(said, Rejected(r, WhyNot(k, r))))
 
-(* Up to 1.10 nothing waits: a request for which there is no room is sent    *)
-(* away. (The scheduler then makes up for it; here it is asked for again.)   *)
+(* Up to 1.10 no request waits: above the limit it is rejected. (The         *)
+(* scheduler then repeats it; here the environment requests it again.)       *)
 OnRequest(k, r) ==
     IF CoordinatorHas("queues") \/ r.forced \/ HasRoom(k)
     THEN Serve([k EXCEPT !.queue = Enqueued(@, r)], 1, <<>>)
@@ -136,12 +137,12 @@ OnRequest(k, r) ==
 
 Without(k, n) == [k EXCEPT !.pending = SelectSeq(@, LAMBDA p : p.id # n)]
 
-(* COORD-09: every task is told; up to 1.10 none (COORD-19).                 *)
+(* COORD-09: every task is notified; up to 1.10 none (COORD-19). *)
 NotifyAbort(p) ==
     LET Notify(t) == <<"notify_abort", t, p.id>>
     IN  IF CoordinatorHas("tells_of_aborts") THEN InTaskOrder(Tasks, Notify) ELSE <<>>
 
-(* COORD-09: what was collected goes. *)
+(* COORD-09: the collected state is deleted. *)
 AbortEffects(p, reason) ==
     LET Discard(t) == <<"discard_state", t, p.id>>
     IN  <<<<"abort", p.id, reason>>>> \o InTaskOrder(Tasks \ p.missing, Discard)
@@ -151,7 +152,7 @@ Abort(k, p, reason, byTask, said) ==
     IN  CoordinatorStep([Without(k, p.id) EXCEPT !.failures = counted.failures],
                         said \o AbortEffects(p, reason) \o counted.out \o NotifyAbort(p))
 
-(* The pending ones that Which picks are aborted, oldest first.             *)
+(* The pending ones that Which selects are aborted, oldest first. *)
 RECURSIVE AbortAll(_, _, _, _)
 AbortAll(k, Which(_), reason, said) ==
     LET ended == SelectSeq(k.pending, LAMBDA p : Which(p))
@@ -163,10 +164,10 @@ AbortAll(k, Which(_), reason, said) ==
 Succeed(step, p) ==
     CoordinatorStep([step.coordinator EXCEPT !.failures = OnSuccess(@, p.id)], step.out)
 
-(* It is called complete. *)
+(* It is reported complete. *)
 CallComplete(step, p) == CoordinatorStep(step.coordinator, Append(step.out, <<"complete", p.id>>))
 
-(* COORD-20: the store has thrown, and nothing of a completion happens.      *)
+(* COORD-20: the store has failed, and no effect of a completion occurs. *)
 FailToStore(step, p) ==
     LET k == step.coordinator
         entry == [id |-> p.id, type |-> p.type]
@@ -204,7 +205,7 @@ Complete(k, p, said) ==                                             \* COORD-08
         ELSE done
 
 ------------------------------------------------------------------------------
-(* Messages of tasks; a task outside Tasks is a stranger to the plan.       *)
+(* Messages of tasks; a task outside Tasks is unknown to the plan. *)
 
 (* COORD-06 *)
 OnLateAnswer(k, t, n) == CoordinatorStep(k, <<<<"discard_state", t, n>>>>)
@@ -227,7 +228,7 @@ OnAcknowledge(k, t, n) ==
              IN  Serve(done.coordinator, TurnsAfter(ended, Len(dropped)), done.out)
         ELSE CoordinatorStep(after, success)
 
-(* COORD-11: the end of one checkpoint is the turn of what waits.           *)
+(* COORD-11: the end of one checkpoint gives waiting requests a turn. *)
 TurnAfter(step) == Serve(step.coordinator, TurnsAfter(1, 0), step.out)
 
 OnDecline(k, n, reason) ==
@@ -237,7 +238,8 @@ OnDecline(k, n, reason) ==
 ------------------------------------------------------------------------------
 (* Time and statuses. *)
 
-(* COORD-10: one unit passes; what is due ends, each followed by the queue. *)
+(* COORD-10: one unit passes; due checkpoints expire, each followed by the   *)
+(* queue.                                                                    *)
 RECURSIVE Expire(_, _)
 Expire(k, said) ==
     LET due == SelectSeq(k.pending, LAMBDA p : IsExpired(p))
@@ -263,7 +265,7 @@ OnFailTasks(k, tasks) == Suspend([k EXCEPT !.running = FALSE, !.up = @ \ tasks])
 OnTaskStatus(k, t, running) ==
     CoordinatorStep([k EXCEPT !.up = IF running THEN @ \cup {t} ELSE @ \ {t}], <<>>)
 
-(* ONCE-04: the newest retained one, 0 for the beginning.                   *)
+(* ONCE-04: the newest retained one, 0 for the initial state. *)
 OnRestoreRequest(k) == CoordinatorStep(k, <<<<"restored", LatestId(k.store)>>>>)
 
 ------------------------------------------------------------------------------
@@ -273,7 +275,7 @@ OnStoreFails(k, when) == CoordinatorStep([k EXCEPT !.fault = when], <<>>)
 
 Durable(k) == Range(k.store) \cup k.unseen
 
-(* COORD-22: durable are the completed checkpoints and the counter of ids.   *)
+(* COORD-22: the completed checkpoints and the counter of ids are durable. *)
 Recovered(k) ==
     LET ids == InOrder({e.id : e \in Durable(k)})
     IN  [i \in DOMAIN ids |-> CHOOSE e \in Durable(k) : e.id = ids[i]]

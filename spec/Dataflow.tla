@@ -8,13 +8,13 @@
 (*     source 0 --channel 0--> operator --channel 2--> sink                *)
 (*     source 1 --channel 1-->                                             *)
 (*                                                                         *)
-(* Nothing of the protocol is written here: gates, subtasks, coordinator,  *)
-(* store and sink are those of Alignment, Subtask, Coordinator,            *)
-(* CheckpointStore and TransactionalSink, and this module carries effects  *)
-(* of the one as events to the other. Messages between tasks and the       *)
-(* coordinator are a set: they come in any order, late, or never (which is *)
-(* how a notification is lost). Every message and record carries the       *)
-(* attempt that sent it.                                                   *)
+(* This module defines no part of the protocol: gates, subtasks,           *)
+(* coordinator, store and sink are those of Alignment, Subtask,            *)
+(* Coordinator, CheckpointStore and TransactionalSink. It carries the      *)
+(* effects of one as events to the other. Messages between tasks and the   *)
+(* coordinator are a set: they arrive in any order, late, or never (a lost *)
+(* notification). Every message and record carries the attempt that sent   *)
+(* it.                                                                     *)
 (*                                                                         *)
 (* It implements ConsistentCut. models/DataflowModel.tla states ALIGN-17   *)
 (* and ONCE-01 to ONCE-06 over it. Source: Carbone et al. 2015; Flink's    *)
@@ -23,45 +23,44 @@
 EXTENDS Alignment, Subtask, Coordinator, TransactionalSink, TLC
 
 CONSTANTS
-    Start,          \* by source: the offset at which it stands when the model begins
-    MaxRecords,     \* how many records each source still sends
+    Start,          \* by source: its initial offset
+    MaxRecords,     \* number of records that each source sends
     MaxCheckpoint,  \* checkpoints have ids 1 .. MaxCheckpoint
-    MaxFailures,    \* how often the job fails
-    MaxDeclines,    \* how often the writing of a snapshot fails
-    Slow,           \* tasks whose answers travel; those of the others arrive at once
-    Listening,      \* tasks that notifications of an end may reach
-    Zombies         \* what is in flight when the job fails may still arrive afterwards
+    MaxFailures,    \* number of failures of the job
+    MaxDeclines,    \* number of snapshots that cannot be written
+    Slow,           \* tasks whose answers are messages; those of the others arrive at once
+    Listening,      \* tasks that notifications may reach
+    Zombies         \* in-flight messages and records may still arrive after a failure
 
 Operator == 2
 SinkTask == 3
 ToSink == 2         \* the channel between them
 Ids == 1 .. MaxCheckpoint
 
-(* What else the environment may do; a model puts something else in the      *)
-(* place of these.                                                           *)
-AskedFor == {"checkpoint"}          \* types of what is asked for
-WaysToFail == {}                    \* of the store, once
+(* Further events of the environment; a model replaces these. *)
+AskedFor == {"checkpoint"}          \* types of requested checkpoints
+WaysToFail == {}                    \* failures of the store, once
 IsReplaced == FALSE                 \* a failure takes the coordinator with it
 
 ASSUME N = 2 /\ Sources = {0, 1} /\ Tasks = {0, 1, 2, 3}
 
 VARIABLES
-    attempt,        \* number of the execution attempt; how often the job has failed
-    restored,       \* the checkpoint from which this attempt was restored; 0: the beginning
-    declined,       \* how often a snapshot could not be written
+    attempt,        \* number of the execution attempt; also the number of failures
+    restored,       \* the checkpoint from which this attempt was restored; 0: initial state
+    declined,       \* number of snapshots that could not be written
     coordinator,    \* see CoordinatorType
     net,            \* messages to and from the coordinator: <<attempt, kind, task, id, ...>>
     offset,         \* by source: its next record
-    channel,        \* by channel: what is in it, <<attempt, kind, ...>>
+    channel,        \* by channel: its items, <<attempt, kind, ...>>
     gate,           \* of the operator
     sinkGate,       \* of the sink; its channel is 0
     tasks,          \* by task: its subtask
-    counted,        \* the operator's state: by source, how many records it counted
-    received,       \* by source, how many records reached the sink
+    counted,        \* the operator's state: by source, number of counted records
+    received,       \* by source, number of records that have reached the sink
     sink,           \* see SinkType
     contents,       \* in the external system: by transaction and source, records not yet committed
     output,         \* there too: by source, the committed records, in the order of commitment
-    snapshots       \* durable: by checkpoint and task, the state; 0 is the beginning
+    snapshots       \* durable: by checkpoint and task, the state; 0 is the initial state
 
 attempts == <<attempt, restored, declined>>
 external == <<sink, contents, output>>
@@ -87,13 +86,13 @@ Init ==
     /\ snapshots = [n \in Ids \cup {0} |-> IF n = 0 THEN Beginning ELSE <<>>]
 
 ------------------------------------------------------------------------------
-(* Carrying effects to where they are events. *)
+(* Effects become events of other components. *)
 
 (* ONCE-06 *)
 IsCurrent(sent) == sent = attempt
 
-(* What a gate says to its subtask, and what that answers. The asynchronous  *)
-(* part ends at once: a slow one is an answer that travels long.             *)
+(* The effects of a gate on its subtask, and the answers of that. The        *)
+(* asynchronous part ends at once: a slow one is an answer in flight.        *)
 RECURSIVE Obey(_, _, _)
 Obey(t, orders, said) ==
     IF orders = <<>> THEN Answer(t, said)
@@ -109,7 +108,7 @@ Items(said) ==
     IN  [i \in DOMAIN sent |->
           <<attempt, IF sent[i][1] = "broadcast_barrier" THEN "barrier" ELSE "cancel", sent[i][2]>>]
 
-(* A decline says why. *)
+(* A decline names its reason. *)
 Answers(t, said) ==
     LET sent == SelectSeq(said, LAMBDA e : e[1] \in {"acknowledge", "decline"})
     IN  [i \in DOMAIN sent |-> <<attempt, sent[i][1], t>> \o Tail(sent[i])]
@@ -119,14 +118,15 @@ Filed(said, t, state) ==
         IF <<"snapshot", n>> \in Range(said)
         THEN (t :> state) @@ snapshots[n] ELSE snapshots[n]]
 
-(* A checkpoint that the store did not take is gone, if it was discarded.    *)
+(* The states of a checkpoint that the store refused are deleted, if it was  *)
+(* discarded.                                                                *)
 Kept(states, said) ==
     [n \in DOMAIN states |->
         IF {<<"fail", "CheckpointException">>, <<"discard", n>>} \subseteq Range(said)
         THEN <<>> ELSE states[n]]
 
-(* What the coordinator sends: triggers, and notifications to who listens.   *)
-(* With an abort travels the newest completed id.                            *)
+(* The messages of the coordinator: triggers, and notifications to listening *)
+(* tasks. An abort carries the newest completed id.                          *)
 Completed(k) == IF k.store = <<>> THEN -1 ELSE LatestId(k.store)
 
 Sent(step) ==
@@ -155,14 +155,14 @@ Report(t, said, taken, states) ==
          IN  /\ coordinator' = step.coordinator /\ net' = (net \ taken) \cup Sent(step)
              /\ snapshots' = Kept(states, step.out)
 
-(* The records of these transactions, as they were written. *)
+(* The records of these transactions, in the order of writing. *)
 RECURSIVE Joined(_, _)
 Joined(s, transactions) ==
     IF transactions = <<>> THEN <<>>
     ELSE contents[Head(transactions)][s] \o Joined(s, Tail(transactions))
 
-(* The sink becomes `after`: what that has committed is output, and of the   *)
-(* rest matters what is open or filed.                                       *)
+(* The sink becomes `after`: its committed records are output; of the        *)
+(* others, only open and filed ones matter.                                  *)
 Externally(after) ==
     LET matters == {after.open} \cup Transactions(after.pending)
     IN  /\ sink' = after
@@ -241,7 +241,7 @@ SinkSnapshots ==
 
 (* System: messages arrive. *)
 
-(* What its subtask lets through to the sink.                                *)
+(* The effects that its subtask passes to the sink. *)
 RECURSIVE Heard(_, _)
 Heard(s, said) ==
     IF said = <<>> THEN s
@@ -268,7 +268,7 @@ CoordinatorHears ==
                /\ snapshots' = Kept(snapshots, step.out)
     /\ UNCHANGED <<attempts, offset, channel, gate, sinkGate, tasks, counted, received, external>>
 
-(* System: what an ended attempt has sent is thrown away (ONCE-06). *)
+(* System: items of an ended attempt are discarded (ONCE-06). *)
 DropStale ==
     /\ \/ \E c \in DOMAIN channel :
             /\ channel[c] # <<>> /\ ~IsCurrent(Head(channel[c])[1])
@@ -278,8 +278,8 @@ DropStale ==
                    snapshots>>
 
 ------------------------------------------------------------------------------
-(* Environment: somebody asks for a checkpoint; a snapshot cannot be         *)
-(* written; the store fails; the job fails.                                  *)
+(* Environment: a checkpoint is requested; a snapshot cannot be written; the *)
+(* store fails; the job fails.                                               *)
 
 Request ==
     /\ coordinator.next <= MaxCheckpoint /\ coordinator.queue = <<>>
@@ -307,14 +307,14 @@ StoreFails ==
 (* ONCE-04: the one completed checkpoint that every task reads.              *)
 RestoreFrom(k, t) == LatestId(k.store)
 
-(* The coordinator that is there after a failure.                            *)
+(* The coordinator after a failure. *)
 Survivor ==
     IF IsReplaced THEN OnCoordinatorRestart(coordinator).coordinator
     ELSE OnFailTasks(coordinator, Tasks).coordinator
 
-(* The job fails and starts again, in one step: in between no task runs, and *)
-(* what arrives is thrown away. Of the sink's transactions the restored      *)
-(* snapshot commits those it holds; the others are nobody's.                 *)
+(* The job fails and restarts in one step: between the two no task runs, and *)
+(* arriving items are discarded. The restored snapshot commits the sink's    *)
+(* transactions that it holds; the others are lost.                          *)
 Fail ==
     /\ attempt < MaxFailures
     /\ attempt' = attempt + 1 /\ declined' = declined
@@ -340,7 +340,8 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* What the next failure restores; a new coordinator finds all that is durable. *)
+(* The checkpoint of the next restore; a new coordinator finds all durable   *)
+(* ones.                                                                     *)
 Latest ==
     IF IsReplaced THEN Greatest({0} \cup {e.id : e \in Durable(coordinator)})
     ELSE LatestId(coordinator.store)

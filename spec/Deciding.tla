@@ -1,11 +1,11 @@
 ------------------------------- MODULE Deciding -------------------------------
 (***************************************************************************)
 (* Unaligned checkpoints of Flink 1.11 and 1.12: the first barrier decides *)
-(* whether its checkpoint aligns or overtakes. Nothing is announced, and   *)
-(* nothing times out; what comes later is module Unaligned.                *)
+(* whether its checkpoint aligns or overtakes. There are no announcements  *)
+(* and no time-outs; module Unaligned holds later releases.                *)
 (*                                                                         *)
 (* In 1.12 the options of the first barrier decide. In 1.11 the type of    *)
-(* the checkpoint does, and nobody hears of the end of one that overtook.  *)
+(* the checkpoint does, and one that overtook ends without an effect.      *)
 (*                                                                         *)
 (* The module holds functions, no behaviour. models/DecidingModel.tla puts *)
 (* one gate into an environment and states rules UNAL-27 to UNAL-29.       *)
@@ -18,7 +18,7 @@ EXTENDS Integers, Sequences, FiniteSets, Order, Generations
 
 CONSTANTS
     N,              \* number of input channels; they are 0 .. N-1
-    Alternating     \* savepoints or aligned barriers align; else everything overtakes
+    Alternating     \* savepoints or aligned barriers align; else every barrier overtakes
 
 ASSUME N \in Nat \ {0} /\ Alternating \in BOOLEAN
 
@@ -27,12 +27,12 @@ OptionsType == [alignment : {"aligned", "unaligned"}, savepoint : BOOLEAN]
 
 GateType ==
     [current    : Nat \cup {-1},    \* highest id begun or cancelled here; -1 before the first
-     pending    : BOOLEAN,          \* `current` has begun, and has not ended
-     overtaking : BOOLEAN,          \* its barriers overtake; at rest: those of the last one did
-     arrived    : SUBSET Channels,  \* delivered its barrier
-     blocked    : SUBSET Channels,  \* delivered it, and wait for the end
-     closed     : SUBSET Channels,  \* reached their end
-     repeats    : Nat,              \* barriers that were counted beside the first of their channel
+     pending    : BOOLEAN,          \* `current` has begun and has not ended
+     overtaking : BOOLEAN,          \* its barriers overtake; idle: those of the last one did
+     arrived    : SUBSET Channels,  \* have delivered its barrier
+     blocked    : SUBSET Channels,  \* have delivered it and wait for the end
+     closed     : SUBSET Channels,  \* have delivered their end of partition
+     repeats    : Nat,              \* repeated barriers that were counted
      failed     : BOOLEAN]          \* an event was refused with an exception
 
 NewGate ==
@@ -40,24 +40,24 @@ NewGate ==
      closed |-> {}, repeats |-> 0, failed |-> FALSE]
 
 ------------------------------------------------------------------------------
-(* The questions a gate asks.                                               *)
+(* The conditions of a gate. *)
 
 IsOver(g, n) == n < g.current \/ (n = g.current /\ ~g.pending)
 
-(* UNAL-28: the barrier is one of a checkpoint that overtakes. *)
+(* UNAL-28: the barrier belongs to a checkpoint that overtakes. *)
 OfItself(o) == IF Has("type_decides") THEN ~o.savepoint ELSE o.alignment = "unaligned"
 
-(* UNAL-27: what begins with this barrier overtakes. *)
+(* UNAL-27: a checkpoint that begins with this barrier overtakes. *)
 Decided(o) == ~Alternating \/ OfItself(o)
 
-(* Barriers are counted in 1.12, so one channel can stand in for another. *)
+(* 1.12 counts barriers, so one channel can count for another. *)
 EveryoneArrived(g) == Cardinality(Channels \ (g.arrived \cup g.closed)) <= g.repeats
 
 (* UNAL-29 *)
 StaysPending == Has("whole_stays_pending")
 Whole(g) == StaysPending /\ g.pending /\ g.overtaking /\ EveryoneArrived(g)
 
-(* UNAL-27: another kind than the first, or a second one in an alignment. *)
+(* UNAL-27: another kind than the first, or a repeated one in an alignment. *)
 Disagrees(g, c, o) == c \in g.blocked \/ (Alternating /\ OfItself(o) # g.overtaking)
 
 (* UNAL-23: channels whose records the running snapshot stores. *)
@@ -66,7 +66,7 @@ Persisting(g) == IF g.pending /\ g.overtaking THEN Channels \ (g.arrived \cup g.
 IsLone(g) == Has("passes_alone") /\ N = 1 /\ ~g.overtaking
 
 ------------------------------------------------------------------------------
-(* Effects: sequences of tuples, in the order in which they are made.       *)
+(* Effects: sequences of tuples, in order. *)
 
 Resumes(channels) ==
     LET order == InOrder(channels)
@@ -79,7 +79,7 @@ Idle(g) == [g EXCEPT !.pending = FALSE, !.arrived = {}, !.blocked = {}, !.repeat
 LetGo(g, n) ==
     (IF g.overtaking /\ Has("tells_stop") THEN <<<<"stop_persisting", n>>>> ELSE <<>>) \o Resumes(g.blocked)
 
-(* The pending checkpoint ends unfinished; in which order differs. *)
+(* The pending checkpoint ends unfinished; the order differs. *)
 Cut(g, reason, lets) ==
     IF lets THEN Append(LetGo(g, g.current), <<"abort", g.current, reason>>)
     ELSE <<<<"abort", g.current, reason>>>> \o LetGo(g, g.current)
@@ -97,7 +97,7 @@ Stop(g, said) ==
     ELSE Step(Idle(g), said \o <<<<"stop_persisting", g.current>>>> \o Resumes(g.blocked))
 
 ------------------------------------------------------------------------------
-(* What a gate does.                                                        *)
+(* The steps of a gate. *)
 
 Begin(g, n, o) == [Idle(g) EXCEPT !.current = n, !.pending = TRUE, !.overtaking = Decided(o)]
 

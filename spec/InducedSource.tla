@@ -1,13 +1,13 @@
 ---------------------------- MODULE InducedSource ----------------------------
 (***************************************************************************)
-(* What a source's task does with the coordinator's trigger.               *)
+(* The steps of a source's task at the coordinator's trigger.              *)
 (*                                                                         *)
-(* A plain source begins its checkpoint. One that is externally induced    *)
-(* reads from a system that decides itself where the checkpoint is: its    *)
-(* task only answers the trigger, and a hook of the source's own begins    *)
-(* the checkpoint. A newer reader needs both halves; where its hook is     *)
-(* ahead of the trigger it reads nothing more, lest records behind the     *)
-(* place get into the checkpoint.                                          *)
+(* A plain source begins its checkpoint. An externally induced source      *)
+(* reads from a system that decides the position of the checkpoint: its    *)
+(* task only answers the trigger, and a hook of the source begins the      *)
+(* checkpoint. A newer reader needs both. While its hook is ahead of the   *)
+(* trigger it reads nothing, so that no record behind the position becomes *)
+(* part of the checkpoint.                                                 *)
 (*                                                                         *)
 (* Functions only: models/SourceModel.tla puts a source into an            *)
 (* environment and states rules TASK-21 to TASK-24.                        *)
@@ -18,39 +18,38 @@
 EXTENDS Integers, Sequences
 
 CONSTANTS
-    External,       \* somebody else decides where checkpoints are
-    Pairs,          \* the hook and the trigger have both to come; else the hook begins alone
+    External,       \* an external system decides the positions of checkpoints
+    Pairs,          \* a checkpoint needs both hook and trigger; else the hook begins it alone
     Declines        \* a task that answers that it does not run declines
 
 ASSUME Pairs => External
 
 SourceType ==
     [running : BOOLEAN,                 \* the task runs
-     told    : SUBSET Nat,              \* triggered, the hook has not come
-     ahead   : SUBSET Nat]              \* the hook has come, the trigger has not
+     told    : SUBSET Nat,              \* triggered; the hook has not been called
+     ahead   : SUBSET Nat]              \* the hook has been called; the trigger has not arrived
 
 NewSource == [running |-> TRUE, told |-> {}, ahead |-> {}]
 
 SourceStep(s, said) == [source |-> s, out |-> said]
 
 ------------------------------------------------------------------------------
-(* Operators of their own, so that a model can replace them.                *)
+(* These are operators, so that a model can replace them. *)
 
 (* TASK-21: the trigger begins the checkpoint.                              *)
 IsObeyed == ~External
 
-(* TASK-22: nothing else has to come before the hook begins.                *)
+(* TASK-22: the hook begins the checkpoint without the trigger. *)
 HookBegins(s, n) == ~Pairs \/ n \in s.told
 
-(* TASK-23: what may still begin when n has begun.                          *)
+(* TASK-23: the ids that may still begin after n has begun. *)
 Awaited(ids, n) == {m \in ids : m > n}
 
-(* TASK-24: the task that the trigger is for is this one.                   *)
+(* TASK-24: the trigger is for this task. *)
 IsHere(here) == here
 
 ------------------------------------------------------------------------------
-(* Reading stops with the first hook that is ahead, and goes on with the    *)
-(* last one that is not any more.                                           *)
+(* Reading stops when the first hook is ahead, and continues when none is. *)
 Reading(s, t) ==
     IF s.ahead = {} /\ t.ahead # {} THEN <<<<"stop_reading">>>>
     ELSE IF s.ahead # {} /\ t.ahead = {} THEN <<<<"go_on_reading">>>>
@@ -74,7 +73,7 @@ OnInduce(s, n) ==
     LET t == [s EXCEPT !.ahead = @ \cup {n}]
     IN  IF HookBegins(s, n) THEN Begin(s, n) ELSE SourceStep(t, Reading(s, t))
 
-(* Aborted, subsumed or declined: neither half is awaited any more.         *)
+(* Aborted, subsumed or declined: the source awaits no hook and no trigger. *)
 OnEnded(s, n) ==
     LET t == [s EXCEPT !.told = @ \ {n}, !.ahead = @ \ {n}]
     IN  SourceStep(t, Reading(s, t))

@@ -1,8 +1,8 @@
 ------------------------------- MODULE JobLife -------------------------------
 (***************************************************************************)
-(* Checkpoints beside the life of their job: tasks finish and take part no *)
-(* more, a stop with a savepoint fails, the job ends and its coordinator   *)
-(* with it.                                                                *)
+(* Checkpoints during the life of their job: tasks finish and no longer    *)
+(* take part, a stop with a savepoint fails, the job ends and its          *)
+(* coordinator with it.                                                    *)
 (*                                                                         *)
 (* Functions only: models/JobModel.tla puts them into an environment and   *)
 (* states rules COORD-25, COORD-27 and COORD-28.                           *)
@@ -14,8 +14,8 @@
 EXTENDS Integers, Sequences, FiniteSets, Order
 
 CONSTANTS
-    Tasks,          \* all tasks, numbers; the least one is the source
-    Retains         \* whether a job that was cancelled or failed leaves its checkpoints behind
+    Tasks,          \* all tasks, numbers; the smallest one is the source
+    Retains         \* a job that was cancelled or failed keeps its checkpoints
 
 Types == {"checkpoint", "stop"}
 Ends == {"FINISHED", "CANCELED", "FAILED", "SUSPENDED"}
@@ -23,7 +23,7 @@ Ends == {"FINISHED", "CANCELED", "FAILED", "SUSPENDED"}
 AskedType == [id : Nat, type : Types, tasks : SUBSET Tasks, missing : SUBSET Tasks]
 
 JobType ==
-    [open    : BOOLEAN,                 \* the coordinator is not shut down
+    [open    : BOOLEAN,                 \* the tasks that run; the others have finished
      up      : SUBSET Tasks,            \* run; the others have finished
      next    : Nat,                     \* id of the next checkpoint
      pending : Seq(AskedType),          \* ascending by id
@@ -34,14 +34,14 @@ NewJob == [open |-> TRUE, up |-> Tasks, next |-> 1, pending |-> <<>>, store |-> 
 JobStep(j, said) == [job |-> j, out |-> said]
 
 ------------------------------------------------------------------------------
-(* The questions, operators of their own, so that a model can replace them.  *)
+(* The conditions are operators, so that a model can replace them. *)
 
 TakingPart(j) == j.up                                               \* COORD-27
 
 Beginning(tasks) == IF Least(Tasks) \in tasks THEN {Least(Tasks)} ELSE tasks  \* COORD-27
 
-(* Which failures of a stop nobody can leave to a next attempt; AnyFailure   *)
-(* is what releases up to 1.14 did.                                          *)
+(* The failures of a stop that fail the job; AnyFailure is the behaviour up  *)
+(* to 1.14.                                                                  *)
 FailsTheJob(p, byTask) == p.type = "stop" /\ byTask                 \* COORD-28
 AnyFailure(p, byTask) == p.type = "stop"
 
@@ -57,7 +57,7 @@ IsPendingId(j, n) == \E i \in DOMAIN j.pending : j.pending[i].id = n
 PendingOf(j, n) == j.pending[CHOOSE i \in DOMAIN j.pending : j.pending[i].id = n]
 Without(j, n) == [j EXCEPT !.pending = SelectSeq(@, LAMBDA p : p.id # n)]
 
-(* With every task finished the id is drawn and burned.                      *)
+(* If every task has finished, the id is drawn and not used. *)
 OnRequest(j, type) ==
     LET tasks == TakingPart(j)
         Trigger(t) == <<"trigger_task", t, j.next>>
@@ -78,7 +78,7 @@ OnAcknowledge(j, t, n) ==
             [Without(j, n) EXCEPT !.store = IF p.type = "checkpoint" THEN <<n>> ELSE @],
             <<<<"complete", n>>>>)
 
-(* A failed checkpoint is aborted, and some stops take the job with them.    *)
+(* A failed checkpoint is aborted, and some stops fail the job. *)
 OnFail(j, n, reason, byTask) ==
     IF ~IsPendingId(j, n) THEN JobStep(j, <<>>)
     ELSE JobStep(Without(j, n),

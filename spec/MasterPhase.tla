@@ -1,12 +1,12 @@
 ----------------------------- MODULE MasterPhase -----------------------------
 (***************************************************************************)
-(* Whom a checkpoint is asked of before its sources: the operator          *)
-(* coordinators, when all of them are done the master hooks, and when      *)
-(* these are done the sources. One checkpoint at a time is in that phase.  *)
+(* The phase of a checkpoint before its sources: the coordinator triggers  *)
+(* the operator coordinators, after all of them the master hooks, and      *)
+(* after these the sources. One checkpoint at a time is in that phase.     *)
 (*                                                                         *)
 (* Up to 1.15 the phase outlives a checkpoint that is aborted in it: it    *)
-(* lasts until all operator coordinators that were asked have answered, or *)
-(* the first of the hooks that are asked.                                  *)
+(* lasts until all triggered operator coordinators have answered, or the   *)
+(* first of the triggered hooks.                                           *)
 (*                                                                         *)
 (* Functions only: models/MasterModel.tla puts them into an environment    *)
 (* and states rules COORD-11, COORD-23, COORD-24, COORD-30 and COORD-31.   *)
@@ -24,20 +24,20 @@ BegunType ==
     [id           : Nat,
      coordinators : SUBSET Coordinators,    \* have answered
      hooks        : SUBSET Hooks,           \* have answered
-     acknowledged : BOOLEAN]                \* by the one task there is
+     acknowledged : BOOLEAN]                \* by the single task
 
 PhaseType ==
     [next    : Nat,                         \* id of the next checkpoint
-     waiting : Nat,                         \* requests that wait for their turn
+     waiting : Nat,                         \* number of waiting requests
      pending : Seq(BegunType),              \* ascending by id
-     outlived : Seq(BegunType)]             \* the aborted one whose phase goes on, if there is one
+     outlived : Seq(BegunType)]             \* the aborted one whose phase continues, if any
 
 NewPhase == [next |-> 1, waiting |-> 0, pending |-> <<>>, outlived |-> <<>>]
 
 PhaseStep(m, said) == [phase |-> m, out |-> said]
 
 ------------------------------------------------------------------------------
-(* The questions, operators of their own, so that a model can replace them.  *)
+(* The conditions are operators, so that a model can replace them. *)
 
 HooksMayBeAsked(p) == p.coordinators = Coordinators                 \* COORD-23
 
@@ -61,7 +61,8 @@ Changed(m, p) ==
     [m EXCEPT !.pending = [i \in DOMAIN @ |-> IF @[i].id = p.id THEN p ELSE @[i]]]
 Without(m, n) == [m EXCEPT !.pending = SelectSeq(@, LAMBDA p : p.id # n)]
 
-(* The turn of what waits: it starts when nobody is in that phase.           *)
+(* The turn of waiting requests: one starts if no checkpoint is in that      *)
+(* phase.                                                                    *)
 Turn(m, said) ==
     IF m.waiting = 0 \/ ~IsFree(m) THEN PhaseStep(m, said)
     ELSE PhaseStep(
@@ -74,10 +75,10 @@ Ended(m, p) == IF p.acknowledged /\ IsReady(p) THEN Without(m, p.id) ELSE Change
 
 OnRequest(m) == Turn([m EXCEPT !.waiting = @ + 1], <<>>)
 
-(* An answer that was not asked for, or comes twice, is none.                *)
+(* An answer without a trigger, or a repeated one, has no effect. *)
 IsOutlived(m, n) == m.outlived # <<>> /\ Head(m.outlived).id = n
 
-(* For what was aborted an answer does nothing but end the phase.            *)
+(* For an aborted checkpoint an answer can only end the phase. *)
 OnLateAnswer(m, hook, who) ==
     LET p == Head(m.outlived)
         q == IF hook THEN [p EXCEPT !.hooks = @ \cup {who}] ELSE [p EXCEPT !.coordinators = @ \cup {who}]
@@ -97,7 +98,7 @@ OnAnswer(m, hook, who, n) ==
         ELSE IF q = p \/ (hook /\ ~HooksMayBeAsked(p)) THEN PhaseStep(m, <<>>)
         ELSE Turn(Ended(m, q), asks \o begins \o ends)
 
-(* An operator coordinator or a hook gives up, or a trigger is lost.         *)
+(* An operator coordinator or a hook fails, or a trigger is lost. *)
 TurnAfterAbort(m, said) == Turn(m, said)                            \* COORD-11
 
 Abort(m, n) == TurnAfterAbort(Without(m, n), <<<<"abort", n, "TRIGGER_CHECKPOINT_FAILURE">>>>)
@@ -106,8 +107,8 @@ OnGivingUp(m, n) ==
     IF IsOutlived(m, n) THEN Turn([m EXCEPT !.outlived = <<>>], <<>>)
     ELSE IF IsPendingId(m, n) /\ ~IsReady(PendingOf(m, n)) THEN Abort(m, n) ELSE PhaseStep(m, <<>>)
 
-(* Its time-out aborts it, wherever it is, and counts as a failure; so does  *)
-(* the start that comes to nothing by it.                                    *)
+(* Its time-out aborts it in any phase and counts as a failure; so does the  *)
+(* start that fails by it.                                                   *)
 OnExpiry(m, n) ==
     LET p == PendingOf(m, n)
         said == <<<<"abort", n, "CHECKPOINT_EXPIRED">>, <<"counted", n>>>>
@@ -120,7 +121,7 @@ OnExpiry(m, n) ==
 OnLostTrigger(m, n) ==
     IF IsPendingId(m, n) /\ IsHeard(PendingOf(m, n)) THEN Abort(m, n) ELSE PhaseStep(m, <<>>)
 
-(* The task may be faster than its trigger; the last to answer completes.    *)
+(* The task may be faster than its trigger; the last answer completes it. *)
 OnAcknowledge(m, n) ==
     LET p == [PendingOf(m, n) EXCEPT !.acknowledged = TRUE]
     IN  IF ~IsPendingId(m, n) THEN PhaseStep(m, <<>>)

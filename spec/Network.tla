@@ -1,24 +1,24 @@
 ------------------------------- MODULE Network -------------------------------
 (***************************************************************************)
-(* The network before a gate that a task polls: what comes on a channel    *)
-(* that is held waits. When an event lets channels go, what waited is      *)
-(* handed on within that event, after its own effects, in the order of     *)
-(* arrival over all channels, as long as the item's channel is not held    *)
-(* again. Rules ALIGN-17 and UNAL-24.                                      *)
+(* The network before a gate that a task polls: items of a held channel    *)
+(* wait. When an event resumes channels, the waiting items are passed on   *)
+(* within that event, after its own effects, in the order of arrival over  *)
+(* all channels; an item waits on if its channel is held again. Rules      *)
+(* ALIGN-17 and UNAL-24.                                                   *)
 (*                                                                         *)
-(* Items are tuples <<kind, channel, ...>>. A gate comes as two operators: *)
-(* AtGate(gate, item) is what it becomes and says, [gate, out], and        *)
-(* Holds(gate, held, said) the channels that are held after that.          *)
+(* Items are tuples <<kind, channel, ...>>. Two operators represent a      *)
+(* gate: AtGate(gate, item) is its state and its effects, [gate, out], and *)
+(* Holds(gate, held, said) the channels held after that.                   *)
 (*                                                                         *)
-(* Functions only: models/StoringModel.tla holds a gate that stores        *)
-(* against it (ALIGN-23), and a divergence at the polled level is replayed *)
+(* Functions only: models/StoringModel.tla compares it with a gate that    *)
+(* stores (ALIGN-23), and a divergence at the polled level is replayed     *)
 (* with it.                                                                *)
 (***************************************************************************)
 EXTENDS Integers, Sequences
 
 HasEnded(waiting, c) == \E i \in DOMAIN waiting : waiting[i] = <<"end_of_partition", c>>
 
-(* A channel is held from the gate's word to block it to that to let it go.  *)
+(* A channel is held from the gate's block to its resume. *)
 RECURSIVE Obeyed(_, _)
 Obeyed(held, said) ==
     IF said = <<>> THEN held
@@ -32,7 +32,7 @@ Released(gate, waiting, held) ==
 
 Oldest(places) == CHOOSE i \in places : \A j \in places : i <= j
 
-(* What a step of the gate lets through. *)
+(* The items that a step of the gate releases. *)
 RECURSIVE HandOn(_, _, _, _, _)
 HandOn(AtGate(_, _), Holds(_, _, _), step, waiting, held) ==
     LET holds == Holds(step.gate, held, step.out)
@@ -44,7 +44,7 @@ HandOn(AtGate(_, _), Holds(_, _, _), step, waiting, held) ==
                  done == HandOn(AtGate, Holds, next, rest, holds)
              IN  [done EXCEPT !.out = step.out \o @]
 
-(* An item comes. *)
+(* An item arrives. *)
 Arrives(AtGate(_, _), Holds(_, _, _), gate, waiting, held, item) ==
     IF item[2] \in held
     THEN [gate |-> gate, waiting |-> Append(waiting, item), held |-> held, out |-> <<>>]

@@ -1,13 +1,13 @@
 ---------------------------- MODULE OffsetCommits ----------------------------
 (***************************************************************************)
-(* A reader that tells the system behind it how far it has come, whenever  *)
-(* a checkpoint completes.                                                 *)
+(* A reader that commits its offsets to the external system whenever a     *)
+(* checkpoint completes.                                                   *)
 (*                                                                         *)
-(* A snapshot files the reader's offsets under the checkpoint's id. The    *)
-(* completion of exactly that id commits them; what was filed before it is *)
-(* of no use any more. An id that nobody filed commits nothing, and beyond *)
-(* Bound filed ones the oldest is forgotten. All this only informs others: *)
-(* a restore reads the offsets of the restored state.                      *)
+(* A snapshot stores the reader's offsets under the checkpoint's id. The   *)
+(* completion of exactly that id commits them and drops older ones. An id  *)
+(* without stored offsets commits nothing, and beyond Bound the oldest is  *)
+(* dropped. Commits only inform others: a restore reads the offsets of the *)
+(* restored state.                                                         *)
 (*                                                                         *)
 (* Functions only: models/OffsetsModel.tla puts a reader into an           *)
 (* environment and states rules OFFSET-01 to OFFSET-07.                    *)
@@ -17,7 +17,7 @@
 EXTENDS Integers, Sequences, Order
 
 CONSTANT
-    Bound           \* at most so many snapshots' offsets are remembered
+    Bound           \* number of snapshots whose offsets are remembered
 
 ASSUME Bound \in Nat \ {0}
 
@@ -28,34 +28,34 @@ ReaderType ==
     [running    : BOOLEAN,              \* not crashed
      newest     : Nat \cup {-1},        \* the highest id snapshotted; -1: none
      remembered : Seq(Filed),           \* oldest first
-     committed  : Filed \cup {Nothing}] \* in the external system: what came last
+     committed  : Filed \cup {Nothing}] \* in the external system: the last commit
 
 NewReader == [running |-> TRUE, newest |-> -1, remembered |-> <<>>, committed |-> Nothing]
 
 ReaderStep(r, said) == [reader |-> r, out |-> said]
 
 ------------------------------------------------------------------------------
-(* Operators of their own, so that a model can replace them.                *)
+(* These are operators, so that a model can replace them. *)
 
-(* OFFSET-02: what is kept of what was filed.                               *)
+(* OFFSET-02: the stored offsets that are kept. *)
 Trimmed(filed) == IF Len(filed) > Bound THEN Tail(filed) ELSE filed
 
-(* OFFSET-03: the offsets that a completion is about.                       *)
+(* OFFSET-03: the offsets that a completion commits. *)
 IsMeant(filed, n) == filed[1] = n
 
 Meant(r, n) == SelectSeq(r.remembered, LAMBDA filed : IsMeant(filed, n))
 
-(* OFFSET-03: of no use once n is committed.                                *)
+(* OFFSET-03: dropped once n is committed. *)
 IsOver(filed, n) == filed[1] <= n
 
-(* OFFSET-05: an abort is not heard.                                        *)
+(* OFFSET-05: an abort has no effect. *)
 AfterAbort(r, n) == ReaderStep(r, <<>>)
 
-(* OFFSET-06: where a restored reader goes on.                              *)
+(* OFFSET-06: the offsets at which a restored reader continues. *)
 From(r, offsets) == offsets
 
 ------------------------------------------------------------------------------
-(* What a reader does.                                                      *)
+(* The steps of a reader. *)
 
 OnSnapshot(r, n, offsets) ==
     ReaderStep([r EXCEPT !.newest = n, !.remembered = Trimmed(Append(@, <<n, offsets>>))], <<>>)

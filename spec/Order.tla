@@ -1,9 +1,9 @@
 -------------------------------- MODULE Order --------------------------------
 (***************************************************************************)
 (* Sets of ids, read in ascending order. Channels, tasks and checkpoints   *)
-(* are numbered, and the protocol says in which order effects on them come *)
-(* ("in channel order", "oldest first"): these operators say it once.      *)
-(* No rule of its own.                                                     *)
+(* are numbered, and the protocol orders effects on them ("in channel      *)
+(* order", "oldest first"): these operators define the orders once. The    *)
+(* module states no rule.                                                  *)
 (***************************************************************************)
 EXTENDS Integers, Sequences, FiniteSets
 
@@ -21,7 +21,7 @@ Those(seq, Keep(_)) == SelectSeq(seq, LAMBDA x : Keep(x))
 (* The set of a sequence's elements. *)
 Range(seq) == {seq[i] : i \in DOMAIN seq}
 
-(* `short` is how `long` begins. *)
+(* `short` is a prefix of `long`. *)
 IsPrefixOf(short, long) ==
     Len(short) <= Len(long) /\ SubSeq(long, 1, Len(short)) = short
 ==============================================================================

@@ -1,8 +1,9 @@
 ------------------------------ MODULE Scheduler ------------------------------
 (***************************************************************************)
-(* The coordinator's own clock: while the job and its tasks run it asks    *)
-(* for a checkpoint every interval. A request within the min pause after a *)
-(* completion is in vain, and the next one moves to the end of the pause.  *)
+(* The scheduler of the coordinator: while the job and its tasks run it    *)
+(* requests a checkpoint every interval. A request within the min pause    *)
+(* after a completion is rejected, and the next one moves to the end of    *)
+(* the pause.                                                              *)
 (*                                                                         *)
 (* Functions only: models/SchedulerModel.tla puts it into an environment   *)
 (* and states rule COORD-26.                                               *)
@@ -21,7 +22,7 @@ ASSUME Interval > 0 /\ InitialDelay \in 1 .. Interval /\ MinPause \in 1 .. Inter
 
 SchedulerType ==
     [runs  : BOOLEAN,
-     left  : 0 .. Interval,             \* time to the next request; 0 while it stands still
+     left  : 0 .. Interval,             \* time to the next request; 0 while it is stopped
      pause : 0 .. MinPause,             \* time left of the pause
      again : BOOLEAN]                   \* it has run before
 
@@ -30,7 +31,7 @@ NewScheduler == [runs |-> FALSE, left |-> 0, pause |-> 0, again |-> FALSE]
 SchedulerStep(s, said) == [scheduler |-> s, out |-> said]
 
 ------------------------------------------------------------------------------
-(* The questions, operators of their own, so that a model can replace them.  *)
+(* The conditions are operators, so that a model can replace them. *)
 
 IsDue(s) == s.runs /\ s.left = 1                                    \* COORD-26
 
@@ -48,7 +49,7 @@ OnStop(s) == SchedulerStep(Standing(s), <<>>)
 
 OnCompletion(s) == SchedulerStep([s EXCEPT !.pause = MinPause], <<>>)
 
-(* One unit passes; at its end the scheduler may ask.                        *)
+(* One unit passes; at its end the scheduler may make a request. *)
 OnTick(s) ==
     LET later == [s EXCEPT !.left = IF @ > 1 THEN @ - 1 ELSE 0, !.pause = IF @ > 0 THEN @ - 1 ELSE 0]
     IN  IF ~IsDue(s) THEN SchedulerStep(later, <<>>)

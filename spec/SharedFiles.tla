@@ -1,10 +1,11 @@
 ----------------------------- MODULE SharedFiles -----------------------------
 (***************************************************************************)
-(* Files that several checkpoints use. The registry remembers for each the *)
-(* newest checkpoint that uses it, also one that never completes, because  *)
-(* a task may build its next checkpoint upon it. When a checkpoint is      *)
-(* complete and stored, files whose newest user is older than all that is  *)
-(* retained are deleted, whether or not the store has dropped something.   *)
+(* Files that several checkpoints use. The registry stores, for each file, *)
+(* the newest checkpoint that uses it, even one that never completes,      *)
+(* because a task may build its next checkpoint on it. When a checkpoint   *)
+(* is complete and stored, files whose newest user is older than all       *)
+(* retained checkpoints are deleted, whether or not the store has dropped  *)
+(* one.                                                                    *)
 (*                                                                         *)
 (* Functions only: models/SharedModel.tla puts them into an environment    *)
 (* and states rule SUB-12.                                                 *)
@@ -15,10 +16,11 @@ EXTENDS Integers, Sequences, FiniteSets, Order
 
 CONSTANTS
     Files,          \* all files
-    Retain          \* how many completed checkpoints are kept
+    Retain          \* number of completed checkpoints to keep
 
 (* last: the newest user of each file, 0 if it is not registered; store: the *)
-(* completed checkpoints in the order of adding; uses: of each checkpoint.   *)
+(* completed checkpoints in the order of additions; uses: of each            *)
+(* checkpoint.                                                               *)
 NewFiles(ids) == [last |-> [f \in Files |-> 0], store |-> <<>>, uses |-> [n \in ids |-> {}]]
 
 FilesStep(r, said) == [files |-> r, out |-> said]
@@ -26,7 +28,7 @@ FilesStep(r, said) == [files |-> r, out |-> said]
 Retained(store) == {store[i] : i \in DOMAIN store}
 
 ------------------------------------------------------------------------------
-(* The questions, operators of their own, so that a model can replace them.  *)
+(* The conditions are operators, so that a model can replace them. *)
 
 IsNewer(n, last) == n > last                                        \* SUB-12
 

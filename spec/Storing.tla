@@ -1,18 +1,18 @@
 ------------------------------- MODULE Storing -------------------------------
 (***************************************************************************)
-(* A gate that stores what comes on a blocked channel: Flink up to 1.10.   *)
+(* A gate that stores the items of a blocked channel: Flink up to 1.10.    *)
 (*                                                                         *)
-(* Before the network could hold a channel back, the gate took everything  *)
-(* and kept aside what belonged behind a barrier. When an event lets       *)
-(* channels go, what was stored is rolled over and replayed within that    *)
-(* event. A replayed item whose channel is blocked again is stored again;  *)
-(* if that alignment ends before the replay does, what was stored last is  *)
-(* replayed first, and the rest of the older sequence after it. An         *)
-(* alignment that would store more than a limit is given up.               *)
+(* Up to 1.10 the network cannot hold a channel back: the gate reads every *)
+(* item and stores those behind a barrier. When an event resumes channels, *)
+(* the stored items are rolled over and replayed within that event. A      *)
+(* replayed item whose channel is blocked again is stored again. If that   *)
+(* alignment ends before the replay does, the items stored last are        *)
+(* replayed first, and the rest of the older sequence after them. An       *)
+(* alignment that would store more than a limit is aborted.                *)
 (*                                                                         *)
 (* Items are <<"barrier", c, n>>, <<"cancel", c, n>>,                      *)
-(* <<"end_of_partition", c>> and <<"record", c>>; what else a record       *)
-(* carries is handed on with it. The module holds functions, no behaviour; *)
+(* <<"end_of_partition", c>> and <<"record", c>>; further fields of a      *)
+(* record are passed on with it. The module holds functions, no behaviour; *)
 (* models/StoringModel.tla states rules ALIGN-22 and ALIGN-23.             *)
 (*                                                                         *)
 (* Source: CachedBufferStorage and CheckpointedInputGate of 1.9 and 1.10,  *)
@@ -27,14 +27,14 @@ NewBuffer == [gate |-> NewGate(Channels), stored |-> <<>>, rolled |-> <<>>]
 
 ChannelOf(item) == item[2]
 
-(* The gate gets one item; a record goes straight to the operator. *)
+(* The gate reads one item; the operator processes a record at once. *)
 AtGate(g, item) ==
     CASE item[1] = "barrier"          -> OnBarrier(g, item[2], item[3])
       [] item[1] = "cancel"           -> OnCancel(g, item[3])
       [] item[1] = "end_of_partition" -> OnEndOfPartition(g, item[2])
       [] item[1] = "record"           -> [gate |-> g, out |-> <<<<"process">> \o Tail(item)>>]
 
-(* What is stored becomes the next sequence to be replayed. *)
+(* The stored items become the next sequence to replay. *)
 RollOver(b) ==
     IF b.stored = <<>> THEN b ELSE [b EXCEPT !.stored = <<>>, !.rolled = <<b.stored>> \o @]
 
@@ -43,7 +43,7 @@ Items(sequences) == IF sequences = <<>> THEN 0 ELSE Len(Head(sequences)) + Items
 
 IsFull(b) == Limit # 0 /\ Len(b.stored) + Items(b.rolled) > Limit
 
-(* ALIGN-22: too much would be stored, so the alignment ends. *)
+(* ALIGN-22: too many items would be stored, so the alignment ends. *)
 Exceeds(b) ==
     [buffer |-> RollOver([b EXCEPT !.gate = Idle(@)]),
      out    |-> Append(Resumes(b.gate.blocked), <<"abort", b.gate.current, "ALIGNMENT_LIMIT_EXCEEDED">>)]
@@ -58,7 +58,7 @@ Take(b, item) ==
          IN  [buffer |-> IF b.gate.blocked \subseteq step.gate.blocked THEN after ELSE RollOver(after),
               out    |-> step.out]
 
-(* The oldest item of the next sequence, taken off it. *)
+(* The oldest item of the next sequence, removed from it. *)
 Next1(b) == Head(Head(b.rolled))
 Without1(b) ==
     [b EXCEPT !.rolled = IF Len(Head(@)) = 1 THEN Tail(@) ELSE <<Tail(Head(@))>> \o Tail(@)]

@@ -2,16 +2,16 @@
 (***************************************************************************)
 (* The snapshot steps of one subtask.                                      *)
 (*                                                                         *)
-(* A triggered checkpoint is answered in two parts. The synchronous part   *)
-(* sends the barrier on and takes the snapshot, in one step; the           *)
-(* asynchronous part writes it, and ends in an acknowledgement or in a     *)
-(* decline. The abort of a checkpoint may come before its trigger: it is   *)
-(* remembered, and the trigger then sends a cancellation downstream in     *)
-(* place of a barrier, so that nobody there waits for ever.                *)
+(* A triggered checkpoint has two parts. The synchronous part sends the    *)
+(* barrier and takes the snapshot, in one step; the asynchronous part      *)
+(* writes it, and ends in an acknowledgement or in a decline. The abort of *)
+(* a checkpoint may arrive before its trigger: the subtask remembers it,   *)
+(* and the trigger then sends a cancellation downstream in place of a      *)
+(* barrier, so that no task there waits for ever.                          *)
 (*                                                                         *)
 (* Functions only: models/SubtaskModel.tla puts a subtask into an          *)
 (* environment and states rules TASK-01 to TASK-20. TaskGenerations.tla    *)
-(* knows which releases differ in what.                                    *)
+(* lists the differences between releases.                                 *)
 (*                                                                         *)
 (* Source: Apache Flink, SubtaskCheckpointCoordinatorImpl and              *)
 (* AsyncCheckpointRunnable; StreamTask up to 1.10; FLINK-18238.            *)
@@ -19,16 +19,16 @@
 EXTENDS Integers, Sequences, FiniteSets, Order, TaskGenerations
 
 CONSTANT
-    MaxRemembered   \* how many aborts are remembered
+    MaxRemembered   \* number of aborts that are remembered
 
 ASSUME MaxRemembered \in Nat \ {0}
 
 SubtaskType ==
     [runs      : BOOLEAN,               \* the task is RUNNING
      last      : Nat \cup {-1},         \* highest id triggered or aborted; -1 before the first
-     aborted   : Seq(Nat),              \* aborts that came before their trigger, as remembered
+     aborted   : Seq(Nat),              \* aborts that arrived before their trigger, as remembered
      running   : SUBSET Nat,            \* ids whose asynchronous part runs
-     completed : Nat \cup {-1},         \* highest completed id that the task was told
+     completed : Nat \cup {-1},         \* highest completed id reported to the task
      highest   : Nat \cup {-1},         \* highest id ever remembered as aborted
      failed    : BOOLEAN]               \* the task has failed with its snapshot
 
@@ -39,13 +39,13 @@ NewSubtask ==
 Answer(t, said) == [task |-> t, out |-> said]
 
 ------------------------------------------------------------------------------
-(* The questions a subtask asks.                                            *)
+(* The conditions of a subtask. *)
 
 IsOutOfOrder(t, n) == n <= t.last               \* TASK-02
 
 WasAborted(t, n) == n \in Range(t.aborted)      \* TASK-03
 
-(* TASK-19: its abort may have been remembered and forgotten.               *)
+(* TASK-19: its abort may have been remembered and dropped. *)
 IsFarBelow(t, n) == TaskHas("infers_aborts") /\ n + MaxRemembered < t.highest
 
 Runs(t, n) == n \in t.running                   \* TASK-07, TASK-08: it ends once
@@ -57,11 +57,11 @@ IsNews(t, n) == n > t.completed                 \* TASK-06
 
 Forget(ids, n) == SelectSeq(ids, LAMBDA x : x # n)
 
-(* From the one remembered first on, up to the first that is not below n.   *)
+(* From the one remembered first on, up to the first that is not below n. *)
 RECURSIVE Prune(_, _)
 Prune(ids, n) == IF ids = <<>> \/ Head(ids) >= n THEN ids ELSE Prune(Tail(ids), n)
 
-(* TASK-09: one more forgets the one remembered first.                      *)
+(* TASK-09: one more drops the one remembered first. *)
 Bounded(ids) == IF Len(ids) > MaxRemembered THEN Tail(ids) ELSE ids
 
 Remember(ids, n) == IF n \in Range(ids) THEN ids ELSE Bounded(Append(ids, n))
@@ -72,7 +72,7 @@ Remember(ids, n) == IF n \in Range(ids) THEN ids ELSE Bounded(Append(ids, n))
 (* TASK-01: the barrier leaves first.                                       *)
 SynchronousPart(n) == <<<<"broadcast_barrier", n>>, <<"snapshot", n>>>>
 
-(* TASK-03: somebody downstream may be blocked, waiting for this id.        *)
+(* TASK-03: a task downstream may be blocked and wait for this id. *)
 InPlaceOfBarrier(n) == <<<<"broadcast_cancel", n>>>>
 
 (* TASK-13, TASK-14: the barrier has left when the snapshot throws.         *)
@@ -104,12 +104,12 @@ OnAbortOnBarrier(t, n, reason) ==
                <<<<"decline", n, reason>>, <<"broadcast_cancel", n>>>>)
 
 ------------------------------------------------------------------------------
-(* Notifications of the coordinator; the operators of a task that does not  *)
-(* run hear none.                                                           *)
+(* Notifications of the coordinator; the operators of a task that does not   *)
+(* run receive none.                                                         *)
 
 ToOperators(t, said) == IF t.runs THEN <<said>> ELSE <<>>
 
-(* TASK-06; TASK-17: up to 1.13 each completion is news.                    *)
+(* TASK-06; TASK-17: up to 1.13 each completion is passed on. *)
 OnCompleteNotification(t, n) ==
     IF ~TaskHas("completes_in_order") THEN Answer(t, ToOperators(t, <<"notify_complete", n>>))
     ELSE IF IsNews(t, n)
@@ -153,7 +153,8 @@ OnAsyncFailed(t, n, cause) ==
 
 OnStatus(t, runs) == Answer([t EXCEPT !.runs = runs], <<>>)
 
-(* TASK-20: what runs for a task that is gone is stopped, smallest id first. *)
+(* TASK-20: the running parts of a closed task are stopped, smallest id      *)
+(* first.                                                                    *)
 RECURSIVE Stopped(_)
 Stopped(ids) ==
     IF ids = {} THEN <<>>

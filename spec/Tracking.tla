@@ -2,11 +2,11 @@
 (***************************************************************************)
 (* Tracking of checkpoint barriers at one input gate, at-least-once mode.  *)
 (*                                                                         *)
-(* The tracker never blocks. It only notes which channels have delivered   *)
-(* barrier n, and triggers the snapshot when the last awaited one has; so  *)
-(* several checkpoints may be under way at once. What came behind barrier  *)
-(* n on a faster channel is in the snapshot too, and comes a second time   *)
-(* after a restore: models/TrackedDataflow.tla shows it.                   *)
+(* The tracker never blocks. It counts the channels that have delivered    *)
+(* barrier n, and triggers the snapshot when the last awaited one has; it  *)
+(* tracks several checkpoints at once. Records behind barrier n on a       *)
+(* faster channel are in the snapshot too, and are processed again after a *)
+(* restore: models/TrackedDataflow.tla shows it.                           *)
 (*                                                                         *)
 (* The module holds functions, no behaviour, as Alignment does.            *)
 (* models/TrackerModel.tla puts one tracker into an environment and states *)
@@ -19,8 +19,8 @@ EXTENDS Integers, Sequences, FiniteSets, Order, Generations
 
 CONSTANTS
     N,              \* number of input channels; they are 0 .. N-1
-    AfterFinish,    \* checkpoints go on after tasks have finished (FLIP-147)
-    Bound           \* so many checkpoints are tracked at most; 50 in Flink
+    AfterFinish,    \* checkpoints continue after tasks have finished (FLIP-147)
+    Bound           \* maximum number of tracked checkpoints; 50 in Flink
 
 ASSUME N \in Nat \ {0} /\ Bound \in Nat \ {0} /\ AfterFinish \in BOOLEAN
 
@@ -28,28 +28,28 @@ Channels == 0 .. N - 1
 
 EntryType ==
     [id      : Nat,
-     counted : [Channels -> Nat],       \* how often the channel has counted
-     needed  : Nat,                     \* so many have to count; never changes
-     aborted : BOOLEAN]                 \* cancelled: it will vanish without a trigger
+     counted : [Channels -> Nat],       \* number of counts of the channel
+     needed  : Nat,                     \* number of counts that complete it; never changes
+     aborted : BOOLEAN]                 \* cancelled: it ends without a trigger
 
 TrackerType ==
     [latest  : Nat \cup {-1},           \* highest id ever tracked; -1 before the first
-     tracked : Seq(EntryType),          \* checkpoints under way, oldest first
-     closed  : SUBSET Channels]         \* reached their end
+     tracked : Seq(EntryType),          \* tracked checkpoints, oldest first
+     closed  : SUBSET Channels]         \* have delivered their end of partition
 
-(* A tracker that reads only `channels`: those it does not have count as ended. *)
+(* A tracker that reads only `channels`; the other channels count as ended. *)
 NewTracker(channels) == [latest |-> -1, tracked |-> <<>>, closed |-> Channels \ channels]
 
 ------------------------------------------------------------------------------
-(* The questions a tracker asks. Each is an operator so that a model can    *)
-(* replace it, and show what breaks when it is answered wrongly.            *)
+(* The conditions of a tracker. Each is an operator, so that a model can     *)
+(* replace it and show which rule breaks.                                    *)
 
 OpenChannels(t) == Channels \ t.closed
 
 (* TRACK-15 *)
 Needed(t) == IF Has("tracker_awaits_ended") THEN N ELSE Cardinality(OpenChannels(t))
 
-(* TRACK-17: this channel is all there is. *)
+(* TRACK-17: no other channel is awaited. *)
 IsAlone(t) == Needed(t) = 1
 
 IsNewer(t, n) == n > t.latest
@@ -69,7 +69,7 @@ Counting(entry, c) == [entry EXCEPT !.counted[c] = IF Has("tracker_counts_repeat
 (* TRACK-07 *)
 Bounded(entries) == IF Len(entries) > Bound THEN Tail(entries) ELSE entries
 
-(* TRACK-04: nobody is told of the older ones that go with it. *)
+(* TRACK-04: the older ones end with it, without an effect. *)
 After(entries, i) == SubSeq(entries, i + 1, Len(entries))
 
 ------------------------------------------------------------------------------
@@ -90,14 +90,15 @@ Begins(t, c, n, aborted) ==
 (* TRACK-04, TRACK-06, TRACK-12 *)
 Completion(entry) == IF entry.aborted THEN <<>> ELSE <<<<"trigger", entry.id>>>>
 
-(* A channel has counted for the checkpoint at position i, which now is `entry`. *)
+(* A channel has counted for the checkpoint at position i, which is now      *)
+(* `entry`.                                                                  *)
 SettleEntry(t, i, entry, said) ==
     IF IsComplete(entry)
     THEN TrackerStep(Tracks(t, After(t.tracked, i)), said \o Completion(entry))
     ELSE TrackerStep(Tracks(t, [t.tracked EXCEPT ![i] = entry]), said)
 
 ------------------------------------------------------------------------------
-(* What a tracker does.                                                     *)
+(* The steps of a tracker. *)
 
 (* TRACK-02, TRACK-03, TRACK-04, TRACK-05, TRACK-17 *)
 TrackBarrier(t, c, n) ==
@@ -127,7 +128,7 @@ TrackCancel(t, c, n) ==
              ELSE IF IsNewer(t, n) THEN TrackerStep(Begins(rest, c, n, TRUE), said \o Cancelled(n))
              ELSE TrackerStep(rest, said)
 
-(* TRACK-14: newest first; the first that becomes complete ends the search. *)
+(* TRACK-14: newest first; the first complete one ends the search. *)
 RECURSIVE CountsEnd(_, _, _)
 CountsEnd(t, c, i) ==
     IF i = 0 THEN TrackerStep(t, <<>>)

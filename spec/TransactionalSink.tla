@@ -3,17 +3,17 @@
 (* A sink that commits in two phases, with its durable snapshots and the   *)
 (* external system that holds the transactions.                            *)
 (*                                                                         *)
-(* Every write goes to the one open transaction. A snapshot pre-commits it *)
-(* under the checkpoint's id and opens the next one; it is committed when  *)
-(* that checkpoint, or a later one, is known to be complete. The news may  *)
-(* be lost, so a restore commits again whatever the restored snapshot      *)
-(* holds as pre-committed.                                                 *)
+(* The sink writes to one open transaction. A snapshot pre-commits it      *)
+(* under the checkpoint's id and opens the next one; the sink commits it   *)
+(* when that checkpoint, or a later one, is reported complete. A           *)
+(* notification may be lost, so a restore commits again the pre-committed  *)
+(* transactions of the restored snapshot.                                  *)
 (*                                                                         *)
 (* Functions only: models/SinkModel.tla puts a sink into an environment    *)
 (* and states rules SINK-01 to SINK-10.                                    *)
 (*                                                                         *)
-(* Source: Apache Flink, TwoPhaseCommitSinkFunction. WaitsAtTheEnd is what *)
-(* its releases differ in.                                                 *)
+(* Source: Apache Flink, TwoPhaseCommitSinkFunction. Its releases differ   *)
+(* in WaitsAtTheEnd.                                                       *)
 (***************************************************************************)
 EXTENDS Integers, Sequences, FiniteSets, Order
 
@@ -28,16 +28,16 @@ SinkType ==
 NewSink ==
     [running |-> TRUE, finished |-> FALSE, open |-> 1, pending |-> <<>>, next |-> 2, committed |-> {}]
 
-(* What a snapshot of the sink holds. *)
+(* The contents of a snapshot of the sink. *)
 Held(s) == [open |-> s.open, pending |-> s.pending]
 NothingHeld == [open |-> 0, pending |-> <<>>]
 
 SinkStep(s, said) == [sink |-> s, out |-> said]
 
 ------------------------------------------------------------------------------
-(* Phases. Operators of their own, so that a model can replace them.        *)
+(* Phases. These are operators, so that a model can replace them. *)
 
-(* SINK-02: out of the writers' reach, filed, not yet visible.              *)
+(* SINK-02: closed to writes, filed, not yet visible. *)
 PreCommit(s, n) ==
     SinkStep([s EXCEPT !.pending = Append(@, <<n, s.open>>), !.open = 0],
              <<<<"pre_commit", s.open>>>>)
@@ -63,7 +63,7 @@ Transactions(filed) == {filed[i][2] : i \in DOMAIN filed}
 AfterAbort(s, n) == SinkStep(s, <<>>)
 
 ------------------------------------------------------------------------------
-(* What a sink does.                                                        *)
+(* The steps of a sink. *)
 
 OnWrite(s, value) == SinkStep(s, <<<<"write", s.open, value>>>>)
 
@@ -75,7 +75,7 @@ OnSnapshot(s, n) ==
 (* SINK-04 *)
 WithNothing(s) == SinkStep(s, <<>>)
 
-(* SINK-03, SINK-04: nothing covered, nothing done.                         *)
+(* SINK-03, SINK-04: without a covered transaction there is no effect. *)
 OnNotifyComplete(s, n) ==
     LET filed == Covered(s, n)
     IN  IF filed = <<>> THEN WithNothing(s) ELSE SinkStep([s EXCEPT !.committed = @ \cup Transactions(filed),
@@ -84,11 +84,12 @@ OnNotifyComplete(s, n) ==
 
 OnNotifyAbort(s, n) == AfterAbort(s, n)
 
-(* Only what is volatile goes.                                              *)
+(* Only volatile state is lost. *)
 OnCrash(s) ==
     SinkStep([s EXCEPT !.running = FALSE, !.finished = FALSE, !.open = 0, !.pending = <<>>], <<>>)
 
-(* SINK-09: what is filed is not the sink's any more; what is open is.      *)
+(* SINK-09: filed transactions belong to their checkpoints; the open one is  *)
+(* aborted.                                                                  *)
 Withdrawn(s) == IF s.open = 0 THEN <<>> ELSE <<s.open>>
 
 OnClose(s) ==
@@ -97,7 +98,8 @@ OnClose(s) ==
 
 OnFinish(s) == IF WaitsAtTheEnd THEN SinkStep([s EXCEPT !.finished = TRUE], <<>>) ELSE OnClose(s)
 
-(* SINK-10: those whose turn comes although the commit of t throws.         *)
+(* SINK-10: the transactions that are still tried although the commit of t   *)
+(* throws.                                                                   *)
 TriedAlthough(filed, t) == filed
 
 OnNotifyCompleteFailing(s, n, t) ==
@@ -106,14 +108,15 @@ OnNotifyCompleteFailing(s, n, t) ==
         closed == OnClose([s EXCEPT !.committed = @ \cup (Transactions(filed) \ {t})])
     IN  SinkStep(closed.sink, told \o closed.out)
 
-(* SINK-06: `held` is the restored snapshot, NothingHeld from the beginning. *)
+(* SINK-06: `held` is the restored snapshot, NothingHeld for the initial     *)
+(* state.                                                                    *)
 OnRestore(s, held) ==
     LET aborts == IF held.open = 0 THEN <<>> ELSE <<<<"abort_transaction", held.open>>>>
         restored == [s EXCEPT !.running = TRUE, !.committed = @ \cup Transactions(held.pending)]
         begun == BeginTransaction(restored)
     IN  SinkStep(begun.sink, Commits(held.pending) \o aborts \o begun.out)
 
-(* SINK-10: the commit of t throws; the restore is over, and has to be tried again. *)
+(* SINK-10: the commit of t throws; the restore ends and must be repeated. *)
 OnRestoreFailing(s, held, t) ==
     LET place == CHOOSE i \in DOMAIN held.pending : held.pending[i][2] = t
         before == SubSeq(held.pending, 1, place - 1)

@@ -2,12 +2,12 @@
 (***************************************************************************)
 (* Unaligned checkpoints at one input gate: barriers overtake records.     *)
 (*                                                                         *)
-(* A gate that aligns waits for its slowest channel. One that does not     *)
-(* triggers at the first barrier, and stores what the other channels       *)
-(* deliver until their barriers come as in-flight data of the snapshot.    *)
-(* A gate that alternates aligns first, and gives that up when it takes    *)
-(* too long or when an unaligned barrier comes. A timed barrier that still *)
-(* stands behind records is announced, and may be asked to overtake them.  *)
+(* A gate that aligns waits for its slowest channel. A gate that overtakes *)
+(* triggers at the first barrier, and stores the records that the other    *)
+(* channels deliver before their barriers as in-flight data of the         *)
+(* snapshot. A gate in mode alternating aligns first, until a time-out or  *)
+(* an unaligned barrier. A timed barrier that is still behind records is   *)
+(* announced, and the gate may prioritise it.                              *)
 (*                                                                         *)
 (* The module holds functions, no behaviour, as Alignment does.            *)
 (* models/UnalignedModel.tla puts one gate into an environment and states  *)
@@ -20,9 +20,9 @@ EXTENDS Integers, Sequences, FiniteSets, Order
 
 CONSTANTS
     N,              \* number of input channels; they are 0 .. N-1
-    AfterFinish,    \* checkpoints go on after tasks have finished (FLIP-147)
+    AfterFinish,    \* checkpoints continue after tasks have finished (FLIP-147)
     Alternating,    \* the gate aligns as long as barriers and time allow
-    Timeout         \* how long a timed alignment may last; 0: for ever
+    Timeout         \* maximum duration of a timed alignment; 0: no limit
 
 ASSUME N \in Nat \ {0} /\ AfterFinish \in BOOLEAN /\ Alternating \in BOOLEAN /\ Timeout \in Nat
 
@@ -37,14 +37,14 @@ NoOptions == [alignment |-> "aligned", savepoint |-> FALSE, timestamp |-> 0]
 
 GateType ==
     [current    : Nat \cup {-1},    \* highest id begun or cancelled here; -1 before the first
-     pending    : BOOLEAN,          \* `current` has begun, and has not ended
+     pending    : BOOLEAN,          \* `current` has begun and has not ended
      begun      : BOOLEAN,          \* a barrier of it was read; else it is only announced
-     overtaking : BOOLEAN,          \* barriers overtake; at rest: whether they always do
-     arrived    : SUBSET Channels,  \* delivered its barrier, or ended since it began
-     blocked    : SUBSET Channels,  \* delivered an aligned barrier and wait for the end
-     announced  : SUBSET Channels,  \* its barrier stands there and may be asked to overtake
-     closed     : SUBSET Channels,  \* reached their end
-     first      : OptionsType,      \* of what began the pending checkpoint
+     overtaking : BOOLEAN,          \* barriers overtake; idle: whether they always do
+     arrived    : SUBSET Channels,  \* have delivered its barrier, or have ended since it began
+     blocked    : SUBSET Channels,  \* have delivered an aligned barrier and wait for the end
+     announced  : SUBSET Channels,  \* hold its barrier, which may be prioritised
+     closed     : SUBSET Channels,  \* have delivered their end of partition
+     first      : OptionsType,      \* of the barrier or announcement that began the pending one
      now        : Nat,              \* virtual time
      timer      : Nat \cup {-1},    \* when the alignment times out; -1: no timer runs
      failed     : BOOLEAN]          \* an event was refused with an exception
@@ -55,8 +55,8 @@ NewGate ==
      first |-> NoOptions, now |-> 0, timer |-> -1, failed |-> FALSE]
 
 ------------------------------------------------------------------------------
-(* The questions a gate asks. Each is an operator so that a model can       *)
-(* replace it, and show what breaks when it is answered wrongly.            *)
+(* The conditions of a gate. Each is an operator, so that a model can        *)
+(* replace it and show which rule breaks.                                    *)
 
 IsNewer(n, current) == n > current
 
@@ -80,12 +80,12 @@ TookTooLong(g, o) == IsTimed(o) /\ g.now - o.timestamp > Timeout
 (* UNAL-15 *)
 Due(g, o) == IF o.timestamp + Timeout > g.now THEN o.timestamp + Timeout ELSE g.now
 
-(* UNAL-06, UNAL-07: one that is only announced is not cancelled. *)
+(* UNAL-06, UNAL-07: a checkpoint that is only announced is not cancelled. *)
 Cancels(g, n) == n > g.current \/ (n = g.current /\ g.arrived # {})
 
 ------------------------------------------------------------------------------
-(* Effects: sequences of tuples, in the order in which they are made. A step *)
-(* is a gate with what was said.                                             *)
+(* Effects: sequences of tuples, in order. A step is a gate with its         *)
+(* effects.                                                                  *)
 
 EachOf(word, channels) ==
     LET order == InOrder(channels)
@@ -108,7 +108,8 @@ Idle(g) ==
     [g EXCEPT !.pending = FALSE, !.begun = FALSE, !.overtaking = ~Alternating,
               !.arrived = {}, !.blocked = {}, !.announced = {}, !.first = NoOptions, !.timer = -1]
 
-(* The pending checkpoint ends unfinished because of n: its own id or a newer one. *)
+(* The pending checkpoint ends unfinished because of n: its own id or a      *)
+(* newer one.                                                                *)
 LetGo(g, n) ==
     (IF g.begun /\ g.overtaking THEN <<<<"stop_persisting", n>>>> ELSE <<>>) \o Resumes(g.blocked)
 
@@ -128,7 +129,7 @@ Collect(g, c, o, stops) ==
         ELSE IF EveryoneArrived(went) THEN Stop(went, more)
         ELSE Step(went, more)
 
-(* UNAL-12, UNAL-16 to UNAL-19: the alignment is given up. *)
+(* UNAL-12, UNAL-16 to UNAL-19: the aligned phase ends. *)
 GiveUp(g, o) ==
     LET said == EachOf("prioritise", g.announced)
         went == [g EXCEPT !.announced = {}, !.overtaking = TRUE]
@@ -144,10 +145,10 @@ Overtake(g, c, o) ==
 ------------------------------------------------------------------------------
 (* The gate aligns.                                                         *)
 
-(* UNAL-11: trigger first, then let go. *)
+(* UNAL-11: trigger, then resume. *)
 Complete(g, said) == Step(Idle(g), said \o <<<<"trigger", g.current>>>> \o Resumes(g.blocked))
 
-(* UNAL-11 before UNAL-18: the last barrier is never too late. *)
+(* UNAL-11 before UNAL-18: the last barrier is never late. *)
 Align(g, c, o, stops) ==
     LET quiet == [g EXCEPT !.announced = @ \ {c}]
         held == IF stops THEN [quiet EXCEPT !.blocked = @ \cup {c}] ELSE quiet
@@ -160,9 +161,9 @@ Align(g, c, o, stops) ==
         ELSE Step([held EXCEPT !.begun = TRUE], said)
 
 ------------------------------------------------------------------------------
-(* What a gate does.                                                        *)
+(* The steps of a gate. *)
 
-(* UNAL-04: the pending checkpoint ends here, once. *)
+(* UNAL-04: the pending checkpoint ends, once. *)
 Overtaken(g) == IF g.pending THEN Append(LetGo(g, g.current), <<"abort", g.current, "SUBSUMED">>) ELSE <<>>
 
 (* UNAL-15 *)
@@ -173,7 +174,7 @@ Begin(g, n, o) ==
 BeginIfNewer(g, n, o) ==
     IF IsNewer(n, g.current) THEN Step(Begin(g, n, o), Overtaken(g)) ELSE Step(g, <<>>)
 
-(* UNAL-05: who stopped may go on. *)
+(* UNAL-05: a sender that stopped may continue. *)
 Late(g, c, o) == Step(g, IF Stops(o) THEN <<<<"resume", c>>>> ELSE <<>>)
 
 Read(g, c, n, o, stops) ==
@@ -187,7 +188,7 @@ Read(g, c, n, o, stops) ==
 
 OnBarrier(g, c, n, o) == Read(g, c, n, o, Stops(o))
 
-(* UNAL-22: the barrier comes on every open channel at once, and no sender stops. *)
+(* UNAL-22: the barrier counts on every open channel, and no sender stops. *)
 RECURSIVE InjectFrom(_, _, _, _)
 InjectFrom(c, g, n, o) ==
     IF c = N THEN Step(g, <<>>)
@@ -204,7 +205,7 @@ OnAnnounce(g, c, n, o) ==
              THEN Step(begun.gate, Append(begun.out, <<"prioritise", c>>))
              ELSE Step([begun.gate EXCEPT !.announced = @ \cup {c}], begun.out)
 
-(* UNAL-06: what is stopped is stopped in the name of the cancelled id. *)
+(* UNAL-06: the effects name the cancelled id. *)
 OnCancel(g, n) ==
     IF Cancels(g, n)
     THEN Step([Idle(g) EXCEPT !.current = n], Append(LetGo(g, n), <<"abort", n, "ON_CANCELLATION_BARRIER">>))
@@ -226,7 +227,7 @@ OnEndOfPartition(g, c) ==
         THEN Ended([closed EXCEPT !.arrived = @ \cup {c}, !.blocked = @ \ {c}, !.announced = @ \ {c}])
         ELSE Step(Idle(closed), Append(LetGo(g, g.current), <<"abort", g.current, "INPUT_END_OF_STREAM">>))
 
-(* UNAL-16, UNAL-17: only the passing of time lets a timer fire. *)
+(* UNAL-16, UNAL-17: a timer fires only when time passes. *)
 OnAdvance(g, ms) ==
     LET later == [g EXCEPT !.now = @ + ms]
         fired == [later EXCEPT !.timer = -1]
