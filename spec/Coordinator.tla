@@ -98,8 +98,8 @@ Begun(k, type) == [k EXCEPT !.next = IdAfter(@), !.pending = Append(@, NewPendin
 
 Rejected(r, reason) == <<"rejected", r.type, reason>>
 
-(* Only the scheduler would repeat a periodic request: its rejection has no  *)
-(* effect.                                                                   *)
+(* The reason for which no request can start; a periodic one has its own     *)
+(* reason while the scheduler is stopped.                                    *)
 WhyNot(k, r) ==
     IF r.periodic /\ ~k.running THEN "PERIODIC_SCHEDULER_SHUTDOWN" ELSE "NOT_ALL_REQUIRED_TASKS_RUNNING"
 

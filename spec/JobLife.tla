@@ -23,8 +23,8 @@ Ends == {"FINISHED", "CANCELED", "FAILED", "SUSPENDED"}
 AskedType == [id : Nat, type : Types, tasks : SUBSET Tasks, missing : SUBSET Tasks]
 
 JobType ==
-    [open    : BOOLEAN,                 \* the tasks that run; the others have finished
-     up      : SUBSET Tasks,            \* run; the others have finished
+    [open    : BOOLEAN,                 \* the coordinator is not shut down
+     up      : SUBSET Tasks,            \* the tasks that run; the others have finished
      next    : Nat,                     \* id of the next checkpoint
      pending : Seq(AskedType),          \* ascending by id
      store   : Seq(Nat)]                \* completed checkpoints that are kept

@@ -1,28 +1,28 @@
 ----------------------------- MODULE ChannelModel -----------------------------
 (***************************************************************************)
 (* A channel between two tasks. The sender writes the records 1, 2, 3, ... *)
-(* and the receiver counts them; a checkpoint holds how far both are, and  *)
-(* what was in flight between them. The receiver's snapshot may begin      *)
-(* before this channel's barrier comes, because another channel's has; it  *)
-(* may be given up; the job may fail and go on from any complete           *)
+(* and the receiver counts them; a checkpoint stores both counts and the   *)
+(* records in flight between them. The receiver's snapshot may begin       *)
+(* before this channel's barrier arrives, because another channel's has;   *)
+(* it may be aborted; the job may fail and restart from any complete       *)
 (* checkpoint. The Python reference model describes the same system        *)
-(* (model.channel.exchange).                                                       *)
+(* (model.channel.exchange).                                               *)
 (***************************************************************************)
 EXTENDS Channel
 
 CONSTANTS
-    R,              \* the sender writes so many records
+    R,              \* number of records that the sender writes
     M,              \* checkpoint ids are 1 .. M
-    F               \* the job fails at most so often
+    F               \* maximum number of failures of the job
 
 VARIABLES
     channel,        \* see NewChannel
-    sent,           \* how many records the sender has written
-    read,           \* how many the receiver has read
-    begun,          \* the newest checkpoint that the receiver knows; 0 for none
-    books,          \* by checkpoint: what is stored for it
-    failed,         \* how often the job has failed
-    out             \* the last event, then the effects that it had
+    sent,           \* number of records that the sender has written
+    read,           \* number of records that the receiver has read
+    begun,          \* the newest checkpoint that the receiver has begun; 0 for none
+    books,          \* by checkpoint: its stored data
+    failed,         \* number of failures of the job
+    out             \* the last event, then its effects
 
 vars == <<channel, sent, read, begun, books, failed, out>>
 Ids == 1 .. M
@@ -43,7 +43,8 @@ Init ==
     /\ out = <<>>
 
 ------------------------------------------------------------------------------
-(* What the channel says goes into the books, and to the receiver.           *)
+(* The effects of the channel are stored with the checkpoints, and read by   *)
+(* the receiver.                                                             *)
 
 World(ch, r, b, bk, said) == [channel |-> ch, read |-> r, begun |-> b, books |-> bk, out |-> said]
 
@@ -59,7 +60,7 @@ RECURSIVE Noted(_, _)
 RECURSIVE Begin(_, _, _)
 RECURSIVE Aligned(_, _, _)
 
-(* One effect of the channel after the other.                                *)
+(* One effect of the channel after the other. *)
 Noted(w, effects) ==
     IF effects = <<>> THEN w
     ELSE LET e == Head(effects)
@@ -73,7 +74,7 @@ Noted(w, effects) ==
                   [] OTHER -> w
          IN  Noted(next, Tail(effects))
 
-(* The receiver takes its snapshot; an older one that is open ends.          *)
+(* The receiver takes its snapshot; an older open one ends. *)
 Begin(w, n, persists) ==
     LET ended == IF IsOpen(w, w.begun) THEN GiveUp(w) ELSE w
         known == [ended EXCEPT !.begun = n, !.books[n].read = w.read]
@@ -95,7 +96,7 @@ Become(w, event) ==
     /\ channel' = w.channel /\ read' = w.read /\ begun' = w.begun /\ books' = w.books
     /\ out' = <<event>> \o w.out
 
-(* An event of the channel: what it says is noted.                           *)
+(* An event of the channel, followed by the storage of its effects. *)
 Happens(event, step) ==
     Become(Noted(World(step.channel, read, begun, books, step.out), step.out), event)
 
@@ -167,8 +168,8 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Rules. The event's kind is Kind, its checkpoint Which; Said is what       *)
-(* followed.                                                                 *)
+(* Rules. The event's kind is Kind, its checkpoint Which; Said are its       *)
+(* effects.                                                                  *)
 
 Kind == out'[1][1]
 Which == out'[1][2]
@@ -177,15 +178,15 @@ Of(kind) == SelectSeq(Said, LAMBDA e : e[1] = kind)
 Arrives == Kind = "transfer" /\ Len(channel'.output) < Len(channel.output)
 Comes == Head(channel.output)
 
-(* Everything that is urgent now was urgent before, but one barrier.         *)
+(* Every urgent item was urgent before, except one barrier. *)
 UNAL_32 == [][(Kind = "send_barrier" /\ out'[1][3] = "unaligned") =>
     LET k == Len(UrgentOf(channel.output))
     IN  /\ channel'.output = SubSeq(channel.output, 1, k) \o <<Barrier(Which, "unaligned")>>
                                 \o SubSeq(channel.output, k + 1, Len(channel.output))
         /\ Of("store_output") = <<<<"store_output", Which, ValuesOf(channel.output)>>>>]_vars
 
-(* What is owed is told once: when the time is out, when the barrier leaves, *)
-(* or as lost.                                                               *)
+(* A promised part is stored once: at the time-out, or when the barrier      *)
+(* leaves; or it is lost.                                                    *)
 UNAL_33 == [][
     LET told == Of("store_output") \o Of("lose_output")
         owed == channel.promised
@@ -203,8 +204,8 @@ UNAL_33 == [][
 
 UNAL_33_Owed == channel.promised # Nobody => TimesOut /\ Waits(channel.output, channel.promised)
 
-(* The receiver stores each record that comes while its barrier is awaited,  *)
-(* and nothing behind the barrier.                                           *)
+(* The receiver stores each record that arrives while its barrier is         *)
+(* awaited, and none behind the barrier.                                     *)
 UNAL_34 == [][
     /\ Arrives /\ IsRecord(Comes) =>
         Of("store_input") = IF channel.phase = "awaited"
@@ -217,7 +218,7 @@ UNAL_34 == [][
                 part == IF channel.last = Which THEN SubSeq(unread, 1, channel.before) ELSE unread
             IN  IF part = <<>> THEN <<>> ELSE <<<<"store_input", Which, part>>>>]_vars
 
-(* What is urgent is read first, and records keep their order.               *)
+(* Urgent items are read first, and records keep their order. *)
 UrgentFirst(queue) == queue = UrgentOf(queue) \o OthersOf(queue)
 
 UNAL_35 == [][
@@ -228,7 +229,7 @@ UNAL_35 == [][
         /\ Barrier(Which, "unaligned") \in {channel'.input[i] : i \in DOMAIN UrgentOf(channel'.input)}
     /\ Arrives /\ ~IsRecord(Comes) => ValuesOf(channel'.input) = ValuesOf(channel.input)]_vars
 
-(* Restored input is read before anything else comes or begins.              *)
+(* Restored input is read before any item arrives or any snapshot begins. *)
 UNAL_36 == [][
     /\ channel.restored > 0 =>
         /\ Kind # "transfer"
@@ -239,19 +240,19 @@ UNAL_36 == [][
         /\ ValuesOf(channel'.input) = books[Which].input /\ channel'.restored = Len(channel'.input)
         /\ ValuesOf(channel'.output) = books[Which].output]_vars
 
-(* A complete checkpoint holds every record between what was read and what   *)
-(* was written, in order.                                                    *)
+(* A complete checkpoint stores every record between those read and those    *)
+(* written, in order.                                                        *)
 UNAL_37 ==
     \A n \in Ids : IsComplete(n) =>
         books[n].input \o books[n].output =
             [i \in 1 .. books[n].sent - books[n].read |-> books[n].read + i]
 
-(* So the receiver reads every record once.                                  *)
+(* Therefore the receiver reads every record once. *)
 UNAL_37_Once == [][\A i \in DOMAIN Of("record") : Of("record")[i][2] = read + 1]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 StoresNothing(ch) == <<>>                                           \* Overtaken
 PassesNothing(queue, n) == <<>>                                     \* PassedBy

@@ -1,40 +1,38 @@
 -------------------------- MODULE CoordinatorModel ---------------------------
 (***************************************************************************)
 (* The coordinator in its environment: requests, acknowledgements that may *)
-(* be repeated, late, or of a stranger, declines, time that passes, tasks  *)
-(* that fail, a job that restarts, a store that fails and a coordinator    *)
-(* that is replaced.                                                       *)
+(* be repeated, late, or from an unknown task, declines, time, tasks that  *)
+(* fail, a job that restarts, a store that fails and a coordinator that is *)
+(* replaced.                                                               *)
 (*                                                                         *)
 (* Rules COORD-01 to COORD-14, COORD-19 to COORD-22, COORD-29, SUB-02 to   *)
-(* SUB-05, SUB-11 are stated here over one step: `coordinator` before and after,   *)
-(* the event and the effects in out'. What is asked of a generation is     *)
-(* written out here once more, so that the rules do not ask the switches   *)
-(* by the operators that they judge. OnlyOlderAreSubsumed is the           *)
-(* coordinator's half of SUB-01.                                           *)
+(* SUB-05, SUB-11 are stated here over one step: `coordinator` before and  *)
+(* after, the event and the effects in out'. The rules state the behaviour *)
+(* of each generation again, so that they do not use the operators that    *)
+(* they judge. OnlyOlderAreSubsumed is the coordinator's half of SUB-01.   *)
 (***************************************************************************)
 EXTENDS Coordinator
 
 CONSTANTS
-    M,              \* at most M checkpoints and savepoints are asked for
-    Savepoints      \* whether savepoints are asked for
+    M,              \* maximum number of requested checkpoints and savepoints
+    Savepoints      \* savepoints are requested
 
 VARIABLES
     coordinator,    \* see CoordinatorType
-    out             \* the last event, then the effects that it had
+    out             \* the last event, then its effects
 
 vars == <<coordinator, out>>
 k == coordinator
 Ids == 1 .. M
 Stranger == Greatest(Tasks) + 1
 
-(* What the environment may do; a model puts something else in the place of  *)
-(* these.                                                                    *)
+(* The events of the environment; a model replaces these. *)
 Asked == {ByHand(type) : type \in IF Savepoints THEN RequestTypes ELSE {"checkpoint"}}
-Reasons == {"ASYNC_EXCEPTION"}      \* of declines
-StoreFaults == {}                   \* how the store may fail
-Restarts == FALSE                   \* whether the coordinator is replaced
+Reasons == {"ASYNC_EXCEPTION"}      \* reasons of declines
+StoreFaults == {}                   \* ways in which the store may fail
+Restarts == FALSE                   \* the coordinator may be replaced
 Failing == Sources                  \* the tasks that may fail
-JobRestarts == TRUE                 \* whether the job leaves RUNNING by itself
+JobRestarts == TRUE                 \* the job may leave RUNNING without a failed task
 
 EventKinds ==
     {"request", "acknowledge", "decline", "tick", "job_status", "fail_tasks", "task_status", "restore",
@@ -111,7 +109,7 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Words for the rules. *)
+(* Terms of the rules. *)
 
 Comes(kind) == out'[1][1] = kind
 Said == Tail(out')
@@ -130,8 +128,8 @@ IsComplete == AckedPending /\ PendingOf(k, Acked).missing = {Task}
 IsStored(p) == p.type = "checkpoint" \/ CoordinatorHas("stores_savepoints")
 StoreThrows == IsComplete /\ k.fault # "none" /\ IsStored(PendingOf(k, Acked))
 
-(* The request that has come; how urgent it is; the queue when it has joined *)
-(* it, and what has left that in this step.                                  *)
+(* The arriving request; its priority; the queue after it has joined, and    *)
+(* the requests that have left the queue in this step.                       *)
 Request1 == [type |-> out'[1][2], forced |-> out'[1][3], periodic |-> out'[1][4]]
 Urgency(r) ==
     (IF r.type = "savepoint" THEN 4 ELSE 0) + (IF r.forced THEN 2 ELSE 0) + (IF r.periodic THEN 0 ELSE 1)
@@ -207,8 +205,8 @@ COORD_10 == [][Comes("tick") =>
     /\ Aborted("CHECKPOINT_EXPIRED") = {n \in PendingIds(k) : PendingOf(k, n).age + 1 = Timeout}
     /\ \A n \in PendingIds(k) \cap PendingIds(k') : PendingOf(k', n).age = PendingOf(k, n).age + 1]_vars
 
-(* Nothing waits while there is room, but for what the min pause is meant    *)
-(* for; what starts was first in the queue.                                  *)
+(* No request waits below the limit, except one that the min pause delays; a *)
+(* request that starts was first in the queue.                               *)
 COORD_11 ==
     k.queue # <<>> =>
         /\ ~Unfit /\ CoordinatorHas("queues")
@@ -232,8 +230,8 @@ COORD_14 == [][~Ends =>
                 e[1] = "rejected" /\ e[3] = "MINIMUM_TIME_BETWEEN_CHECKPOINTS"))
         /\ ~Unfit => k'.next - k.next = Len(Left) - Cardinality(early)]_vars
 
-(* Where an end lets nothing start, each turn that it gives takes one head   *)
-(* that comes too early.                                                     *)
+(* If an end starts no request, each of its turns removes one head that is   *)
+(* too early.                                                                *)
 TurnsDue ==
     LET ended == Cardinality(PendingIds(k) \ PendingIds(k'))
         dropped == {i \in DOMAIN k.store : <<"discard", k.store[i].id>> \in Range(Said)}
@@ -295,8 +293,8 @@ OnlyOlderAreSubsumed == [][\A n \in Aborted("CHECKPOINT_SUBSUMED") :
     /\ Len(SelectSeq(Said, LAMBDA e : e = <<"abort", n, "CHECKPOINT_SUBSUMED">>)) = 1]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 EveryTimeIsTheFirst(p, t) == TRUE                           \* IsFirstAcknowledgement
 OneMayBeMissing(p) == Cardinality(p.missing) <= 1           \* IsFullyAcknowledged

@@ -1,15 +1,15 @@
 ---------------------------- MODULE DataflowModel ----------------------------
 (***************************************************************************)
-(* The dataflow with constants for TLC, and the rules that speak of the    *)
-(* whole: ALIGN-17 and ONCE-01 to ONCE-06.                                 *)
+(* The dataflow with constants for TLC, and the rules of the whole:        *)
+(* ALIGN-17 and ONCE-01 to ONCE-06.                                        *)
 (*                                                                         *)
-(* State and output are compared with the sources' offsets and nothing     *)
-(* else, so that "exactly once" is a plain equation. Refines checks that   *)
-(* the dataflow implements ConsistentCut.                                  *)
+(* State and output are compared only with the sources' offsets, so that   *)
+(* "exactly once" is a plain equation. Refines checks that the dataflow    *)
+(* implements ConsistentCut.                                               *)
 (***************************************************************************)
 EXTENDS Dataflow
 
-(* Where the sources stand when the model begins. *)
+(* The initial offsets of the sources. *)
 FromZero == [s \in Sources |-> 0]
 Story == (0 :> 100) @@ (1 :> 105)
 
@@ -32,20 +32,21 @@ TypeOK ==
     /\ \A n \in DOMAIN snapshots : DOMAIN snapshots[n] \subseteq Tasks
 
 ------------------------------------------------------------------------------
-(* Words for the rules. *)
+(* Terms of the rules. *)
 
-(* What a restore may read now or, by a new coordinator, later. *)
+(* The checkpoints that a restore may read now or, with a new coordinator,   *)
+(* later.                                                                    *)
 CompletedIds == {e.id : e \in Durable(coordinator)} \cup {0}
 
 (* The records of source s between source and operator, sent in this attempt. *)
 InFlight(s) == SelectSeq(channel[s], LAMBDA item : item[1] = attempt /\ item[2] = "record")
 
-(* The first record of source s that the operator has not taken in. *)
+(* The first record of source s that the operator has not processed. *)
 NextDue(s) == IF InFlight(s) = <<>> THEN offset[s] ELSE Head(InFlight(s))[4]
 
 Upwards(from, n) == [i \in 1 .. n |-> from + i - 1]
 
-(* Whether a sequence of records has none twice and none left out. *)
+(* The sequence of records has no duplicate and no gap. *)
 IsGapless(s, records) == records = Upwards(Start[s], Len(records))
 
 ------------------------------------------------------------------------------
@@ -61,8 +62,8 @@ ONCE_01 == \A n \in CompletedIds :
 
 ONCE_02 == \A s \in Sources : counted[s] = NextDue(s)
 
-(* The newest checkpoint that was committed is the newest one that the sink  *)
-(* was told of; after a restore it is the restored one.                      *)
+(* The newest committed checkpoint is the newest one reported to the sink;   *)
+(* after a restore it is the restored one.                                   *)
 Told == Greatest({tasks[SinkTask].completed, restored})
 
 ONCE_03 == \A s \in Sources :
@@ -92,8 +93,8 @@ ONCE_06 == [][(attempt' = attempt /\ StaleIsTaken) =>
 Refines == Cut!Spec
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 NeverWaits(g, c) == TRUE                                        \* Readable
 AnyAttempt(sent) == TRUE                                        \* IsCurrent

@@ -3,7 +3,7 @@
 (* One gate of Flink 1.11 or 1.12 in mode unaligned or alternating, in its *)
 (* environment: channels that deliver barriers and cancellations with ids  *)
 (* that never fall, and that end. A checkpoint is a savepoint on all its   *)
-(* channels or on none; what a barrier asks for may differ.                *)
+(* channels or on none; the options of its barriers may differ.            *)
 (***************************************************************************)
 EXTENDS Deciding
 
@@ -13,7 +13,7 @@ CONSTANTS
 VARIABLES
     gate,           \* the gate, see GateType
     last,           \* by channel: the highest id it delivered, 0 at first
-    out             \* the last event, then the effects that it had
+    out             \* the last event, then its effects
 
 vars == <<gate, last, out>>
 Ids == 1 .. M
@@ -86,8 +86,8 @@ UNAL_29 == [][(AllCame /\ ~gate'.failed) =>
     ELSE Comes("cancel") \/ Comes("end_of_partition") => Count("abort") = 1 /\ ~gate'.pending]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 AgreesAlways(g, c, o) == FALSE                                                   \* Disagrees
 EverythingOvertakes(o) == TRUE                                                   \* OfItself

@@ -2,8 +2,8 @@
 (***************************************************************************)
 (* The count of failing checkpoints in its environment: any checkpoint may *)
 (* fail or succeed at any time, for any reason, also again and out of      *)
-(* order. The Python reference model describes the same closed system;     *)
-(* both graphs are compared state for state and edge for edge.             *)
+(* order. The Python reference model describes the same closed model; both *)
+(* graphs are compared state for state and edge for edge.                  *)
 (*                                                                         *)
 (* Rules COORD-15 to COORD-18 are stated here over one step: `failures`    *)
 (* before and after, the event and the effects in out'.                    *)
@@ -16,7 +16,7 @@ CONSTANT
 VARIABLES
     failures,       \* see FailuresType
     succeeded,      \* the checkpoints that have succeeded
-    out             \* the last event, then the effects that it had
+    out             \* the last event, then its effects
 
 vars == <<failures, succeeded, out>>
 Ids == 1 .. M
@@ -34,7 +34,7 @@ TypeOK ==
 Init == failures = NoFailures /\ succeeded = {} /\ out = <<>>
 
 ------------------------------------------------------------------------------
-(* System and environment in one: a task tells of a failure, or the          *)
+(* System and environment in one: a task reports a failure, or the           *)
 (* coordinator has one of its own.                                           *)
 
 Fail(n, type, reason, byTask) ==
@@ -55,7 +55,7 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Words for the rules. *)
+(* Terms of the rules. *)
 
 Fails == out'[1][1] = "fail"
 Which == out'[1][2]
@@ -64,7 +64,7 @@ Said == Tail(out')
 Newest == IF succeeded = {} THEN 0 ELSE Greatest(succeeded)
 InOrderOnly == CoordinatorHas("counts_in_order")
 
-(* Since when which reason counts, reason by reason. *)
+(* The releases from which each reason counts. *)
 CountsHere ==
     CASE Reason = "CHECKPOINT_DECLINED" -> TRUE
       [] Reason \in {"ASYNC_EXCEPTION", "CHECKPOINT_EXPIRED"} -> CoordinatorHas("counts_snapshots")
@@ -72,7 +72,7 @@ CountsHere ==
       [] Reason = "FINALIZE_CHECKPOINT_FAILURE" -> CoordinatorHas("counts_finalization")
       [] OTHER -> FALSE
 
-(* The coordinator's own failure of a savepoint is nobody else's business.   *)
+(* The coordinator's own failure of a savepoint does not count for the job. *)
 ConcernsTheJob ==
     \/ out'[1][3] = "checkpoint" \/ ~CoordinatorHas("savepoints_apart")
     \/ out'[1][5] /\ Reason # "IO_EXCEPTION"
@@ -102,8 +102,8 @@ COORD_18 == [][~InOrderOnly =>
     /\ (Fails /\ CountsHere /\ ConcernsTheJob) => Said # <<>> \/ Which \in failures'.counted]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 OnlyDeclines(reason) == reason = "CHECKPOINT_DECLINED"      \* IsCounted
 CountsAgain(f, n) == FALSE                                  \* HasCounted

@@ -2,23 +2,23 @@
 (***************************************************************************)
 (* One input gate in its environment: channels that deliver barriers and   *)
 (* cancellations with ids that never fall, and that end. The Python        *)
-(* reference model describes the same closed system; both graphs are       *)
+(* reference model describes the same closed model; both graphs are        *)
 (* compared state for state and edge for edge.                             *)
 (*                                                                         *)
 (* Rules ALIGN-01 to ALIGN-16, ALIGN-18 to ALIGN-21 and SUB-01 are stated  *)
 (* here over one step: `gate` before and after, the event and the effects  *)
-(* in out'. ALIGN-17 is about records and stands in Dataflow.tla.          *)
+(* in out'. ALIGN-17 is about records and is stated in Dataflow.tla.       *)
 (***************************************************************************)
 EXTENDS Alignment
 
 CONSTANTS
     M,              \* checkpoint ids are 1 .. M
-    Polled          \* a blocked channel delivers nothing; else all is handed on at once
+    Polled          \* a blocked channel delivers nothing; else every item is passed on at once
 
 VARIABLES
     gate,           \* the gate, see GateType
     last,           \* by channel: the highest id it delivered, 0 at first
-    out             \* the last event, then the effects that it had
+    out             \* the last event, then its effects
 
 vars == <<gate, last, out>>
 Ids == 1 .. M
@@ -66,8 +66,8 @@ EndOfPartition(c) ==
     /\ last' = last
     /\ Take(<<"end_of_partition", c>>, OnEndOfPartition(gate, c))
 
-(* The task itself may be triggered, at any time and with any id, in models   *)
-(* that say  Injects <- Yes.                                                  *)
+(* The task itself may be triggered, at any time and with any id, in models  *)
+(* with  Injects <- Yes.                                                     *)
 Injects == FALSE
 Yes == TRUE
 
@@ -85,8 +85,8 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Words for the rules. The event came on channel Where with id Which; Said *)
-(* are its effects.                                                         *)
+(* Terms of the rules. The event is on channel Where with id Which; Said are *)
+(* its effects.                                                              *)
 
 Comes(kind) == out'[1][1] = kind
 Where == out'[1][2]
@@ -99,17 +99,17 @@ Obsolete(n) == n < gate.current \/ (n = gate.current /\ ~gate.pending)
 
 Repeats == Comes("barrier") /\ gate.pending /\ Which = gate.current /\ Where \in gate.blocked
 
-(* What an alignment says that ends without a snapshot. *)
+(* The effects of an alignment that ends without a snapshot. *)
 GivesUp(abort) ==
     IF Has("releases_first") THEN Append(Resumes(gate.blocked), abort) ELSE <<abort>> \o Resumes(gate.blocked)
 
-(* The channels that the checkpoint of this barrier has heard from. *)
+(* The channels that have delivered the barrier of this checkpoint. *)
 Heard == {Where} \cup IF Which = gate.current THEN gate.blocked ELSE {}
 
-(* Every id that can be triggered or aborted no more. *)
+(* Every id that can no longer be triggered or aborted. *)
 Ended(g) == {n \in Ids : n < g.current \/ (n = g.current /\ ~g.pending)}
 
-(* Up to 1.11 one channel in all is never blocked. *)
+(* Up to 1.11 a single channel is never blocked. *)
 Alone == Has("passes_alone") /\ N = 1
 
 ALIGN_01 == [][(Comes("barrier") /\ ~gate.pending /\ Which > gate.current /\ ~Alone) =>
@@ -151,8 +151,8 @@ ALIGN_07 == [][(Comes("barrier") /\ OpenNow = {Where} /\ Which > gate.current) =
     /\ Alone => Saying("block") = <<>> /\ gate'.blocked = {}
                 /\ Saying("resume") = IF Has("resumes_late") THEN <<<<"resume", Where>>>> ELSE <<>>]_vars
 
-(* Seen without its number, a barrier has the same effect as every other one *)
-(* on the same side of the current id.                                       *)
+(* Without its number, a barrier has the same effect as every other one on   *)
+(* the same side of the current id.                                          *)
 Unnumbered(step, n) ==
     [gate |-> [step.gate EXCEPT !.current = IF @ = n THEN -2 ELSE @],
      out  |-> [i \in DOMAIN step.out |->
@@ -205,8 +205,8 @@ ALIGN_18 == [][
              i < j => ends[i][2] < ends[j][2] \/ (Has("cancels_twice") /\ Comes("cancel"))
         /\ Ended(gate) \subseteq Ended(gate')]_vars
 
-(* Where a gate is told of ends behind a blocked channel (~Polled), the only *)
-(* blocked channel may end, and the alignment go on with none.               *)
+(* If a gate learns of ends behind a blocked channel (~Polled), the only     *)
+(* blocked channel may end, and the alignment continue with none.            *)
 ALIGN_19 ==
     /\ gate.pending => Cardinality(Awaited(gate)) > gate.repeats /\ (Polled => gate.blocked # {})
     /\ ~gate.pending => gate.blocked = {}
@@ -218,7 +218,7 @@ SUB_01 == [][\A n \in Ids :
     IN  ended # <<>> => \/ Len(ended) = 1 /\ gate.pending /\ gate.current = n /\ gate'.current > n
                         \/ (Has("cancels_twice") /\ Comes("cancel"))]_vars
 
-(* The id of an injection stands where the channel of other events does. *)
+(* An injection has its id in the position of the channel of other events. *)
 ALIGN_24 == [][Comes("inject") =>
     LET id   == Where
         held == IF id = gate.current THEN gate.blocked ELSE {}
@@ -236,8 +236,8 @@ ALIGN_20 ==
        THEN Said = <<<<"fail", "repeated barrier">>>> /\ gate' = [gate EXCEPT !.failed = TRUE]
        ELSE Saying("fail") = <<>> /\ gate'.failed = gate.failed]_vars
 
-(* In 1.13 barriers are counted: a repeated one stands in for a channel that *)
-(* delivered none, and the snapshot is triggered too early.                  *)
+(* In 1.13 barriers are counted: a repeated one counts for a channel that    *)
+(* has delivered none, and the snapshot is triggered too early.              *)
 Counted == IF Comes("barrier") /\ gate.pending /\ Which = gate.current
            THEN gate.repeats + (IF Where \in gate.blocked THEN 1 ELSE 0) ELSE 0
 
@@ -249,8 +249,8 @@ ALIGN_21 ==
        ELSE gate'.repeats \in {0, gate.repeats}]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 NotOlder(n, current) == n >= current                            \* IsNewer
 OnlyTheNext(n, current) == n > current /\ (current = -1 \/ n = current + 1)  \* IsNewer

@@ -1,7 +1,7 @@
 ------------------------------ MODULE JobModel -------------------------------
 (***************************************************************************)
 (* The life of a job in its environment: tasks finish, checkpoints and     *)
-(* stops are asked for, acknowledged, declined and expire, and the job     *)
+(* stops are requested, acknowledged, declined and expire, and the job     *)
 (* ends in one of four ways.                                               *)
 (*                                                                         *)
 (* Rules COORD-25, COORD-27 and COORD-28 are stated here over one step.    *)
@@ -9,11 +9,11 @@
 EXTENDS JobLife
 
 CONSTANT
-    M               \* at most M checkpoints are asked for
+    M               \* maximum number of requested checkpoints
 
 VARIABLES
     job,            \* see JobType
-    out             \* the last event, then the effects that it had
+    out             \* the last event, then its effects
 
 vars == <<job, out>>
 Ids == 1 .. M
@@ -45,7 +45,7 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Words for the rules. *)
+(* Terms of the rules. *)
 
 Comes(kind) == out'[1][1] = kind
 Which == out'[1][2]
@@ -78,8 +78,8 @@ COORD_28 == [][
             ((Len(Said) = 2 /\ Said[2][1] = "fail_job") = (p.type = "stop" /\ Comes("decline")))]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 EverybodyTakesPart(j) == Tasks                                      \* TakingPart
 TriggersTheLast(tasks) == {Greatest(tasks)}                         \* Beginning

@@ -1,20 +1,20 @@
 ----------------------------- MODULE LiveDataflow -----------------------------
 (***************************************************************************)
-(* The dataflow in a bad time that ends: the job fails, snapshots fail,    *)
-(* messages are lost, MaxDeclines times in all. Rule LIVE-03: every record *)
-(* is committed at last.                                                   *)
+(* The dataflow with a bounded number of faults: the job fails, snapshots  *)
+(* fail, messages are lost, MaxDeclines times in all. Rule LIVE-03: every  *)
+(* record is committed eventually.                                         *)
 (*                                                                         *)
-(* A checkpoint expires when nothing moves any more, so long are time-outs.*)
-(* Checkpoints are asked for again and again; as ids are bounded here, the *)
-(* last one stands for all that follow, and is asked for when the sources  *)
-(* have nothing more to send. From then on nothing goes wrong any more.    *)
+(* A checkpoint expires when no other step is possible: time-outs are that *)
+(* long. Checkpoints are requested again and again. As ids are bounded     *)
+(* here, the last one represents all that follow, and is requested when    *)
+(* the sources have no more records. From then on no fault occurs.         *)
 (***************************************************************************)
 EXTENDS DataflowModel
 
 IsOver == coordinator.next > MaxCheckpoint
 
-(* Whether something may still go wrong. An operator of its own, so that a   *)
-(* model can replace it.                                                     *)
+(* A fault may still occur. This is an operator, so that a model can replace *)
+(* it.                                                                       *)
 MayGoWrong == ~IsOver /\ attempt + declined < MaxDeclines
 
 HasSentAll == \A s \in Sources : offset[s] = Start[s] + MaxRecords
@@ -27,7 +27,7 @@ IsMoving ==
 
 Ask == IsTime /\ Request
 
-(* So much time passes that what is pending expires. *)
+(* Time passes until the pending checkpoints expire. *)
 TimeOut ==
     /\ coordinator.pending # <<>> /\ ~IsMoving
     /\ LET step == OnTick(coordinator)
@@ -47,22 +47,22 @@ System ==
 
 LiveNext == System \/ Lose \/ (MayGoWrong /\ (Fail \/ Decline))
 
-(* When the system can do something: ENABLED <<System>>_vars, written out,    *)
-(* because TLC takes very long to find it out by itself.                     *)
+(* The system can take a step: ENABLED <<System>>_vars, written out, because *)
+(* TLC takes very long to compute it.                                        *)
 HasToDo ==
     \/ IsMoving \/ ~HasSentAll
     \/ coordinator.next <= MaxCheckpoint /\ HasRoom(coordinator) /\ IsTime
     \/ coordinator.pending # <<>> /\ OnTick(coordinator).coordinator # coordinator
 
-(* Weak fairness: the system stands still only where there is nothing to do. *)
+(* Weak fairness: the system stops only if no step is possible. *)
 LiveSpec == Init /\ [][LiveNext]_vars /\ ([]<>~HasToDo \/ []<><<System>>_vars)
 
 ------------------------------------------------------------------------------
 LIVE_03 == <>(\A s \in Sources : output[s] = Upwards(Start[s], MaxRecords))
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 ForEver == declined < MaxDeclines                                   \* MayGoWrong
 NothingExpires(k) == CoordinatorStep(k, <<>>)                       \* OnTick

@@ -1,11 +1,12 @@
 ---------------------------- MODULE LivenessModel ----------------------------
 (***************************************************************************)
-(* What a coordinator comes to at last, if time goes on and a stopped job  *)
-(* starts again: rules LIVE-01 and LIVE-02.                                *)
+(* The progress of a coordinator, if time passes and a stopped job         *)
+(* restarts: rules LIVE-01 and LIVE-02.                                    *)
 (*                                                                         *)
-(* Nothing else is fair: tasks need not answer, nobody need ask again, and *)
-(* the job may fail for ever. So it is the time-out that ends what nobody  *)
-(* acknowledges, and its end that lets the next one start.                 *)
+(* No other step is fair: tasks need not answer, no further request need   *)
+(* arrive, and the job may fail for ever. So the time-out ends a           *)
+(* checkpoint that is not acknowledged, and its end lets the next one      *)
+(* start.                                                                  *)
 (***************************************************************************)
 EXTENDS CoordinatorModel
 
@@ -19,14 +20,15 @@ FairSpec == Spec /\ Fair
 ------------------------------------------------------------------------------
 LIVE_01 == \A n \in Ids : n \in PendingIds(k) ~> n \notin PendingIds(k)
 
-(* The request in front starts, or is rejected; and so the queue empties.    *)
+(* The request at the head starts, or is rejected; therefore the queue       *)
+(* empties.                                                                  *)
 LIVE_02 ==
     /\ \A n \in Ids : (k.queue # <<>> /\ k.next = n) ~> (k.queue = <<>> \/ k.next > n)
     /\ k.queue # <<>> ~> k.queue = <<>>
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 NothingExpires(c) == CoordinatorStep(c, <<>>)                       \* OnTick
 NobodyFollows(c, said) ==                                           \* Expire

@@ -1,17 +1,17 @@
 ----------------------------- MODULE MasterModel -----------------------------
 (***************************************************************************)
 (* The phase before the sources in its environment: requests, answers in   *)
-(* any order, also unasked and repeated, a task that is faster than its    *)
-(* trigger, and triggers that are lost.                                    *)
+(* any order, also without a trigger and repeated, a task that is faster   *)
+(* than its trigger, and triggers that are lost.                           *)
 (***************************************************************************)
 EXTENDS MasterPhase
 
 CONSTANT
-    M               \* at most M checkpoints are asked for
+    M               \* maximum number of requested checkpoints
 
 VARIABLES
     phase,          \* see PhaseType
-    out             \* the last event, then the effects that it had
+    out             \* the last event, then its effects
 
 vars == <<phase, out>>
 Ids == 1 .. M
@@ -44,7 +44,7 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Words for the rules. *)
+(* Terms of the rules. *)
 
 Comes(kind) == out'[1][1] = kind
 Which == out'[1][2]
@@ -53,13 +53,13 @@ Says(kind, n) == \E i \in DOMAIN Said : Said[i][1] = kind /\ Said[i][2] = n
 AllDone(p) == p.coordinators = Coordinators /\ p.hooks = Hooks
 Busy(m) == {i \in DOMAIN m.pending : ~AllDone(m.pending[i])}
 
-(* Which of the answers are in after this one, as far as it was asked for.   *)
+(* The answers received after this one, if it was triggered. *)
 After(p, hook, who) ==
     IF ~hook THEN [p EXCEPT !.coordinators = @ \cup {who}]
     ELSE IF p.coordinators = Coordinators THEN [p EXCEPT !.hooks = @ \cup {who}]
     ELSE p
 
-(* Whoever waits waits for somebody: nobody stands behind a free phase.      *)
+(* A waiting request waits for a master: none waits behind a free phase. *)
 COORD_11 == phase.waiting > 0 => Busy(phase) # {} \/ phase.outlived # <<>>
 
 COORD_23 == [][
@@ -79,7 +79,8 @@ COORD_24 == [][Comes("lost_trigger") =>
     THEN Said # <<>> /\ Head(Said) = <<"abort", Which, "TRIGGER_CHECKPOINT_FAILURE">> /\ ~IsPendingId(phase', Which)
     ELSE Said = <<>> /\ phase' = phase]_vars
 
-(* With its checkpoint the phase is over; or nobody starts before it is.     *)
+(* The phase ends with its checkpoint; or no checkpoint starts before it     *)
+(* ends.                                                                     *)
 InPhase(m, n) == IsPendingId(m, n) /\ ~AllDone(PendingOf(m, n))
 
 COORD_30 == [][
@@ -103,8 +104,8 @@ COORD_31 == [][Comes("expiry") /\ IsPendingId(phase, Which) =>
         = IF ~AllDone(PendingOf(phase, Which)) /\ CoordinatorHas("counts_failed_start") THEN 2 ELSE 1]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 HooksDoNotMatter(p) == p.coordinators = Coordinators                \* IsReady
 EverybodyAtOnce(m) == TRUE                                          \* IsFree

@@ -2,9 +2,9 @@
 (***************************************************************************)
 (* One reader in its environment: snapshots with growing ids and any       *)
 (* offsets, completions and aborts of any ids (late, repeated, lost, of    *)
-(* ids that were never snapshotted), crashes and restores. The Python      *)
-(* reference model describes the same closed system; both graphs are       *)
-(* compared state for state and edge for edge.                             *)
+(* ids without a snapshot), crashes and restores. The Python reference     *)
+(* model describes the same closed model; both graphs are compared state   *)
+(* for state and edge for edge.                                            *)
 (*                                                                         *)
 (* Rules OFFSET-01 to OFFSET-07 are stated here over one step: `reader`    *)
 (* before and after, the event and the effects in out'.                    *)
@@ -17,7 +17,7 @@ CONSTANTS
 
 VARIABLES
     reader,         \* see ReaderType
-    out             \* the last event, then the effects that it had
+    out             \* the last event, then its effects
 
 vars == <<reader, out>>
 Ids == 1 .. M
@@ -58,7 +58,7 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Words for the rules. *)
+(* Terms of the rules. *)
 
 Comes(kind) == out'[1][1] = kind
 Which == out'[1][2]
@@ -94,8 +94,8 @@ OFFSET_06 == [][
 OFFSET_07 == [][reader'.committed # reader.committed => reader'.committed[1] > reader.committed[1]]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 ForgetsTheNewest(filed) == SubSeq(filed, 1, IF Len(filed) > Bound THEN Bound ELSE Len(filed))   \* Trimmed
 ForgetsNothing(filed) == filed                                          \* Trimmed

@@ -1,13 +1,13 @@
 --------------------------- MODULE SchedulerModel ----------------------------
 (***************************************************************************)
-(* The scheduler in its environment: the job and its tasks come and go,    *)
+(* The scheduler in its environment: the job and its tasks start and stop, *)
 (* checkpoints complete, time passes.                                      *)
 (***************************************************************************)
 EXTENDS Scheduler
 
 VARIABLES
     scheduler,      \* see SchedulerType
-    out             \* the last event, then the effects that it had
+    out             \* the last event, then its effects
 
 vars == <<scheduler, out>>
 
@@ -34,9 +34,9 @@ Next == Start \/ Stop \/ Completion \/ Tick
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* The first request comes after the first delay, each further one an        *)
-(* interval later, and one within the pause is put off to its end. Nothing   *)
-(* else moves them, and who stands still asks for nothing.                   *)
+(* The first request comes after the initial delay, each further one an      *)
+(* interval later, and one within the pause moves to its end. Nothing else   *)
+(* moves them, and a stopped scheduler makes none.                           *)
 Ticks == out'[1] = <<"tick">>
 IsItsTime == Ticks /\ scheduler.runs /\ scheduler.left = 1
 
@@ -54,8 +54,8 @@ COORD_26 == [][
     /\ scheduler'.again = (scheduler.again \/ scheduler'.runs)]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 StandsDue(s) == [s EXCEPT !.runs = FALSE]                           \* Standing
 NeverDue(s) == FALSE                                                \* IsDue

@@ -2,10 +2,10 @@
 (***************************************************************************)
 (* Shared files in their environment: any checkpoint that is not complete  *)
 (* may be acknowledged with any files that exist, and complete once, in    *)
-(* any order. A file that was deleted can come back under its name only by *)
-(* a checkpoint that writes it anew, which is another file: tasks use no   *)
-(* file that is gone. The Python reference model describes the same closed *)
-(* system; both graphs are compared state for state and edge for edge.     *)
+(* any order. Tasks use no deleted file: a file that is written again      *)
+(* under the same name is another file. The Python reference model         *)
+(* describes the same closed model; both graphs are compared state for     *)
+(* state and edge for edge.                                                *)
 (***************************************************************************)
 EXTENDS SharedFiles
 
@@ -16,7 +16,7 @@ VARIABLES
     files,          \* see NewFiles
     done,           \* the ids that are complete
     gone,           \* the files that were deleted
-    out             \* the last event, then the effects that it had
+    out             \* the last event, then its effects
 
 vars == <<files, done, gone, out>>
 Ids == 1 .. M
@@ -54,8 +54,8 @@ Deleted == {out'[i][2] : i \in 2 .. Len(out')}
 Kept == Retained(files'.store)
 UsedBy(ids) == UNION {files'.uses[n] : n \in ids}
 
-(* What a retained or a newer checkpoint uses stays; what only older ones    *)
-(* use goes with the next completion, once.                                  *)
+(* A file of a retained or a newer checkpoint is kept; a file that only      *)
+(* older ones use is deleted at the next completion, once.                   *)
 SUB_12 == [][
     /\ Deleted \cap UsedBy(Kept) = {}
     /\ Deleted \cap gone = {}
@@ -64,8 +64,8 @@ SUB_12 == [][
     ]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 FirstUserOnly(n, last) == last = 0                                  \* IsNewer
 NothingIsIdle(last, retained) == TRUE                               \* IsNeeded

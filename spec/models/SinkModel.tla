@@ -1,7 +1,7 @@
 ------------------------------ MODULE SinkModel ------------------------------
 (***************************************************************************)
 (* One transactional sink in its environment: snapshots with growing ids,  *)
-(* completions of ids that were snapshotted (the news of them may be late, *)
+(* completions of ids with a snapshot (their notification may be late,     *)
 (* repeated or lost), aborts, an end of the input, crashes, commits that   *)
 (* fail, and restores from the newest completed checkpoint.                *)
 (*                                                                         *)
@@ -16,11 +16,11 @@ CONSTANTS
 
 VARIABLES
     sink,           \* the sink, see SinkType
-    snapshots,      \* durable: by id, what the sink held; a partial function of 1 .. M
+    snapshots,      \* durable: by id, the contents of the snapshot; a partial function of 1 .. M
     completed,      \* the newest completed id, 0 before the first
-    crashes,        \* how often it crashed
+    crashes,        \* number of crashes
     withdrawn,      \* in the external system: the transactions that were aborted
-    out             \* the last event, then the effects that it had
+    out             \* the last event, then its effects
 
 vars == <<sink, snapshots, completed, crashes, withdrawn, out>>
 Ids == 1 .. M
@@ -71,7 +71,7 @@ Snapshot(n) ==
                               IF i = n THEN Held(step.sink) ELSE snapshots[i]]
     /\ UNCHANGED <<completed, crashes>>
 
-(* The coordinator completes a checkpoint; nobody needs to hear of it. *)
+(* The coordinator completes a checkpoint; the notification may be lost. *)
 Complete(n) ==
     /\ n \in DOMAIN snapshots /\ n > completed
     /\ completed' = n
@@ -133,7 +133,7 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Words for the rules. *)
+(* Terms of the rules. *)
 
 Comes(kind) == out'[1][1] = kind
 Which == out'[1][2]
@@ -200,8 +200,8 @@ SINK_10 == [][
     /\ Saying("commit_failed") # <<>> => out'[1][3] \notin sink'.committed \ sink.committed]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 CoversAll(filed, n) == TRUE                                             \* IsCovered
 CoversOnlyItsOwn(filed, n) == filed[1] = n                              \* IsCovered

@@ -1,10 +1,10 @@
 ----------------------------- MODULE SourceModel -----------------------------
 (***************************************************************************)
-(* A source's task in its environment: triggers, also for a task that is   *)
-(* not there, calls of the hook and ends of any checkpoint, in any order   *)
-(* and as often as they like; the task stops and runs. The Python          *)
-(* reference model describes the same closed system; both graphs are       *)
-(* compared state for state and edge for edge.                             *)
+(* A source's task in its environment: triggers, also for a task at        *)
+(* another place, calls of the hook and ends of any checkpoint, in any     *)
+(* order and number; the task stops and runs. The Python reference model   *)
+(* describes the same closed model; both graphs are compared state for     *)
+(* state and edge for edge.                                                *)
 (*                                                                         *)
 (* Rules TASK-21 to TASK-24 are stated here over one step: `source` before *)
 (* and after, the event and the effects in out'.                           *)
@@ -16,7 +16,7 @@ CONSTANT
 
 VARIABLES
     source,         \* see SourceType
-    out             \* the last event, then the effects that it had
+    out             \* the last event, then its effects
 
 vars == <<source, out>>
 Ids == 1 .. M
@@ -52,7 +52,7 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Words for the rules. *)
+(* Terms of the rules. *)
 
 Comes(kind) == out'[1][1] = kind
 Which == out'[1][2]
@@ -69,7 +69,7 @@ TASK_21 == [][
     /\ Saying("answer") # <<>> => Arrives
     /\ source'.running = IF Comes("status") THEN Which ELSE source.running]_vars
 
-(* What has to have come already.                                           *)
+(* The half of the checkpoint that must have arrived before. *)
 TheOtherHalf == IF Arrives THEN source.ahead ELSE IF Pairs THEN source.told ELSE Ids
 
 TASK_22 == [][External =>
@@ -93,8 +93,8 @@ TASK_24 == [][
     /\ Saying("fail") # <<>> => Comes("trigger") /\ ~out'[1][3]]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 ObeysAnyway == TRUE                                                 \* IsObeyed
 HookBeginsAlone(s, n) == TRUE                                       \* HookBegins

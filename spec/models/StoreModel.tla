@@ -1,9 +1,9 @@
 ----------------------------- MODULE StoreModel ------------------------------
 (***************************************************************************)
 (* The store of completed checkpoints in its environment: every id from 1  *)
-(* to M is added once, in any order, as any type. (Ids out of order stand  *)
-(* for a restored savepoint, which is added whatever its id.) The Python   *)
-(* reference model describes the same closed system; both graphs are       *)
+(* to M is added once, in any order, with any type. (Ids out of order      *)
+(* represent a restored savepoint, which is added whatever its id.) The    *)
+(* Python reference model describes the same closed model; both graphs are *)
 (* compared state for state and edge for edge.                             *)
 (*                                                                         *)
 (* Rules SUB-06 to SUB-10 are stated here over one addition: `store`       *)
@@ -15,9 +15,9 @@ CONSTANT
     M               \* checkpoint ids are 1 .. M
 
 VARIABLES
-    store,          \* the completed checkpoints, in the order of adding
+    store,          \* the completed checkpoints, in the order of additions
     added,          \* the ids that were added
-    out             \* the last event, then the effects that it had
+    out             \* the last event, then its effects
 
 vars == <<store, added, out>>
 Ids == 1 .. M
@@ -32,7 +32,7 @@ TypeOK ==
 Init == store = EmptyStore /\ added = {} /\ out = <<>>
 
 ------------------------------------------------------------------------------
-(* System and environment in one: somebody adds, the store drops.            *)
+(* System and environment in one: a checkpoint is added, the store drops. *)
 
 Add(n, type) ==
     /\ n \notin added
@@ -45,7 +45,7 @@ Next == \E n \in Ids, type \in Types : Add(n, type)
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Words for the rules. *)
+(* Terms of the rules. *)
 
 Which == out'[1][2]
 Type == out'[1][3]
@@ -56,15 +56,15 @@ Kept == Range(store')
 Deleted == {e.id : e \in {e \in Dropped : e.type = "checkpoint"}}
 Said == Tail(out')
 
-(* Positions of the elements kept grow: what remains has its old order.      *)
+(* Positions of the kept elements grow: they keep their order. *)
 IsInOrderOfAdding ==
     /\ Kept \subseteq Range(Grown)
     /\ store' = SelectSeq(Grown, LAMBDA e : e \in Kept)
 
 SUB_06 == [][IsInOrderOfAdding /\ store' # <<>> /\ LatestId(store') = Which]_vars
 
-(* The newest checkpoint, as long as the job goes on; none is protected when *)
-(* the job was stopped, and none up to 1.11.                                 *)
+(* The newest checkpoint, while the job runs; none is protected after a      *)
+(* stop, and none up to 1.11.                                                *)
 Protected ==
     {New} \cup
     IF Type = "stop" \/ ~CoordinatorHas("protects_newest") THEN {}
@@ -95,8 +95,8 @@ SUB_10 == [][~CoordinatorHas("protects_newest") =>
     store' = SubSeq(Grown, IF Len(Grown) > Retain THEN Len(Grown) - Retain + 1 ELSE 1, Len(Grown))]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 HighestIsLast(s, i) == s[i].id = Greatest({s[j].id : j \in DOMAIN s})     \* IsLast
 NothingIsNewest(s, i) == FALSE                                          \* IsNewestCheckpoint

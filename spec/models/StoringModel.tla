@@ -1,22 +1,22 @@
 ----------------------------- MODULE StoringModel -----------------------------
 (***************************************************************************)
-(* A gate that stores, in the environment of GateModel with records added. *)
-(* The Python reference model describes the same closed system.            *)
+(* A gate that stores items, in the environment of GateModel with records  *)
+(* added. The Python reference model describes the same closed model.      *)
 (*                                                                         *)
-(* ALIGN-23 says what the store is for: the task sees what it would see    *)
-(* behind a network that holds the blocked channels back and lets the      *)
-(* oldest item go first.                                                   *)
+(* ALIGN-23 states the purpose of the store: the task sees the same as     *)
+(* behind a network that holds back the blocked channels and releases the  *)
+(* oldest item first.                                                      *)
 (***************************************************************************)
 EXTENDS Storing, Network
 
 CONSTANTS
     M,              \* checkpoint ids are 1 .. M
-    Room            \* items that are ever stored in this model
+    Room            \* maximum number of items stored in this model
 
 VARIABLES
-    buffer,         \* the gate and its store
+    buffer,         \* the gate and its stored items
     last,           \* by channel: the highest id it delivered, 0 at first
-    out             \* the last event, then the effects that it had
+    out             \* the last event, then its effects
 
 vars == <<buffer, last, out>>
 Ids == 1 .. M
@@ -34,9 +34,10 @@ Init ==
     /\ last = [c \in Channels |-> 0]
     /\ out = <<>>
 
-(* Another start: every channel but the last has delivered barrier 1 and goes *)
-(* on with id 2. The models that use it let no channel end, and see stored    *)
-(* items of several channels replayed through a further alignment.            *)
+(* Another initial state: every channel but the last has delivered barrier 1 *)
+(* and continues with id 2. In the models that use it no channel ends, and   *)
+(* stored items of several channels are replayed through a further           *)
+(* alignment.                                                                *)
 Aligning ==
     /\ buffer = [NewBuffer EXCEPT !.gate = [Begin(@, 1) EXCEPT !.blocked = 0 .. N - 2]]
     /\ last = [c \in Channels |-> IF c < N - 1 THEN 2 ELSE 0]

@@ -1,27 +1,26 @@
 ---------------------------- MODULE SubtaskModel -----------------------------
 (***************************************************************************)
-(* One subtask in an environment that may do anything at any time, for     *)
-(* every id from 1 to M: trigger, abort, notify, end the asynchronous      *)
-(* part, stop or close the task. Nothing that the coordinator or the gate  *)
-(* could say in any order is left out; only, where triggers are not        *)
-(* ordered, no id is triggered while its asynchronous part runs. Nothing   *)
-(* comes once the task has failed.                                         *)
+(* One subtask in an environment that permits every event at any time, for *)
+(* every id from 1 to M: trigger, abort, notification, the end of the      *)
+(* asynchronous part, stop or close of the task. There are two exceptions. *)
+(* In generations without ordered triggers no id is triggered while its    *)
+(* asynchronous part runs, and no event follows once the task has failed.  *)
 (*                                                                         *)
 (* Rules TASK-01 to TASK-20 are stated here over one step: `task` before   *)
 (* and after, the event and the effects in out'. A rule that holds since   *)
-(* or up to some release asks the generation's switch.                     *)
+(* or up to some release reads the generation's switch.                    *)
 (***************************************************************************)
 EXTENDS Subtask
 
 CONSTANTS
     M,              \* checkpoint ids are 1 .. M
-    News            \* those of them that the news of a completion may name
+    News            \* the ids that the notification of a completion may name
 
 ASSUME News \subseteq 1 .. M
 
 VARIABLES
     task,           \* the subtask, see SubtaskType
-    out             \* the last event, then the effects that it had
+    out             \* the last event, then its effects
 
 vars == <<task, out>>
 Ids == 1 .. M
@@ -94,7 +93,7 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Words for the rules. *)
+(* Terms of the rules. *)
 
 Comes(kind) == out'[1][1] = kind
 Which == out'[1][2]
@@ -163,7 +162,7 @@ TASK_08 == [][(Comes("async_failed") \/ Comes("async_done")) =>
         IF Comes("async_failed") /\ Which \in task.running THEN 1 ELSE 0
     /\ task' = [task EXCEPT !.running = @ \ {Which}]]_vars
 
-(* What goes is what was remembered first. *)
+(* The abort that was remembered first is dropped. *)
 TASK_09 == [][
     /\ Len(task'.aborted) <= MaxRemembered
     /\ (Comes("abort_notification") /\ Range(task'.aborted) # Remembered) =>
@@ -176,7 +175,7 @@ TASK_10 == [][(Comes("checkpoint") /\ ~task.runs) =>
     /\ Said = <<<<"broadcast_cancel", Which>>, <<"decline", Which, "TASK_NOT_READY">>>>]_vars
 
 ------------------------------------------------------------------------------
-(* What generations differ in, and how a task ends. *)
+(* Differences between generations, and the end of a task. *)
 
 TASK_11 == [][~Ordered =>
     /\ task'.last = task.last
@@ -222,8 +221,8 @@ TASK_20 == [][Comes("close") =>
     /\ \A n \in task.running : <<"cancel_async", n>> \in Range(Said)]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 NeverOutOfOrder(t, n) == FALSE                                          \* IsOutOfOrder
 SnapshotFirst(n) == <<<<"snapshot", n>>, <<"broadcast_barrier", n>>>>   \* SynchronousPart

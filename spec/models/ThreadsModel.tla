@@ -1,10 +1,10 @@
 ----------------------------- MODULE ThreadsModel -----------------------------
 (***************************************************************************)
-(* A gate of Flink 1.11 between the network's thread and the task's. Each  *)
-(* channel hands over barriers and cancellations with ids that rise. The   *)
-(* network receives a barrier; the task reads those of a channel in their  *)
-(* order, at any time later. A cancellation, or the end, stands behind     *)
-(* them. The task runs its mail at any time.                               *)
+(* A gate of Flink 1.11 between the network thread and the task thread.    *)
+(* Each channel delivers barriers and cancellations with rising ids. The   *)
+(* network thread receives a barrier; the task reads the barriers of a     *)
+(* channel in order, at any later time. A cancellation, or the end,        *)
+(* follows the barriers before it. The task runs its mail at any time.     *)
 (***************************************************************************)
 EXTENDS Threads
 
@@ -13,10 +13,10 @@ CONSTANTS
 
 VARIABLES
     threads,        \* see ThreadsType
-    mail,           \* what is left for the task's thread, oldest first
+    mail,           \* the effects left for the task thread, oldest first
     unread,         \* by channel: the ids of barriers received and not read
-    last,           \* by channel: the highest id that it handed over, 0 at first
-    out             \* the last event, then what was said at once
+    last,           \* by channel: the highest id delivered, 0 at first
+    out             \* the last event, then the effects at once
 
 vars == <<threads, mail, unread, last, out>>
 Ids == 1 .. M
@@ -69,8 +69,8 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Rules. The event came on channel Where with id Which; Said is what was   *)
-(* said at once.                                                            *)
+(* Rules. The event is on channel Where with id Which; Said are the effects  *)
+(* at once.                                                                  *)
 
 Comes(kind) == out'[1][1] = kind
 Which == out'[1][3]
@@ -97,8 +97,8 @@ UNAL_31 == [][
 NothingAhead == threads.read <= threads.gate.current
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 NothingIsOutdated(t, left) == FALSE                                              \* IsOutdated
 CancelsWhatItReadsOnly(g, n) ==                                                  \* OnCancel

@@ -1,11 +1,11 @@
 --------------------------- MODULE TrackedDataflow ---------------------------
 (***************************************************************************)
-(* The dataflow with the tracker of at-least-once mode in the place of the *)
-(* aligned gate: everything else is as it was. It must break exactly-once, *)
-(* and does so with the story that every text on the subject tells: the    *)
-(* sources stand at offsets 100 and 105 when their barriers leave, record  *)
-(* 100 overtakes the barrier of the other channel, is in the snapshot, and *)
-(* after the restore is counted a second time.                             *)
+(* The dataflow with the tracker of at-least-once mode in place of the     *)
+(* aligned gate, and no other change. It must break exactly-once, as in    *)
+(* every text on the subject: the sources are at offsets 100 and 105 when  *)
+(* their barriers leave, record 100 overtakes the barrier of the other     *)
+(* channel, is in the snapshot, and is counted a second time after the     *)
+(* restore.                                                                *)
 (***************************************************************************)
 EXTENDS DataflowModel
 
@@ -13,7 +13,7 @@ Track == INSTANCE Tracking WITH Bound <- 50
 
 Stepped(step) == [gate |-> step.tracker, out |-> step.out]
 
-(* In the place of NewGate, GateStep and Readable.                           *)
+(* Replaces NewGate, GateStep and Readable. *)
 TrackedGate(channels) == Track!NewTracker(channels)
 
 TrackedStep(g, c, item) ==

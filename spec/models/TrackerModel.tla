@@ -2,7 +2,7 @@
 (***************************************************************************)
 (* One tracker in its environment: channels that deliver barriers and      *)
 (* cancellations with ids that never fall, and that end. The Python        *)
-(* reference model describes the same closed system; both graphs are       *)
+(* reference model describes the same closed model; both graphs are        *)
 (* compared state for state and edge for edge.                             *)
 (*                                                                         *)
 (* Rules TRACK-01 to TRACK-18 are stated here over one step: `tracker`     *)
@@ -16,7 +16,7 @@ CONSTANT M          \* checkpoint ids are 1 .. M
 VARIABLES
     tracker,        \* see TrackerType
     last,           \* by channel: the highest id it delivered, 0 at first
-    out             \* the last event, then the effects that it had
+    out             \* the last event, then its effects
 
 vars == <<tracker, last, out>>
 Ids == 1 .. M
@@ -60,8 +60,8 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Words for the rules. The event came on channel Where with id Which; Said *)
-(* are its effects.                                                         *)
+(* Terms of the rules. The event is on channel Where with id Which; Said are *)
+(* its effects.                                                              *)
 
 Comes(kind) == out'[1][1] = kind
 Where == out'[1][2]
@@ -80,7 +80,7 @@ HearsEnds == Has("tracker_hears_ends")
 AwaitsEnded == Has("tracker_awaits_ended")
 CountsRepeats == Has("tracker_counts_repeats")
 
-(* Whether the channel of this event is the last one that checkpoint n awaits. *)
+(* The channel of this event is the last one that checkpoint n awaits. *)
 IsLast(n) ==
     LET entry == Entry(tracker, n)
         already == entry.counted[Where] > 0 /\ ~CountsRepeats
@@ -112,7 +112,7 @@ TRACK_04 == [][(Comes("barrier") /\ IsFurther /\ IsLast(Which)) =>
 
 TRACK_05 == [][(Comes("barrier") /\ Which <= tracker.latest /\ Which \notin TrackedIds(tracker)) => Silent]_vars
 
-(* Whatever comes of a checkpoint, the newer ones go on.                    *)
+(* A barrier or cancellation does not change newer checkpoints. *)
 TRACK_06 == [][(Comes("barrier") \/ Comes("cancel")) => Above(tracker', Which) = Above(tracker, Which)]_vars
 
 TRACK_07 == [][
@@ -145,7 +145,8 @@ TRACK_10 == [][(Comes("cancel") /\ IsFirst) =>
 TRACK_11 == [][(Comes("cancel") /\ Which <= tracker.latest /\ Which \notin TrackedIds(tracker)) =>
     Own = <<>> /\ tracker' = [tracker EXCEPT !.tracked = Above(tracker, Which)]]_vars
 
-(* What was aborted is never triggered nor aborted again while it is known. *)
+(* An aborted checkpoint is never triggered nor aborted again while it is    *)
+(* tracked.                                                                  *)
 TRACK_12 == [][\A n \in TrackedIds(tracker) : Entry(tracker, n).aborted =>
     /\ \A i \in DOMAIN Said : Said[i][2] # n
     /\ n \in TrackedIds(tracker') => Entry(tracker', n).aborted]_vars
@@ -154,7 +155,7 @@ TRACK_13 == [][(Comes("end_of_partition") /\ HearsEnds /\ ~AfterFinish) =>
     /\ Said = Aborts(tracker.tracked, "INPUT_END_OF_STREAM")
     /\ tracker' = [tracker EXCEPT !.closed = @ \cup {Where}, !.tracked = <<>>]]_vars
 
-(* The newest one of which the ended channel was the last to be awaited.    *)
+(* The newest checkpoint that awaited only the ended channel. *)
 Finished == {n \in TrackedIds(tracker) : IsLast(n)}
 
 TRACK_14 == [][(Comes("end_of_partition") /\ HearsEnds /\ AfterFinish) =>
@@ -166,8 +167,8 @@ TRACK_14 == [][(Comes("end_of_partition") /\ HearsEnds /\ AfterFinish) =>
                 /\ TrackedIds(tracker') = {m \in TrackedIds(tracker) : m > n}
     /\ \A n \in TrackedIds(tracker') : Entry(tracker', n).counted[Where] > 0]_vars
 
-(* Of those that are awaited no one is missing for good, nor forgotten: what *)
-(* a checkpoint lacks is a barrier of each open channel that has not counted.*)
+(* No awaited count is missing for good: a checkpoint lacks a barrier of     *)
+(* each open channel that has not counted.                                   *)
 TRACK_15 == \A i \in DOMAIN tracker.tracked :
     LET entry == tracker.tracked[i]
     IN  IF AwaitsEnded THEN entry.needed = N
@@ -187,7 +188,8 @@ TRACK_17 == [][((Comes("barrier") \/ Comes("cancel")) /\ Alone /\ Which > tracke
 TRACK_18 == [][(Comes("end_of_partition") /\ ~HearsEnds) =>
     Said = <<>> /\ tracker' = [tracker EXCEPT !.closed = @ \cup {Where}]]_vars
 
-(* Ids ascend, none is above the latest, and each one still awaits somebody. *)
+(* Ids ascend, none is above the latest, and each one still awaits a         *)
+(* channel.                                                                  *)
 InOrderOfIds ==
     \A i \in DOMAIN tracker.tracked :
         /\ tracker.tracked[i].id <= tracker.latest
@@ -195,8 +197,8 @@ InOrderOfIds ==
         /\ \A j \in DOMAIN tracker.tracked : i < j => tracker.tracked[i].id < tracker.tracked[j].id
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 NeverBounded(entries) == entries                                \* Bounded
 NeverAlone(t) == FALSE                                          \* IsAlone

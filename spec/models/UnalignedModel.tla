@@ -3,22 +3,22 @@
 (* One gate of mode unaligned or alternating in its environment: channels  *)
 (* that deliver barriers, announcements and cancellations with ids that    *)
 (* never fall, and that end; a coordinator that triggers the task; time.   *)
-(* The Python reference model describes the same closed system; both       *)
-(* graphs are compared state for state and edge for edge.                  *)
+(* The Python reference model describes the same closed model; both graphs *)
+(* are compared state for state and edge for edge.                         *)
 (***************************************************************************)
 EXTENDS Unaligned
 
 CONSTANTS
     M,              \* checkpoint ids are 1 .. M
     Until,          \* time passes up to here, one unit at a time
-    Rare,           \* there are also barriers that may not overtake
-    Announced,      \* barriers may be announced, and the task be triggered
+    Rare,           \* channels also deliver barriers that may not overtake
+    Announced,      \* barriers may be announced, and the task may be triggered
     Polled          \* a blocked channel delivers nothing, and channels deliver records
 
 VARIABLES
     gate,           \* the gate, see GateType
     last,           \* by channel: the highest id it delivered, 0 at first
-    out             \* the last event, then the effects that it had
+    out             \* the last event, then its effects
 
 vars == <<gate, last, out>>
 Ids == 1 .. M
@@ -43,10 +43,10 @@ Take(event, step) == gate' = step.gate /\ out' = <<event>> \o step.out
 
 Word(kind, where, n, o) == <<kind>> \o where \o <<n, o.alignment, o.savepoint, o.timestamp>>
 
-(* UNAL-24: what comes on a blocked channel waits. *)
+(* UNAL-24: items of a blocked channel wait. *)
 Readable(c) == c \notin gate.blocked
 
-(* Environment: what a channel may deliver, and what may happen to the task. *)
+(* Environment: the items of a channel, and the events of the task. *)
 
 Delivers(c) == ~gate.failed /\ c \notin gate.closed /\ (Polled => Readable(c))
 
@@ -92,8 +92,8 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Words for the rules. The event came on channel Where with id Which and   *)
-(* options How; Said are its effects.                                       *)
+(* Terms of the rules. The event is on channel Where with id Which and       *)
+(* options How; Said are its effects.                                        *)
 
 Comes(kind) == out'[1][1] = kind
 Where == out'[1][2]
@@ -111,7 +111,8 @@ Cut ==
     IF gate.pending THEN Append(EndOf(gate, gate.current), <<"abort", gate.current, "SUBSUMED">>) ELSE <<>>
 FromNowOn(n) == <<<<"start_persisting", n>>, <<"trigger", n, TRUE>>>>
 
-(* What a barrier or announcement that is not late finds of its own checkpoint. *)
+(* A barrier or announcement that is not late, with the state of its own     *)
+(* checkpoint.                                                               *)
 Reads == Comes("barrier") /\ ~Over(Which)
 Tells == Comes("announce") /\ ~Over(Which)
 Overtakes == IF Newer THEN ~Alternating ELSE gate.overtaking
@@ -298,8 +299,8 @@ UNAL_26 == ~gate.failed =>
        ELSE NothingLeft(gate) /\ gate.first = NoOptions
 
 ------------------------------------------------------------------------------
-(* Replacements: each is put in the place of the operator in its comment by  *)
-(* a model that must fail.                                                   *)
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
 
 TriggersFirst(n) == <<<<"trigger", n, TRUE>>, <<"start_persisting", n>>>>        \* Started
 NobodyStops(o) == FALSE                                                          \* Stops
