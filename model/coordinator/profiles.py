@@ -31,7 +31,7 @@ class CoordinatorProfile:
     turn_after_drop: bool = True
     """One more turn for each checkpoint that the store has deleted."""
     plans_later: bool = True
-    """The tasks that take part are determined after all effects of an event; further turns find it busy."""
+    """Participants are determined after all effects of an event: further turns find a start under way."""
     savepoints_may_wait: bool = True
     """With unaligned checkpoints savepoints are not forced; else they always are."""
     awaits_every_task: bool = False
