@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format test clusters wheel docs-run site verify proofs models bench torture mutants million fuzz flink flink-matrix flink-logs generations pictures doctor clean
+.PHONY: help setup lint format check test clusters wheel docs-run site verify proofs models bench torture mutants million fuzz flink flink-matrix flink-logs generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -25,6 +25,11 @@ lint: $(READY)  ## ruff, mypy --strict, import-linter
 format: $(READY)  ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+check: $(READY) lint  ## The fast loop: the lints and the tests that say most in a minute
+	$(BIN)/pytest -n 2 tests/test_project.py tests/spec/test_rule_index.py tests/spec/test_manifest.py \
+	  tests/docs/test_vocabulary.py tests/model/test_transcripts.py tests/model/test_explorer.py tests/impl/gate \
+	  tests/impl/coordinator tests/impl/store tests/impl/subtask tests/conformance/adapters/test_frames.py
 
 test: $(READY)  ## The tests, on two processes; what is skipped is told with its reason
 	$(BIN)/pytest -n 2 -rs -m "not cluster and not wheel and not docs"
