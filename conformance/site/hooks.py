@@ -4,7 +4,9 @@ The pages that are made are added to the files; README is the first page and CHA
 """
 
 import re
+from collections.abc import Iterator
 from functools import cache
+from importlib import resources
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -29,6 +31,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     root = Path(config.config_file_path or ".").parent
     made = [*command_pages.pages(), *rule_pages.pages(root), *playground.files()]
     made += [(path, (root / name).read_text(encoding="utf-8")) for path, name in FROM_THE_ROOT.items()]
+    made += _assets()
     for path, text in made:
         files.append(File.generated(config, path, content=text))
     return files
@@ -48,6 +51,11 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
             f"{page.file.src_uri}: expected nothing from elsewhere, got {loaded[0]}; leave it out"
         )
     return output
+
+
+def _assets() -> Iterator[tuple[str, str]]:
+    for asset in resources.files("conformance.site").joinpath("assets").iterdir():
+        yield f"assets/{asset.name}", asset.read_text(encoding="utf-8")
 
 
 @cache

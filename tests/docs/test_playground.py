@@ -1,22 +1,18 @@
 """The playground: its graphs are those of the model, and its page plays them in a browser."""
 
-import os
-import shutil
 from functools import cache
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
+from browser import in_browser, opened
 
-from conformance.playground import page
+from conformance.playground import page as made
 from conformance.playground.graphs import Graph, GraphTooLargeError, graph_of
 from conformance.playground.subjects import subjects
 from model.checker.explore import explore
 
 COMPLETION = ["block 1", "trigger 1", "resume 0", "resume 1"]
 NAMES = [one.name for one in subjects()]
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-BROWSER = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 def subject(name):
@@ -51,7 +47,7 @@ def test_a_graph_that_is_too_large_is_refused(monkeypatch):
 
 
 def test_every_rule_that_fires_has_its_sentence_its_tla_and_its_python():
-    rules = page.data()["rules"]
+    rules = made.data()["rules"]
 
     assert len(rules) > 40
     assert all(one["must"] and one["tla"][1] for one in rules.values())
@@ -62,7 +58,7 @@ def test_every_rule_that_fires_has_its_sentence_its_tla_and_its_python():
 def folder(tmp_path_factory):
     """The files as the site lays them out, with a bare page around them."""
     home = tmp_path_factory.mktemp("site")
-    for path, text in page.files():
+    for path, text in made.files():
         (home / path).parent.mkdir(exist_ok=True)
         (home / path).write_text(text, encoding="utf-8")
     body = '<div id="playground"></div><script src="playground/data.js"></script>'
@@ -70,37 +66,22 @@ def folder(tmp_path_factory):
     return home
 
 
-@pytest.mark.skipif(
-    BROWSER is None, reason="no Chromium here: apt-get install chromium, or set CHROMIUM to its path"
-)
+@in_browser
 @pytest.mark.xdist_group("browser")
 def test_a_run_is_played_taken_back_and_shared(folder: Path):
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        opened = browser.new_page()
-        complaints: list[str] = []
-        opened.on("pageerror", lambda error: complaints.append(str(error)))
-        opened.goto(f"file://{folder}/playground.html")
-        opened.get_by_role("button", name="barrier 1 on 0", exact=True).click()
-        assert opened.locator(".pg-lane.pg-blocked b").all_inner_texts() == ["channel 0"]
-        assert opened.locator(".pg-effects li").all_inner_texts() == ["block 0"]
-        opened.locator(".pg-events").get_by_role("button", name="barrier 1 on 1", exact=True).click()
-        assert opened.locator(".pg-effects li").all_inner_texts() == [
-            "block 1",
-            "trigger 1",
-            "resume 0",
-            "resume 1",
-        ]
-        assert "ALIGN-05" in " ".join(opened.locator(".pg-rule summary").all_inner_texts())
-        shared = opened.locator(".pg-link").evaluate("link => link.href")
-        opened.get_by_role("button", name="Back", exact=True).click()
-        assert opened.locator(".pg-run li").count() == 1
-        other = browser.new_page()
-        other.goto(shared)
-        assert other.locator(".pg-run li").all_inner_texts() == ["barrier 1 on 0", "barrier 1 on 1"]
-        opened.get_by_label("Play").select_option("dataflow")
-        opened.get_by_role("button", name="the source emits a record", exact=True).click()
-        assert opened.locator(".pg-item").all_inner_texts() == ["record"]
-        browser.close()
-
-    assert complaints == []
+    with opened(f"file://{folder}/playground.html") as page:
+        page.get_by_role("button", name="barrier 1 on 0", exact=True).click()
+        assert page.locator(".pg-lane.pg-blocked b").all_inner_texts() == ["channel 0"]
+        assert page.locator(".pg-effects li").all_inner_texts() == ["block 0"]
+        page.locator(".pg-events").get_by_role("button", name="barrier 1 on 1", exact=True).click()
+        assert page.locator(".pg-effects li").all_inner_texts() == COMPLETION
+        assert "ALIGN-05" in " ".join(page.locator(".pg-rule summary").all_inner_texts())
+        shared = page.locator(".pg-link").evaluate("link => link.href")
+        page.get_by_role("button", name="Back", exact=True).click()
+        assert page.locator(".pg-run li").count() == 1
+        page.goto("about:blank")
+        page.goto(shared)
+        assert page.locator(".pg-run li").all_inner_texts() == ["barrier 1 on 0", "barrier 1 on 1"]
+        page.get_by_label("Play").select_option("dataflow")
+        page.get_by_role("button", name="the source emits a record", exact=True).click()
+        assert page.locator(".pg-item").all_inner_texts() == ["record"]

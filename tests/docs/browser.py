@@ -1,0 +1,31 @@
+"""A Chromium that is installed already, for the tests that open pages; none is fetched."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSER = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+
+in_browser = pytest.mark.skipif(
+    BROWSER is None,
+    reason=f"expected one of {', '.join(NAMES)}, found none: apt-get install chromium, or set CHROMIUM",
+)
+
+
+@contextmanager
+def opened(url: str, width: int = 1280, scheme: str = "light") -> Iterator[Page]:
+    """The page at this address; fails if one of its scripts raised an error."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(url)
+        yield page
+        browser.close()
+        assert errors == []

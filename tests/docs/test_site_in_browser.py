@@ -1,0 +1,29 @@
+"""The built site in a browser, opened from a folder: its search, and rule pages at usual widths."""
+
+from pathlib import Path
+
+import pytest
+from blocks import ROOT
+from browser import in_browser, opened
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+
+pytestmark = [in_browser, pytest.mark.xdist_group("browser")]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The whole site, built as `make site` builds it."""
+    folder = tmp_path_factory.mktemp("site")
+    config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(folder))
+    config.plugins.on_startup(command="build", dirty=False)
+    build(config)
+    return folder
+
+
+def test_the_search_finds_pages_that_are_opened_from_a_folder(site: Path):
+    with opened(f"file://{site}/glossary.html") as page:
+        page.locator(".md-search__input").fill("savepoint is never subsumed")
+        found = page.locator(".md-search-result__item a").first
+        found.wait_for()
+        assert found.get_attribute("href") == f"file://{site}/reference/rules/SUB-04.html"
