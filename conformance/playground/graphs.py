@@ -5,12 +5,9 @@ the rules of its step. Nothing is left out within the bounds of the closed model
 """
 
 from collections import deque
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from conformance.playground.subjects import Lane, Subject, View
-from model.checker.closed_model import ClosedModel
-from model.events import Event
 
 MOST_STATES = 2_500
 """A larger graph makes the page slow to open."""
@@ -24,6 +21,8 @@ class Edge(NamedTuple):
     """One event in one state."""
 
     label: str
+    group: str
+    """What the event happens to, such as `channel 0`."""
     effects: tuple[str, ...]
     rules: tuple[str, ...]
     target: int
@@ -45,7 +44,7 @@ def graph_of(subject: Subject) -> Graph:
     queue, edges = deque([start]), []
     while queue:
         state, environment = queue.popleft()
-        edges.append(tuple(_edges(closed, state, environment, numbers, queue, subject.label, subject.effect)))
+        edges.append(tuple(_edges(subject, state, environment, numbers, queue)))
         if len(numbers) > MOST_STATES:
             raise GraphTooLargeError(
                 f"{subject.name}: expected at most {MOST_STATES:,} states, got more; give it smaller bounds"
@@ -54,15 +53,14 @@ def graph_of(subject: Subject) -> Graph:
 
 
 def _edges(
-    closed: ClosedModel,
+    subject: Subject,
     state: Any,  # noqa: ANN401 - any component's state
     environment: Any,  # noqa: ANN401 - any environment
     numbers: dict[tuple[Any, Any], int],
     queue: "deque[tuple[Any, Any]]",
-    label: Callable[[str, Event], str],
-    effect: Callable[[Any, Any], str],
 ) -> list[Edge]:
     found: list[Edge] = []
+    closed = subject.closed
     for action, event in closed.offers(state):
         allowed = closed.allows(environment, event)
         if allowed is None:
@@ -72,21 +70,32 @@ def _edges(
         if node not in numbers:
             numbers[node] = len(numbers)
             queue.append(node)
-        spoken = tuple(effect(after, one) for one in effects)
-        found.append(Edge(label(action, event), spoken, tuple(dict.fromkeys(rules)), numbers[node]))
+        texts = tuple(subject.effect(after, one) for one in effects)
+        label, group = subject.label(action, event), subject.group(event)
+        found.append(Edge(label, group, texts, tuple(dict.fromkeys(rules)), numbers[node]))
     return found
 
 
 def as_data(subject: Subject, graph: Graph) -> dict[str, Any]:
-    """The graph as JSON: effects and lists of rules stand once and are named by their position."""
+    """The graph as JSON: an effect, a rule or a group stands once and is named by its position."""
     effects: dict[str, int] = {}
     rules: dict[str, int] = {}
 
     def numbered(words: tuple[str, ...], known: dict[str, int]) -> list[int]:
         return [known.setdefault(word, len(known)) for word in words]
 
+    groups = {name: at for at, name in enumerate(sorted({one.group for some in graph.edges for one in some}))}
     edges = [
-        [[one.label, numbered(one.effects, effects), numbered(one.rules, rules), one.target] for one in some]
+        [
+            [
+                one.label,
+                numbered(one.effects, effects),
+                numbered(one.rules, rules),
+                one.target,
+                groups[one.group],
+            ]
+            for one in some
+        ]
         for some in graph.edges
     ]
     return {
@@ -97,6 +106,7 @@ def as_data(subject: Subject, graph: Graph) -> dict[str, Any]:
         "edges": edges,
         "effects": list(effects),
         "rules": list(rules),
+        "groups": list(groups),
     }
 
 

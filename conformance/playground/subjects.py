@@ -52,6 +52,8 @@ class Subject(NamedTuple):
     view: Callable[[Any], View]
     label: Callable[[str, Event], str]
     """An action and its event as the text of a button."""
+    group: Callable[[Event], str]
+    """What an event happens to: the heading above its button."""
     effect: Callable[[Any, Effect], str]
     """An effect as text, given the state after the step."""
 
@@ -68,6 +70,7 @@ def subjects() -> tuple[Subject, ...]:
             closed_network(2, 2, 2),
             _view_aligned,
             _gate_label,
+            _gate_group,
             _plain_effect,
         ),
         Subject(
@@ -77,6 +80,7 @@ def subjects() -> tuple[Subject, ...]:
             tracked,
             _view_tracking,
             _gate_label,
+            _gate_group,
             _plain_effect,
         ),
         Subject(
@@ -87,6 +91,7 @@ def subjects() -> tuple[Subject, ...]:
             closed_passage(Bounds(2, 1, 0, 0, alternating=False, counts_as_aligned=True), 1),
             _view_unaligned,
             _gate_label,
+            _gate_group,
             _plain_effect,
         ),
         Subject(
@@ -99,6 +104,7 @@ def subjects() -> tuple[Subject, ...]:
             ),
             _view_unaligned,
             _gate_label,
+            _gate_group,
             _plain_effect,
         ),
         Subject(
@@ -109,6 +115,7 @@ def subjects() -> tuple[Subject, ...]:
             closed_coordinator(2, 2, max_concurrent=1, retain=1),
             _view_coordinator,
             _coordinator_label,
+            _coordinator_group,
             _coordinator_effect,
         ),
         Subject(
@@ -119,7 +126,8 @@ def subjects() -> tuple[Subject, ...]:
             closed_dataflow(_SMALL),
             _view_dataflow,
             _dataflow_label,
-            _plain_effect,
+            _dataflow_group,
+            _dataflow_effect,
         ),
     )
 
@@ -150,8 +158,15 @@ def _gate_label(action: str, event: Event) -> str:
     for option in ("timestamp", "savepoint"):
         wire.pop(option, None)
     alignment = wire.pop("alignment", "aligned")
+    if wire["kind"] == "advance":
+        return f"{wire['ms']} ms passes"
     named = of_event(wire)
     return named if alignment == "aligned" else f"{named}, {alignment}"
+
+
+def _gate_group(event: Event) -> str:
+    channel = getattr(event, "channel", None)
+    return "task" if channel is None else f"channel {channel}"
 
 
 def _lanes(blocked: Sequence[bool], closed: Sequence[bool], waiting: Sequence[Any]) -> tuple[Lane, ...]:
@@ -213,34 +228,80 @@ def _view_unaligned(passage: Passage) -> View:
     )
 
 
+_TASKS = ("the source", "the task", "a task of another job")
+_TASKS_OF_DATAFLOW = ("the source", "the operator", "the sink")
+
+
 def _coordinator_label(action: str, event: Event) -> str:
-    return of_event(wire_event("coordinator", event, "state", 2))
+    wire = wire_event("coordinator", event, "state", 2)
+    match wire["kind"]:
+        case "advance":
+            return f"{wire['ms']} ms passes"
+        case "job_status" | "task_status":
+            of_what = _task(wire["task"]) if "task" in wire else "the job"
+            return f"{of_what} is {wire['status']}"
+        case "fail_tasks":
+            return "the source fails"
+        case "acknowledge":
+            return f"acknowledge {wire['checkpoint']} by {_task(wire['task'])}"
+        case "decline":
+            return f"decline {wire['checkpoint']} by {_task(wire['task'])} ({wire['reason']})"
+        case _:
+            return of_event(wire)
+
+
+def _coordinator_group(event: Event) -> str:
+    wire = wire_event("coordinator", event, "state", 2)
+    (task,) = wire["tasks"] if "tasks" in wire else (wire.get("task"),)
+    return "job and time" if task is None else _task(task)
+
+
+def _task(identifier: str) -> str:
+    """The name of `task-0`."""
+    return _TASKS[int(identifier.rpartition("-")[2])]
 
 
 def _coordinator_effect(state: Coordinator, effect: Effect) -> str:
+    return _with_names(effect, _TASKS)
+
+
+def _dataflow_effect(state: Dataflow, effect: Effect) -> str:
     wire = fields.to_wire(effect)
-    for name, names in (("task", _NAMES), ("type", TYPES)):
-        number = wire.get(name)
-        if isinstance(number, int) and number != NONE:
-            wire[name] = names[number]
+    if wire["kind"] == "write":
+        return f"write a record into transaction {wire['transaction']}"
+    return _with_names(effect, _TASKS_OF_DATAFLOW)
+
+
+def _with_names(effect: Effect, tasks: Sequence[str]) -> str:
+    """The effect as text, with names for the numbers of tasks and of types."""
+    wire = fields.to_wire(effect)
+    if wire["kind"] == "restored" and wire.get("checkpoint") == NONE:
+        return "restored without a checkpoint"
+    if "task" in wire:
+        number = wire["task"]
+        assert isinstance(number, int)
+        wire["task"] = "the operators" if number == NONE else tasks[number]
+    kind = wire.get("type")
+    if isinstance(kind, int) and kind != NONE:
+        wire["type"] = TYPES[kind]
     return of_effect(wire)
-
-
-_NAMES = ("the source", "the task", "a task of no job", "all")
 
 
 def _view_coordinator(state: Coordinator) -> View:
     pending = {
-        str(one.checkpoint): [
-            _NAMES[task] for task, has in enumerate(one.acknowledged) if not has and one.tasks[task]
-        ]
+        str(one.checkpoint): " and ".join(
+            _TASKS[task] for task, has in enumerate(one.acknowledged) if not has and one.tasks[task]
+        )
         for one in state.pending
     }
     completed = [entry.checkpoint for entry in state.store.entries]
     return View(
         (
             ("job", state.status),
-            ("pending, and who has not acknowledged", of_value(pending) if pending else "none"),
+            (
+                "pending checkpoints, and the tasks that have not acknowledged",
+                ", ".join(f"{number}: {tasks}" for number, tasks in pending.items()) if pending else "none",
+            ),
             ("retained", of_value(completed) if completed else "none"),
             ("waiting requests", str(len(state.queue))),
             ("next id", str(state.next_id)),
@@ -263,9 +324,16 @@ _ACTIONS = {
 def _dataflow_label(action: str, event: Event) -> str:
     message = getattr(event, "message", None)
     if message is not None:
-        place = "the coordinator" if action == "CoordinatorHears" else "its task"
+        to_coordinator = message.kind in ("acknowledge", "decline")
+        place = "the coordinator" if to_coordinator else _TASKS_OF_DATAFLOW[message.task]
         return f"{message.kind} {message.checkpoint} reaches {place}"
     return _ACTIONS.get(type(event).__name__, action)
+
+
+def _dataflow_group(event: Event) -> str:
+    if hasattr(event, "message"):
+        return "messages"
+    return "tasks" if type(event).__name__ in ("Produce", "Receive", "ReceiveAtSink") else "job"
 
 
 def _queue(channel: Channel) -> tuple[str, ...]:

@@ -39,6 +39,15 @@ def test_a_reader_can_tell_the_events_of_a_state_apart(name):
         assert len(labels) == len(set(labels))
 
 
+@pytest.mark.parametrize("name", ["coordinator", "dataflow"])
+def test_effects_name_tasks_and_types(name):
+    texts = {text for edges in graph(name).edges for edge in edges for text in edge.effects}
+
+    assert "notify complete 1 to the source" in texts
+    assert [text for text in texts if " to " in text and " to the " not in text and " to a" not in text] == []
+    assert [text for text in texts if "type 0" in text or "-1" in text] == []
+
+
 def test_a_graph_that_is_too_large_is_refused(monkeypatch):
     monkeypatch.setattr("conformance.playground.graphs.MOST_STATES", 10)
 
@@ -61,8 +70,9 @@ def folder(tmp_path_factory):
     for path, text in made.files():
         (home / path).parent.mkdir(exist_ok=True)
         (home / path).write_text(text, encoding="utf-8")
-    body = '<div id="playground"></div><script src="playground/data.js"></script>'
-    (home / "playground.html").write_text(f'{body}<script src="playground/playground.js"></script>')
+    body = '<h1 id="playground">Playground</h1><div id="protocol-playground"></div>'
+    scripts = "".join(f'<script src="playground/{name}.js"></script>' for name in ("data", "playground"))
+    (home / "playground.html").write_text(body + scripts)
     return home
 
 
@@ -70,6 +80,8 @@ def folder(tmp_path_factory):
 @pytest.mark.xdist_group("browser")
 def test_a_run_is_played_taken_back_and_shared(folder: Path):
     with opened(f"file://{folder}/playground.html") as page:
+        assert page.locator("h1").inner_text() == "Playground"
+        assert page.locator(".pg-group h4").all_inner_texts() == ["channel 0", "channel 1"]
         page.get_by_role("button", name="barrier 1 on 0", exact=True).click()
         assert page.locator(".pg-lane.pg-blocked b").all_inner_texts() == ["channel 0"]
         assert page.locator(".pg-effects li").all_inner_texts() == ["block 0"]

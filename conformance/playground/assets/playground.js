@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const root = document.getElementById("playground");
+  const root = document.getElementById("protocol-playground");
   const make = (tag, attributes = {}, ...children) => {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
@@ -108,14 +108,19 @@
 
   function events() {
     const offered = subject.edges[stateAfter(run.length)];
-    const buttons = offered.map(([label], edge) =>
-      make("button", { type: "button", class: "pg-event", onclick: () => go([...run, edge]) }, label),
+    const groups = new Map();
+    offered.forEach(([label, , , , group], edge) => {
+      if (!groups.has(group)) groups.set(group, []);
+      groups.get(group).push(make("button", { type: "button", class: "pg-event", onclick: () => go([...run, edge]) }, label));
+    });
+    const parts = [...groups.keys()].sort((one, other) => one - other).map((group) =>
+      make("div", { class: "pg-group" }, make("h4", {}, subject.groups[group]), ...groups.get(group)),
     );
     return make(
       "section",
       { class: "pg-events", "aria-label": "Events" },
       make("h3", {}, "Events that may come"),
-      ...(buttons.length ? buttons : [make("p", {}, "None: the run has ended.")]),
+      ...(parts.length ? parts : [make("p", {}, "None: the run has ended.")]),
     );
   }
 
