@@ -15,7 +15,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from conformance.playground import page as playground
-from conformance.site import command_pages, rule_pages
+from conformance.site import command_pages, rule_pages, tla_lexer
 from conformance.site.links import linked
 from spec.rules import load_rules
 
@@ -24,6 +24,16 @@ FROM_THE_ROOT = {"index.md": "README.md", "changelog.md": "CHANGELOG.md"}
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 _LOADED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=\"?(?:https?:)?//[^>]*>")
 """What a browser would fetch from elsewhere."""
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Put the rules into the navigation, and teach Pygments TLA+."""
+    tla_lexer.register()
+    for section in config.nav or ():
+        for entry in section.get("Reference", ()):
+            if isinstance(entry, dict) and "Rules" in entry:
+                entry["Rules"] += [{family: pages} for family, pages in rule_pages.navigation().items()]
+    return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

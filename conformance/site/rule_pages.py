@@ -27,10 +27,10 @@ FAMILIES = {
     "SINK": "Two-phase commit",
     "OFFSET": "Offsets that a source commits",
     "ONCE": "Exactly-once, end to end",
-    "LIVE": "What comes true at last",
+    "LIVE": "Liveness",
 }
-WIDE = "---\nhide:\n  - navigation\n  - toc\n---\n\n"
-"""Two languages beside each other need the room of the navigation."""
+WIDE = "---\nhide:\n  - toc\n---\n\n"
+"""Two languages beside each other need the room of the table of contents."""
 STEPS = 3
 """Steps of each language that are shown; the others are named."""
 
@@ -58,21 +58,27 @@ def index_page(rules: Sequence[Rule]) -> str:
     return "\n".join(parts)
 
 
+def navigation() -> dict[str, list[str]]:
+    """The pages of the rules for the navigation, by family; their order is that of previous and next."""
+    families = groupby(load_rules(), lambda rule: rule.id.partition("-")[0])
+    return {FAMILIES[family]: [f"{FOLDER}/{one.id}.md" for one in some] for family, some in families}
+
+
 def rule_page(rule: Rule, root: Path) -> str:
-    """One rule: what it says, how it is stated and done, seen and broken, and in which generations."""
+    """One rule: its sentence, an example, its TLA+ beside its Python, its mutants, and its generations."""
     scene = scene_of(rule.id, root)
     return "\n".join(
         [
             f"{WIDE}# {rule.id}: {rule.title}\n",
             f"> {rule.must}\n",
             f"- Source: {rule.source}\n- Holds for Flink: {rule.holds}\n",
-            "## Stated\n",
+            *(_example(rule, scene) if scene else [f"## Example\n\n{_without_example(rule)}\n"]),
+            "## The property\n",
             _beside([texts.operator(rule)], texts.properties(rule) or _only_tlc(rule)),
-            "## Done\n",
+            "## The protocol step\n",
             _beside(texts.spec_steps(rule), texts.model_steps(rule)),
-            _elsewhere(rule),
-            *(_seen(rule, scene) if scene else [f"## Seen\n\n{_unseen(rule)}\n"]),
-            *_broken(rule),
+            _implementation(rule),
+            *_mutant_table(rule),
             *_generations(rule, scene, root),
         ]
     )
@@ -80,18 +86,18 @@ def rule_page(rule: Rule, root: Path) -> str:
 
 def _only_tlc(rule: Rule) -> str:
     return (
-        f"No state and no step can tell whether this holds: only {rule.checked_by} checks it, under weak "
+        f"No single state or step decides this property: only {rule.checked_by} checks it, under weak "
         "fairness."
     )
 
 
-def _unseen(rule: Rule) -> str:
+def _without_example(rule: Rule) -> str:
     if rule.id.startswith("LIVE"):
-        return "What comes true at last is shown by no sequence that ends."
+        return "A liveness property needs an infinite execution; a transcript is finite."
     if rule.operator.startswith("DataflowModel!"):
         return (
-            "It speaks of more than one component, so no transcript of one shows it; "
-            "the [composed dataflow](../../pictures/README.md) is drawn."
+            "The rule concerns more than one component, and a transcript has one; "
+            "see the state graph of the [composed dataflow](../../pictures/README.md)."
         )
     return "No golden transcript shows it yet."
 
@@ -115,16 +121,16 @@ def _excerpts(found: Sequence[Excerpt], language: str, none: str) -> str:
     return "\n\n".join([*shown, *([f"Also {', '.join(others)}."] if others else [])])
 
 
-def _elsewhere(rule: Rule) -> str:
+def _implementation(rule: Rule) -> str:
     found = [f"`{one.file}:{one.line}`" for one in texts.implementation(rule)]
     return f"In the implementation: {', '.join(found) or 'no function names it'}.\n"
 
 
-def _seen(rule: Rule, scene: Scene) -> list[str]:
+def _example(rule: Rule, scene: Scene) -> list[str]:
     picture = gate_picture if scene.component == "gate" else talk_picture
-    shows = "" if rule.id in scene.names else f" {rule.id} fires in it by the way."
+    shows = "" if rule.id in scene.names else f" {rule.id} applies in one of its steps."
     return [
-        "## Seen\n",
+        "## Example\n",
         f"{scene.about}{shows}\n",
         f'<figure class="scene">{picture(scene)}</figure>\n',
         f'??? note "The transcript: {scene.file}"\n',
@@ -133,11 +139,11 @@ def _seen(rule: Rule, scene: Scene) -> list[str]:
     ]
 
 
-def _broken(rule: Rule) -> list[str]:
+def _mutant_table(rule: Rule) -> list[str]:
     return [
-        "## Broken\n",
-        "Each of these breaks it, and `barrierspec mutants --rule "
-        f"{rule.id}` sees each caught by this rule.\n",
+        "## Mutants\n",
+        "Each mutant breaks this rule. `barrierspec mutants --rule "
+        f"{rule.id}` checks that this rule detects each of them.\n",
         "| mutant | what goes wrong | by |\n|---|---|---|",
         *(f"| `{one.id}` | {_cell(one.story)} | {_edit(one)} |" for one in _mutants() if one.rule == rule.id),
         "",
@@ -156,19 +162,21 @@ def _generations(rule: Rule, scene: Scene | None, root: Path) -> list[str]:
     if scene is not None:
         differing = contrasts(scene)
         if differing:
-            parts.append("The sequence above is answered otherwise from the event named on:\n")
-            parts.append("| generation | at | above | there |\n|---|---|---|---|")
+            parts.append(
+                "These generations answer the example differently, from the event in the second column on:\n"
+            )
+            parts.append("| generation | event | effects in the example | effects there |\n|---|---|---|---|")
             parts += [_row(one) for one in differing]
             parts.append("")
         else:
-            parts.append("Every generation of the model answers the sequence above alike.\n")
+            parts.append("Every generation of the model answers the example with the same effects.\n")
     told = [
         f"[{heading}](../../generations.md#{anchor(heading)})"
         for heading, text in _side_by_side(root)
         if rule.id in text
     ]
     if told:
-        parts.append(f"Side by side with the releases that were driven: {', '.join(told)}.\n")
+        parts.append(f"Compared with released Flinks: {', '.join(told)}.\n")
     return parts
 
 

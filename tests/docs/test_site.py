@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from blocks import ROOT
 from mkdocs.exceptions import PluginError
+from pygments.token import Comment, Error, Name, Operator
 
 from conformance.cli import barrierspec
 from conformance.site import command_pages, rule_pages, texts
@@ -16,6 +17,7 @@ from conformance.site.hooks import FROM_THE_ROOT, on_post_page
 from conformance.site.links import anchor, deepened, linked
 from conformance.site.scenes import scene_of, scenes
 from conformance.site.talk_picture import talk_picture
+from conformance.site.tla_lexer import TlaLexer
 from conformance.verdict import Exit
 from spec.rules import load_rules
 
@@ -60,7 +62,7 @@ def test_links_of_made_pages_and_of_all_others_lead_to_pages(pages):
 
 def test_every_page_has_its_place_in_the_navigation():
     places = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
-    placed = set(re.findall(r"^ +- (?:[\w ]+: )?([\w/-]+\.md)$", places, re.MULTILINE))
+    placed = set(re.findall(r"^ +- (?:[\w ]+: )?([\w/-]+\.md)(?:  #.*)?$", places, re.MULTILINE))
     stand = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     made = {path for path, _ in command_pages.pages()} | set(FROM_THE_ROOT) | {"reference/rules/index.md"}
 
@@ -105,6 +107,28 @@ def test_a_gate_is_drawn_with_its_fronts_and_its_blocked_intervals():
     assert drawn.count('class="blocked"') == 1 + 2 + 1 + 2  # behind each event: 1; 0 1; 2; 0 2
     assert ">trigger 3<" in drawn
     assert ">abort 2 (SUBSUMED)<" in drawn
+
+
+def test_tla_is_read_without_an_error_and_in_its_parts():
+    for path in sorted((ROOT / "spec").rglob("*.tla")):
+        kinds = {kind for kind, _ in TlaLexer().get_tokens(path.read_text(encoding="utf-8"))}
+        assert Error not in kinds, path.name
+    tokens = list(TlaLexer().get_tokens('Next(g) == \\E n \\in Ids : g = "a" \\* why'))
+    assert (Name.Function, "Next") in tokens
+    assert (Operator.Word, "\\E") in tokens
+    assert (Comment.Single, "\\* why") in tokens
+
+
+def test_the_navigation_has_every_rule_in_its_order():
+    placed = [page for some in rule_pages.navigation().values() for page in some]
+
+    assert placed == [f"reference/rules/{rule}.md" for rule in RULES]
+
+
+def test_a_rule_page_is_read_from_the_sentence_to_the_mutants(pages):
+    headings = re.findall(r"^## (.+)$", pages["reference/rules/ALIGN-03.md"], re.MULTILINE)
+
+    assert headings == ["Example", "The property", "The protocol step", "Mutants", "In other generations"]
 
 
 def test_every_command_and_every_exit_code_is_in_the_reference():

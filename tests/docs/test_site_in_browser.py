@@ -27,3 +27,15 @@ def test_the_search_finds_pages_that_are_opened_from_a_folder(site: Path):
         found = page.locator(".md-search-result__item a").first
         found.wait_for()
         assert found.get_attribute("href") == f"file://{site}/reference/rules/SUB-04.html"
+
+
+@pytest.mark.parametrize("width", [420, 800, 1280])
+def test_a_rule_page_has_colours_neighbours_and_no_clipped_line(site: Path, width: int):
+    with opened(f"file://{site}/reference/rules/ALIGN-03.html", width) as page:
+        clipped = "all => all.filter(one => one.scrollWidth > one.clientWidth + 1).length"
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.locator(".beside pre > code").evaluate_all(clipped) == 0
+        assert page.locator(".scene").evaluate_all(clipped) == 0
+        assert page.locator(".beside .nf").first.inner_text() == "ALIGN_03"  # of the TLA+, by our lexer
+        assert "ALIGN-02" in page.locator(".md-footer__link--prev").text_content()
+        assert "ALIGN-04" in page.locator(".md-footer__link--next").text_content()

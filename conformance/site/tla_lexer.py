@@ -1,0 +1,94 @@
+"""TLA+ in colour: a lexer for Pygments, which has none and for which PyPI has none."""
+
+from typing import ClassVar
+
+from pygments import lexers
+from pygments.lexer import RegexLexer, words
+from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
+
+__all__ = ["TlaLexer"]  # Pygments reads it when it loads the lexer
+
+_KEYWORDS = (
+    "ACTION",
+    "ASSUME",
+    "ASSUMPTION",
+    "AXIOM",
+    "BY",
+    "CASE",
+    "CHOOSE",
+    "CONSTANT",
+    "CONSTANTS",
+    "DEF",
+    "DEFINE",
+    "DOMAIN",
+    "ELSE",
+    "ENABLED",
+    "EXCEPT",
+    "EXTENDS",
+    "IF",
+    "IN",
+    "INSTANCE",
+    "LAMBDA",
+    "LEMMA",
+    "LET",
+    "LOCAL",
+    "MODULE",
+    "NEW",
+    "OBVIOUS",
+    "OTHER",
+    "PROOF",
+    "PROVE",
+    "QED",
+    "RECURSIVE",
+    "SUBSET",
+    "SUFFICES",
+    "THEN",
+    "THEOREM",
+    "UNCHANGED",
+    "UNION",
+    "VARIABLE",
+    "VARIABLES",
+    "WITH",
+)
+
+
+class TlaLexer(RegexLexer):  # type: ignore[misc]  # Pygments has no types
+    """TLA+ without PlusCal."""
+
+    name = "TLA+"
+    aliases: ClassVar = ["tla", "tlaplus"]
+    filenames: ClassVar = ["*.tla"]
+    tokens: ClassVar = {
+        "root": [
+            (r"\s+", Text),
+            (r"\\\*.*", Comment.Single),
+            (r"\(\*", Comment.Multiline, "comment"),
+            (r"-{4,}|={4,}", Punctuation),
+            (r'"(?:\\.|[^"\\\n])*"', String),
+            (r"\b(?:WF|SF)_", Keyword),
+            (words(_KEYWORDS, prefix=r"\b", suffix=r"\b"), Keyword),
+            (r"\b(?:TRUE|FALSE|BOOLEAN|STRING|Nat|Int|Seq)\b", Keyword.Constant),
+            (r"^(\w+)(?=\s*(?:\([^()]*\)|\[[^\[\]]*\])?\s*==)", Name.Function),
+            (r"\\[A-Za-z]+", Operator.Word),
+            (r"\d+", Number.Integer),
+            (r"\w+", Name),
+            (r"<<|>>_?|[()\[\]{},:.!]|\|->", Punctuation),
+            (r"/\\|\\/|==|=>|<=>|->|<-|[-+*/=#<>~^%&|@\'$?;\\]", Operator),
+        ],
+        "comment": [
+            (r"\(\*", Comment.Multiline, "#push"),
+            (r"\*\)", Comment.Multiline, "#pop"),
+            (r"[^(*]+|[(*]", Comment.Multiline),
+        ],
+    }
+
+
+def register() -> None:
+    """Let Pygments find the lexer by its name, as it finds its own."""
+    lexers.LEXERS[TlaLexer.__name__] = (
+        __name__,
+        TlaLexer.name,
+        tuple(TlaLexer.aliases),
+        tuple(TlaLexer.filenames),
+        (),
+    )
