@@ -6,7 +6,7 @@ from html import escape
 from impl.metrics import CheckpointMeasures
 
 _WIDTH, _PANEL, _LEFT, _TOP, _GAP = 900, 170, 70, 40, 60
-_ATTEMPTS = ("#4878a8", "#c96f3b")
+_ATTEMPTS = ("#0072b2", "#e69f00")
 """Colours of the attempts, in turn: where it changes the job was restored."""
 
 

@@ -5,7 +5,7 @@ from html import escape
 from typing import NamedTuple
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 900, 420, 70, 180, 50, 50
-_COLOURS = ("#4878a8", "#c96f3b", "#5a9367", "#8d6a9f", "#b8a038", "#6b6b6b", "#b05070", "#3f8f9f")
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9", "#7f7f7f")
 
 
 class Panel(NamedTuple):

@@ -1,7 +1,7 @@
 """A scene of an input gate as a space-time diagram: a line for each channel, time from left to right.
 
-Barriers of one checkpoint are joined to a front; while a channel is blocked it is shaded red, and while what
-comes on it is stored green. Below runs the line of the task, with what the gate has made it do.
+Barriers of one checkpoint are joined to a front. A channel is shaded orange while it is blocked, and blue
+while its records are stored with the snapshot. The line of the task, below, shows the effects of the gate.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,15 +16,15 @@ NARROWEST, LETTER = 84, 5.8
 """Of the time between two events: the least, and what a letter of the words below takes."""
 NOTE = 15
 """Between two lines of what the task is made to do."""
-COLOURS = ("#2f6fae", "#b4552d", "#4b8b3b", "#7a4fa3", "#9a7b1c")
+COLOURS = ("#0072b2", "#b34700", "#00745a", "#8b3f73", "#5a5a5a")
 """By checkpoint id, in turn."""
 OF_CHANNELS = ("block", "resume", "start_persisting", "stop_persisting", "process")
 """Effects that show on the lines of the channels."""
 STYLE = (
     ".gate-picture text{font:12px sans-serif;fill:#222}"
     ".gate-picture .l{stroke:#7b8794;stroke-width:1.5}"
-    ".gate-picture .blocked{fill:#f2c9b8}"
-    ".gate-picture .persisting{fill:#cfe3cf}"
+    ".gate-picture .blocked{fill:#f0b28a}"
+    ".gate-picture .persisting{fill:#9ccbe8}"
     ".gate-picture .f{fill:none;stroke-width:2;stroke-dasharray:4 3}"
     ".gate-picture .w{fill:#fff;font-weight:bold;text-anchor:middle}"
     ".gate-picture .n{text-anchor:middle;font-size:11px}"
@@ -43,7 +43,8 @@ def gate_picture(scene: Scene) -> str:
     height = task + 22 + NOTE * max(1, *map(len, notes))
     parts = [
         f'<svg class="gate-picture" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-        f'width="{width}" height="{height}" role="img"><title>{escape(scene.about)}</title>',
+        f'width="{width}" height="{height}" '
+        f'style="min-width:{width * 17 // 20}px" role="img"><title>{escape(scene.about)}</title>',
         f"<style>{STYLE}</style>",
         f'<rect width="{width}" height="{height}" fill="#fff"/>',
         *_shades(scene.moments, step, "blocked", 18),

@@ -38,7 +38,8 @@ def talk_picture(scene: Scene) -> str:
     height = HEAD + len(said) * ROW + len(scene.moments) * GAP + 10
     parts = [
         f'<svg class="talk-picture" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-        f'width="{width}" height="{height}" role="img"><title>{escape(scene.about)}</title>',
+        f'width="{width}" height="{height}" '
+        f'style="min-width:{width * 17 // 20}px" role="img"><title>{escape(scene.about)}</title>',
         f"<style>{STYLE}</style>",
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" '
         'orient="auto"><path d="M0 0L8 4L0 8z" fill="#4a5561"/></marker></defs>',

@@ -35,7 +35,15 @@ def test_a_rule_page_has_colours_neighbours_and_no_clipped_line(site: Path, widt
         clipped = "all => all.filter(one => one.scrollWidth > one.clientWidth + 1).length"
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.locator(".beside pre > code").evaluate_all(clipped) == 0
-        assert page.locator(".scene").evaluate_all(clipped) == 0
+        scale = "svg => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width"
+        assert 11 * page.locator(".scene svg").evaluate(scale) > 9  # pixels of its smallest text
         assert page.locator(".beside .nf").first.inner_text() == "ALIGN_03"  # of the TLA+, by our lexer
         assert "ALIGN-02" in page.locator(".md-footer__link--prev").text_content()
         assert "ALIGN-04" in page.locator(".md-footer__link--next").text_content()
+
+
+def test_the_text_of_a_state_graph_is_not_scaled_down(site: Path):
+    with opened(f"file://{site}/pictures/index.html", 800) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= 800
+        small = "all => all.filter(one => one.width < one.naturalWidth).map(one => one.src)"
+        assert page.locator('img[src$=".svg"]').evaluate_all(small) == []
