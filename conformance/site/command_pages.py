@@ -10,12 +10,11 @@ from conformance.verdict import Exit
 PATH = "reference/commands.md"
 CODES = "reference/exit-codes.md"
 MEANING = {
-    Exit.CONFORMS: "CONFORMS: everything that was asked holds, within the bound that the report states.",
+    Exit.CONFORMS: "CONFORMS: everything that was checked holds, within the bound that the report states.",
     Exit.DIVERGES: "DIVERGES: something does not hold; the report has the shortest way to see it.",
     Exit.UNDETERMINED: "UNDETERMINED: the budget ended, a part crashed or hung, or rules were not "
     "exercised. What was skipped has not passed.",
-    Exit.USAGE: "The command was given wrongly, or a file or a machine is not as it has to be; stderr "
-    "says what to do.",
+    Exit.USAGE: "The arguments, a file or the machine are not usable; stderr says what to do.",
     Exit.OWN_FAULT: "A fault of barrierspec itself, with its traceback. It is no verdict.",
 }
 
@@ -35,13 +34,13 @@ def commands_page() -> str:
     ]
     for words, command in _all(barrierspec, ("barrierspec",)):
         level = "#" * min(4, len(words))
-        told = command.get_help(_context(words, command)).rstrip()
-        parts.append(f"{level if len(words) > 1 else '##'} {' '.join(words)}\n\n```text\n{told}\n```\n")
+        text = command.get_help(_context(words, command)).rstrip()
+        parts.append(f"{level if len(words) > 1 else '##'} {' '.join(words)}\n\n```text\n{text}\n```\n")
     return "\n".join(parts)
 
 
 def codes_page() -> str:
-    """What the numbers mean."""
+    """The page of the exit codes."""
     rows = [f"| {code.value} | {MEANING[code]} |" for code in Exit]
     return "\n".join(
         [
@@ -52,8 +51,8 @@ def codes_page() -> str:
             "| 130 | Stopped from the keyboard. |\n",
             "A command with several parts, or several adapters, ends with 1 if any diverges, else with 2 if "
             "any is undetermined. `smoke`, `vectors verify`, `trace`, `mutants`, `diff`, `gate`, `run` and "
-            "`torture` use the same numbers; what counts as a divergence there is told by "
-            "[their help](commands.md).\n",
+            "`torture` use the same numbers; their [help](commands.md) says what "
+            "counts as a divergence.\n",
         ]
     )
 
