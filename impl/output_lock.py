@@ -10,6 +10,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,8 @@ LOCK = ".lock"
 """The name of the file; it stays when the job has ended."""
 _reserved: dict[Path, int] = {}
 """Locks that this process holds for a job that it is about to run, by output folder."""
+WAITER = "output lock"
+"""The name of the thread that takes the lock when a superseded driver has ended."""
 _UNSUPPORTED = frozenset({errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
 
 
@@ -27,8 +30,9 @@ def locked(output: Path, *, supersedes: bool = False) -> Iterator[int]:
     """Hold the lock of `output`, or take over what was reserved; gives its file descriptor.
 
     `supersedes`: a resume goes on beside a driver that holds the lock and does not end, because it is frozen
-    or hangs. It deletes nothing, and the fencing of attempts ends the older driver (ONCE-06). Raises
-    `OutputInUseError` if a job runs into that folder and is not to be superseded.
+    or hangs. It deletes nothing, and the fencing of attempts ends the older driver (ONCE-06). It waits for the
+    lock beside its work, and holds it from the older driver's end on. Raises `OutputInUseError` if a job
+    runs into that folder and is not to be superseded.
     """
     descriptor = _reserved.pop(output.resolve(), None)
     if descriptor is None:
@@ -65,6 +69,8 @@ def _acquired(output: Path, *, supersedes: bool = False) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         if supersedes:
+            waits = (os.dup(descriptor),)
+            threading.Thread(target=_take_when_free, args=waits, name=WAITER, daemon=True).start()
             return descriptor
         holder = os.read(descriptor, 32).decode(errors="replace").strip()
         os.close(descriptor)
@@ -77,6 +83,19 @@ def _acquired(output: Path, *, supersedes: bool = False) -> int:
             os.close(descriptor)
             raise
         return descriptor  # this file system has no locks; attempts are fenced all the same
+    _sign(descriptor)
+    return descriptor
+
+
+def _take_when_free(descriptor: int) -> None:
+    """Wait for the lock, and close this descriptor of it: the job keeps the lock by the one that it has."""
+    with contextlib.suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        _sign(descriptor)
+    os.close(descriptor)
+
+
+def _sign(descriptor: int) -> None:
+    """Write down which process holds the lock."""
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-    return descriptor

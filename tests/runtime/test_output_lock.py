@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -10,7 +11,7 @@ from conformance import cli
 from conformance.commands.jobs.run import MARK
 from conformance.verdict import Exit
 from impl.jobs.numbers import numbers_job
-from impl.output_lock import LOCK, inherit, locked, reserved
+from impl.output_lock import LOCK, WAITER, inherit, locked, reserved
 from impl.spark.errors import OutputInUseError
 
 HOLDS = """
@@ -59,6 +60,30 @@ def test_a_job_is_refused_before_spark_is_started(tmp_path, holder, supervised):
 def test_a_resume_goes_on_beside_a_driver_that_does_not_end(tmp_path, holder):
     with locked(tmp_path, supersedes=True):
         assert (tmp_path / LOCK).read_text() == f"{holder.pid}\n"
+
+
+def test_a_resume_holds_the_lock_as_soon_as_the_driver_that_it_supersedes_has_ended(tmp_path, holder):
+    with locked(tmp_path, supersedes=True):
+        holder.kill()
+        holder.wait()
+        for thread in threading.enumerate():
+            if thread.name == WAITER:
+                thread.join()
+        with pytest.raises(OutputInUseError, match=f"process {os.getpid()} runs one"), locked(tmp_path):
+            pass
+    with locked(tmp_path):
+        pass
+
+
+def test_a_resume_that_has_ended_first_leaves_the_lock_free(tmp_path, holder):
+    with locked(tmp_path, supersedes=True):
+        waits = [thread for thread in threading.enumerate() if thread.name == WAITER]
+    holder.kill()
+    holder.wait()
+    for thread in waits:
+        thread.join()
+    with locked(tmp_path):
+        pass
 
 
 def test_the_lock_of_a_killed_process_is_free(tmp_path, holder):
