@@ -237,7 +237,13 @@ class TwoPhaseSink:
 
     def _do(self, effects: Effects) -> Effects:
         for effect in effects:
-            self._carry_out[type(effect)](*effect.values())
+            carry_out = self._carry_out.get(type(effect))
+            if carry_out is None:
+                raise ProtocolError(
+                    f"the sink is driven by effects {sorted(one.__name__ for one in self._carry_out)}, came "
+                    f"{type(effect).__name__}, which this version does not know; install one that does"
+                )
+            carry_out(*effect.values())
         return effects
 
     def _begin(self, transaction: int) -> None:

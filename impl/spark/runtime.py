@@ -180,8 +180,8 @@ class _Job:
         except SupersededError:
             raise
         except Exception as failed:
-            if self._attempts:
-                self._storage.require_newest(f"{type(failed).__name__}: {failed}", self._attempts[-1].attempt)
+            if self._newest is not None:  # also of an attempt that failed before it had begun
+                self._storage.require_newest(f"{type(failed).__name__}: {failed}", self._newest)
             raise
 
     def _run(self) -> JobResult:

@@ -6,9 +6,11 @@ from test_coordination import Bench as CoordinationBench
 from test_subtask_loop import Bench
 
 from impl.config import ExecutionConfig
+from impl.connectors import ParquetFiles, TwoPhaseSink
 from impl.core import COMPONENTS
+from impl.core.effects import CommitOffsets
+from impl.core.errors import ProtocolError
 from impl.core.channel.events import LoseOutput, RecordRead
-from impl.core.offsets.events import CommitOffsets
 from impl.eventlog import Recorded
 from impl.faults import ERROR
 from impl.spark.channels.credits import _part
@@ -95,11 +97,11 @@ def test_an_effect_of_the_coordinator_is_carried_out_or_ends_the_attempt(effect,
         bench.it._carry_out(effect)
 
 
-def test_every_effect_that_the_components_have_is_known_where_it_can_come():
-    known = {"acknowledged", "notify_subsumed"}
+def test_effects_of_the_coordinator_that_ask_for_nothing_are_carried_out_in_silence():
+    nothing = ("acknowledged", "notify_subsumed")
     bench = CoordinationBench()
     bench.start()
-    for kind in known:
+    for kind in nothing:
         bench.it._carry_out({"kind": kind, "task": "in-0", "checkpoint": 1})
     assert bench.heard() == []
 
@@ -111,6 +113,12 @@ def test_ends_of_channels_say_nothing_that_is_dropped():
     inbox = OvertakingInbox(1, 4, lambda channel, frames: None)
     with pytest.raises(UnknownEffectError, match="RecordRead"):
         inbox._store(0, [RecordRead(b"")])
+
+
+def test_an_effect_of_the_sink_that_is_not_its_own_is_an_error(tmp_path):
+    sink, _ = TwoPhaseSink.restored(ParquetFiles(tmp_path, subtask="sink-0", attempt=1), None)
+    with pytest.raises(ProtocolError, match="came CommitOffsets"):
+        sink._do((CommitOffsets(1, 2),))
 
 
 @pytest.mark.parametrize("action", [ERROR, "of-a-later-version"])

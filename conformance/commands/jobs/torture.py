@@ -22,7 +22,7 @@ MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
 @click.option("--sink", default="idempotent", type=click.Choice(("idempotent", "appending")),
               help="Of spark: a micro-batch is written again under its old name, or a new one.")  # fmt: skip
 @click.option("--seconds", default=1_200.0, show_default=True, type=SECONDS, help="Budget.")
-@click.option("--only", metavar="ROUND", multiple=True, help="Only round-12, driver-0, executor-1, server-2.")
+@click.option("--only", metavar="ROUND", multiple=True, help="Only round-12, driver-0, frozen-3, ...")
 @click.option(
     "--build",
     default=Path("build/torture"),
