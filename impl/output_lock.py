@@ -30,8 +30,8 @@ def locked(output: Path, *, supersedes: bool = False) -> Iterator[int]:
     """Hold the lock of `output`, or take over what was reserved; gives its file descriptor.
 
     `supersedes`: a resume goes on beside a driver that holds the lock and does not end, because it is frozen
-    or hangs. It deletes nothing, and the fencing of attempts ends the older driver (ONCE-06). It waits for the
-    lock beside its work, and holds it from the older driver's end on. Raises `OutputInUseError` if a job
+    or hangs. It deletes nothing, and the fencing of attempts ends the older driver (ONCE-06). It waits for
+    the lock beside its work, and holds it from the older driver's end on. Raises `OutputInUseError` if a job
     runs into that folder and is not to be superseded.
     """
     descriptor = _reserved.pop(output.resolve(), None)

@@ -58,8 +58,9 @@ def command(
     """Count every flight exactly once, on Spark, while workers are being killed.
 
     In mode at-least-once a flight may be counted twice after a failure; that is found, and the command
-    ends with 1. It ends with 2 if the job fails, since its output is not checked then, and with 64 if the job
-    cannot be started as it was asked for, or another one runs into the same folder.
+    ends with 1. It ends with 2 if the job fails or is superseded by a resume, since its output is not checked
+    then, and with 64 if the job cannot be started as it was asked for, or another one runs into the same
+    folder.
     """
     from conformance.parts.pipeline import RUNS, Run, described
     from conformance.report.progress.job import RunDisplay, summary
@@ -72,7 +73,7 @@ def command(
     from impl.output_lock import reserved
     from impl.process_tree import exit_on_sigterm
     from impl.spark.errors import JobFailedError, SparkRuntimeError, UnknownEffectError
-    from impl.state.errors import StateError, StorageError
+    from impl.state.errors import StateError, StorageError, SupersededError
 
     struck = FaultPlan(COMPLETION_STORED, occurrence=5, action=KILL_DRIVER)
     planned = next(one for one in (*RUNS, Run(KILLED_DRIVER, (struck,))) if one.name == scenario)
@@ -94,7 +95,7 @@ def command(
                 supervised=supervise or scenario == KILLED_DRIVER,
                 from_savepoint=from_savepoint,
             )
-    except (JobFailedError, UnknownEffectError, StorageError) as failed:
+    except (JobFailedError, UnknownEffectError, StorageError, SupersededError) as failed:
         click.echo(f"{Verdict.UNDETERMINED.value}  the job failed, and its output was not checked: {failed}")
         return Exit.UNDETERMINED
     except (SparkRuntimeError, ConfigError, StateError, ConnectorError) as refused:

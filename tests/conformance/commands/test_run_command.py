@@ -9,7 +9,7 @@ from conformance.verdict import Exit
 from impl.config import ConfigError
 from impl.jobs import flights
 from impl.spark.errors import JobFailedError, TooFewSlotsError
-from impl.state import FileSystemStorage, StorageError
+from impl.state import FileSystemStorage, StorageError, SupersededError
 
 
 def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
@@ -51,6 +51,7 @@ def test_a_folder_of_an_earlier_run_is_emptied(tmp_path):
     [
         (JobFailedError("no restart is left"), Exit.UNDETERMINED, "the job failed, and its output was not"),
         (StorageError("no space left"), Exit.UNDETERMINED, "no space left"),
+        (SupersededError("attempt 2 exists"), Exit.UNDETERMINED, "attempt 2 exists"),
         (TooFewSlotsError("take local[8]"), Exit.USAGE, "take local[8]"),
         (ConfigError("no such task"), Exit.USAGE, "no such task"),
     ],
