@@ -97,11 +97,19 @@ class FileSystemStorage(SnapshotFiles):
             attempt += 1
         if after is not None:
             self.require_newest("drawing a new attempt", attempt)  # behind a gap that a savepoint has left
+        try:
+            self._supersede(attempt)
+        except StorageError:  # a full disk: nobody has begun this attempt, and its driver draws it again
+            remove_file(self._directory / "attempts" / str(attempt))
+            raise
+        return attempt
+
+    def _supersede(self, attempt: int) -> None:
+        """Record of every older attempt that has not started that it never will."""
         for older in self._attempts():
             path = self._directory / "attempts" / f"{older}.restored"
             if older < attempt and not path.is_file():
                 publish_file(path, json.dumps({"superseded_by": attempt}).encode())
-        return attempt
 
     def record_restored(self, attempt: int, checkpoint: int | None) -> None:
         """Record from where an attempt starts, once: what older ones complete beyond it is refused."""

@@ -7,7 +7,7 @@ import pytest
 
 from impl.eventlog import EventLog
 from impl.metrics import JobMetrics, read_metrics
-from impl.state import StorageError
+from impl.state import FileSystemStorage, StorageError
 
 
 class FullAfter:
@@ -47,3 +47,14 @@ def test_a_line_of_the_metrics_is_written_whole_or_not_at_all(tmp_path):
         metrics.completed(2, 1, 5.0)
     metrics.completed(3, 1, 5.0)
     assert [one.checkpoint for one in read_metrics(tmp_path / "metrics.jsonl")] == [1, 3]
+
+
+@pytest.mark.rule("ONCE-06")
+def test_a_driver_is_not_superseded_by_an_attempt_that_it_could_not_draw_to_its_end(tmp_path):
+    storage = FileSystemStorage(tmp_path)
+    first = storage.new_attempt()
+    for _ in range(2):  # an empty file still has room, what is written into the next one has not
+        with FullAfter(0), pytest.raises(StorageError, match=r"1\.restored"):
+            storage.new_attempt(after=first)
+    storage.require_newest("going on", first)
+    assert storage.new_attempt(after=first) == first + 1
