@@ -12,6 +12,16 @@ from types import MappingProxyType
 
 from conformance.adapters.in_process import INJECT
 from conformance.adapters.protocol import Offer, Wire
+from conformance.adapters.validation import complaints
+from conformance.generators.channel import CONFIGS as CHANNEL_CONFIGS
+from conformance.generators.channel import channel_chooser
+from conformance.generators.coordinator import CONFIGS as COORDINATOR_CONFIGS
+from conformance.generators.coordinator import coordinator_chooser
+from conformance.generators.gate import CONFIGS as GATE_CONFIGS
+from conformance.generators.gate import STRAY, gate_chooser
+from conformance.generators.gate import Chooser as Chooser
+from conformance.generators.subtask import CONFIGS as SUBTASK_CONFIGS
+from conformance.generators.subtask import subtask_chooser
 from conformance.drive.oracle import canonical
 from conformance.generators.channel import CONFIGS as CHANNEL_CONFIGS
 from conformance.generators.channel import channel_chooser
@@ -39,9 +49,9 @@ def offered(offer: Offer) -> dict[str, tuple[str, ...]]:
 
 
 def fits(config: Wire, pinned: Mapping[str, object]) -> bool:
-    """The configuration has the pinned values; a tuple stands for any of its own."""
+    """The configuration has the pinned values; a tuple stands for any of its own, and true is not 1."""
     return all(
-        config.get(key) in value if isinstance(value, tuple) else config.get(key) == value
+        any(type(config.get(key)) is type(one) and config.get(key) == one for one in _values(value))
         for key, value in pinned.items()
     )
 
@@ -91,7 +101,7 @@ def fitting(component: str, pinned: Mapping[str, object]) -> list[Wire]:
         for values in product(*(_values(pinned[key]) for key in others)):
             made = {**config, **dict(zip(others, values, strict=True))}
             before = adapted.get(canonical(made))
-            if _is_allowed(component, made) and (before is None or len(others) < before[0]):
+            if (before is None or len(others) < before[0]) and _refusal(component, made) is None:
                 adapted[canonical(made)] = (len(others), made)
     fewest = min((changed for changed, _ in adapted.values()), default=0)
     return [made for changed, made in adapted.values() if changed == fewest]
@@ -102,10 +112,9 @@ def why_not(component: str, pinned: Mapping[str, object]) -> str:
     refused: list[str] = []
     for config in configs(component):
         values = {key: _values(value)[0] for key, value in pinned.items() if not fits(config, {key: value})}
-        try:
-            COMPONENT_MODELS[component].new({**config, **values})
-        except (WireError, TypeError, KeyError) as wrong:
-            refused.append(str(wrong))
+        wrong = _refusal(component, {**config, **values})
+        if wrong is not None:
+            refused.append(wrong)
     return min(refused, key=len, default="no configuration of the suite has these values together")
 
 
@@ -113,12 +122,13 @@ def _values(pinned: object) -> tuple[object, ...]:
     return pinned if isinstance(pinned, tuple) else (pinned,)
 
 
-def _is_allowed(component: str, config: Wire) -> bool:
+def _refusal(component: str, config: Wire) -> str | None:
+    """Why the protocol does not allow a configuration: in the words of the model, else of the schema."""
     try:
         COMPONENT_MODELS[component].new(config)
-    except (WireError, TypeError, KeyError):
-        return False
-    return True
+    except (WireError, TypeError, KeyError) as wrong:
+        return str(wrong)
+    return next(complaints(component, "config", config), None)
 
 
 # ---------------------------------------------------------------- store

@@ -176,5 +176,14 @@ def test_a_value_that_the_protocol_does_not_allow_is_named(conform):
 
 
 @pytest.mark.parametrize("component", generate.COMPONENTS)
+@pytest.mark.parametrize(
+    "pinned", [{"no_such_option": 1}, {"channels": "x"}, {"channels": True}, {"alignment_limit_bytes": "x"}]
+)
+def test_no_configuration_has_what_the_protocol_does_not_know(component, pinned):
+    assert generate.fitting(component, pinned) == []
+    assert generate.why_not(component, pinned) != "no configuration of the suite has these values together"
+
+
+@pytest.mark.parametrize("component", generate.COMPONENTS)
 def test_configurations_that_the_suite_has_are_not_adapted(component):
     assert generate.fitting(component, {}) == generate.configs(component)
