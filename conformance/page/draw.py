@@ -213,4 +213,4 @@ def _lanes(
 
 def _natural(name: str) -> list[tuple[int, int | str]]:
     """`channel 10` comes after `channel 9`."""
-    return [(0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", name)]
+    return [(0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"(\d+)", name)]

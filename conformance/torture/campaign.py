@@ -29,6 +29,7 @@ from conformance.torture.rounds import (
     POSTGRES,
     SERVER,
     UnknownRoundError,
+    is_number,
     round_named,
 )
 from conformance.torture.server import KeptServer
@@ -186,7 +187,7 @@ def run_streaming_campaign(campaign: Campaign, tell: OnRound, only: tuple[str, .
     began = time.monotonic()
     for name in only or (f"{STREAMING}-{number}" for number in itertools.count()):
         kind, _, number = name.partition("-")
-        if kind != STREAMING or not number.isdigit():
+        if kind != STREAMING or not is_number(number):
             raise UnknownRoundError(f"expected {STREAMING}-N, came {name!r}")
         if not only and (campaign.struck >= campaign.wanted or campaign.seconds >= campaign.budget):
             break

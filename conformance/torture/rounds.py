@@ -48,6 +48,7 @@ _FROZEN_ROUNDS_PER_SPARK = 10
 _EXECUTOR_RATE = 250.0
 """Spark takes seconds to notice that an executor is gone, and the job must still run then."""
 _PATIENCE_MS = 10
+_DIGITS = 9
 _TASKS = {"numbers": SOURCES, "count": COUNTERS, "sink": SINKS}
 
 
@@ -109,10 +110,15 @@ class Round:
         return cls(**{**told, "faults": tuple(FaultPlan(**one) for one in told["faults"])})
 
 
+def is_number(text: str) -> bool:
+    """Whether it is the number of a round: ASCII digits, at most nine."""
+    return text.isascii() and text.isdigit() and len(text) <= _DIGITS
+
+
 def round_named(name: str, seed: int, mode: str | None = None) -> Round:
     """The round of that name in the campaign of `seed`. Raises UnknownRoundError."""
     kind, _, number = name.partition("-")
-    if kind not in FAULTS_A_ROUND or not number.isdigit():
+    if kind not in FAULTS_A_ROUND or not is_number(number):
         raise UnknownRoundError(
             f"expected round-N, driver-N, executor-N, server-N or frozen-N, came {name!r}"
         )

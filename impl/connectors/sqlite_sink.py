@@ -219,7 +219,7 @@ class SqliteOutput:
         for path in sorted((self.staging / "data").glob("*")):
             written_by, _, rest = path.name.removeprefix(".").partition("-")
             name = str(path.relative_to(self.staging))
-            ended = written_by.isdigit() and int(written_by) < attempt and rest.startswith(f"{lineage}-")
+            ended = written_by.isdecimal() and int(written_by) < attempt and rest.startswith(f"{lineage}-")
             if ended and name not in keep and remove_file(path):
                 swept.append(name)
         return tuple(swept)

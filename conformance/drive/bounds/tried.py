@@ -125,7 +125,7 @@ def _run(run: Sequence[int]) -> str:
 
 def _by_number(word: str) -> tuple[object, ...]:
     """1.9 before 1.11."""
-    return tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in _parts(word))
+    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in _parts(word))
 
 
 def _parts(word: str) -> list[str]:

@@ -28,7 +28,9 @@ def test_a_round_is_the_same_whenever_it_is_drawn():
     assert Round.from_json(round_named("driver-1", 1).to_json()) == round_named("driver-1", 1)
 
 
-@pytest.mark.parametrize("name", ["7", "round-", "round-x", "disk-1"])
+@pytest.mark.parametrize(
+    "name", ["7", "round-", "round-x", "disk-1", "round-\N{SUPERSCRIPT TWO}", "frozen-" + "9" * 5_000]
+)
 def test_a_round_that_is_none_is_told(name):
     with pytest.raises(UnknownRoundError, match="round-N, driver-N, executor-N, server-N or frozen-N"):
         round_named(name, 1)
