@@ -52,7 +52,7 @@ models: $(READY)  ## TLC on every model that must hold, with those that take min
 bench: $(READY)  ## Measure the suite's rates and the runtime on Spark; half an hour
 	$(BIN)/barrierspec bench
 
-torture: $(READY)  ## 300 faults at every point of the protocol; nothing may be lost, doubled or left behind
+torture: $(READY)  ## 300 faults at every point, drivers frozen and thawed among them; nothing may be lost, doubled or left behind
 	$(BIN)/barrierspec torture
 
 mutants: $(READY)  ## Break every rule once; each mutant must be killed by the rule it names; LAYER=spec: only those
