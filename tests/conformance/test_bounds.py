@@ -7,8 +7,9 @@ import pytest
 
 from conformance import cli
 from conformance.adapters.choose import ours
+from conformance.adapters.protocol import FAILURES, Hello, Offer
 from conformance.adapters.hello_words import unknown_words
-from conformance.adapters.protocol import Hello, Offer
+from conformance.drive import generate
 from conformance.drive.bounds.channels import WIDTHS, widened
 from conformance.drive.bounds.ids import BOUNDS, INT64, MAPS, highest_id, mapped
 from conformance.drive.bounds.tried import ranges
@@ -182,6 +183,18 @@ def test_a_value_that_the_protocol_does_not_allow_is_named(conform):
 def test_no_configuration_has_what_the_protocol_does_not_know(component, pinned):
     assert generate.fitting(component, pinned) == []
     assert generate.why_not(component, pinned) != "no configuration of the suite has these values together"
+
+
+@pytest.mark.parametrize(
+    ("option", "modes"),
+    [("alignment_timeout_ms", {"unaligned", "alternating"}), ("alignment_limit_bytes", {"exactly-once"})],
+)
+def test_an_option_of_some_modes_is_adapted_in_no_other(option, modes):
+    found = generate.fitting("gate", {option: 77})
+
+    assert {config["mode"] for config in found} == modes
+    for config in found:
+        assert not isinstance(ours("impl").new("gate", config), FAILURES)
 
 
 @pytest.mark.parametrize("component", generate.COMPONENTS)
