@@ -63,6 +63,8 @@ class Campaign:
     """Rounds that cannot run here, and why."""
     implementation: str = "bundled"
     """Who is tortured: `bundled`, or `spark` for Structured Streaming."""
+    only: tuple[str, ...] = ()
+    """The rounds that were named; empty: all."""
 
     @property
     def struck(self) -> int:
@@ -73,6 +75,11 @@ class Campaign:
     def failed(self) -> list[Outcome]:
         """Rounds in which something is wrong."""
         return [one for one in self.outcomes if one.findings]
+
+    @property
+    def missed(self) -> frozenset[str]:
+        """The rounds that were named and in which no fault has struck."""
+        return frozenset(self.only).difference(one.round.name for one in self.outcomes if one.struck)
 
     def anomalies(self) -> dict[Anomaly, tuple[int, Outcome]]:
         """Every anomaly that was found: in how many rounds, and the first of them."""
@@ -88,7 +95,7 @@ class Campaign:
         """DIVERGES if anything is wrong or not exactly once, UNDETERMINED if too few faults have struck."""
         if self.failed or self.anomalies():
             return Verdict.DIVERGES
-        enough = self.struck >= self.wanted and self.skipped is None
+        enough = self.struck >= self.wanted and self.skipped is None and not self.missed
         return Verdict.CONFORMS if enough else Verdict.UNDETERMINED
 
     def again(self, only: str | None = None) -> str:
@@ -96,7 +103,8 @@ class Campaign:
         spark = self.implementation != "bundled"
         mode = f" --{'sink' if spark else 'mode'} {self.mode}" if self.mode else ""
         mode = f" --implementation spark{mode}" if spark else mode
-        what = f" --only {only}" if only else f" --faults {self.wanted}"
+        named = (only,) if only else self.only
+        what = "".join(f" --only {one}" for one in named) or f" --faults {self.wanted}"
         return f"barrierspec torture --seed {self.seed}{mode}{what}"
 
     def to_json(self) -> dict[str, Any]:

@@ -110,4 +110,7 @@ def _bound(campaign: Campaign) -> str:
         return f"nothing was lost or doubled, but not every kind of round could run; {took}"
     if campaign.struck < campaign.wanted:
         return f"nothing was lost or doubled, but fewer faults than {campaign.wanted} have struck; {took}"
+    if campaign.missed:
+        named = ", ".join(sorted(campaign.missed))
+        return f"nothing was lost or doubled, but no fault has struck in {named}; {took}"
     return f"nothing was lost, doubled or reordered; {took}"

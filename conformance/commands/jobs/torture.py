@@ -54,8 +54,10 @@ def command(
     native = implementation == "spark"
     if native and mode:
         raise click.UsageError("--mode is of our own job; Structured Streaming takes --sink")
-    wanted = 1 if only else faults or (16 if native else 300)
-    campaign = Campaign(seed, sink if native else mode, wanted, seconds, build, implementation=implementation)
+    wanted = len(only) or faults or (16 if native else 300)
+    campaign = Campaign(
+        seed, sink if native else mode, wanted, seconds, build, implementation=implementation, only=only
+    )
     console = Console(stderr=True)
     with console.status("starting Spark") as status:
 

@@ -90,6 +90,14 @@ def test_too_few_faults_are_no_pass(tmp_path):
     assert "fewer faults than 5" in report(few)
 
 
+def test_a_named_round_without_a_fault_is_no_pass_and_is_run_again_by_its_name(tmp_path):
+    both = campaign(tmp_path, 2, outcome())
+    both.only = ("round-0", "frozen-1")
+    assert both.verdict is Verdict.UNDETERMINED
+    assert "but no fault has struck in frozen-1" in report(both)
+    assert both.again() == "barrierspec torture --seed 1 --only round-0 --only frozen-1"
+
+
 def test_rounds_that_cannot_run_are_told_and_are_no_pass(tmp_path):
     skipped = campaign(tmp_path, 4, outcome())
     skipped.skipped = "rounds with a killed server: no PostgreSQL to start"
