@@ -9,6 +9,7 @@ from decimal import Decimal
 from enum import Enum, Flag, IntEnum, IntFlag
 from fractions import Fraction
 from itertools import count
+from typing import ClassVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -108,6 +109,28 @@ class Site:
 class Noted:
     city: str
     note: str = dataclasses.field(default="", compare=False)
+
+
+@dataclasses.dataclass(frozen=True)
+class Counted:
+    city: object
+    number: object = 0
+    known: ClassVar[int] = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Doubled:
+    city: object
+    number: int
+
+    def __post_init__(self):
+        object.__setattr__(self, "number", self.number * 2)
+
+
+@dataclasses.dataclass(frozen=True)
+class Made:
+    city: str
+    of: dataclasses.InitVar[int] = 2
 
 
 @dataclasses.dataclass(unsafe_hash=True)
@@ -288,6 +311,13 @@ def test_both_backends_unite_and_separate_the_same_keys(tmp_path_factory, severa
         rocksdb.close()
 
 
+@pytest.mark.parametrize("key", [Counted("a", 1), Doubled("a", 1), (Doubled(Counted("a"), 3), 1)])
+def test_a_dataclass_comes_back_equal_whatever_its_class_adds(key):
+    back, rest = key_of(key_bytes(key))
+    assert (back, rest) == (key, b"")
+    assert key_bytes(back) == key_bytes(key)
+
+
 REFUSED = [
     (float("nan"), "it is not equal to itself"),
     (Decimal("NaN"), "it is not equal to itself"),
@@ -302,6 +332,7 @@ REFUSED = [
     (Speaking(1), "only one process knows its equality"),
     (Caseless("a"), "it is a str with an equality of its own"),
     (Noted("a", "b"), "it has fields that do not count for its equality"),
+    (Made("a"), "it has fields that do not count for its equality, or that it is not made of"),
     (Changing("a"), "it is a dataclass that can be changed; declare it with frozen=True"),
     (Own("a"), "it is a dataclass with an equality of its own"),
     (Place("a", float("nan")), "it is not equal to itself"),

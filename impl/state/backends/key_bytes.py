@@ -9,6 +9,7 @@ member of an enum, `d` dataclass, `N` `A` `W` what pandas has with nanoseconds: 
 and a duration. The kinds `n` to `z` are those of encoding 1, which had `p` for a pickle of anything else.
 """
 
+import dataclasses
 import importlib
 import struct
 from collections.abc import Callable, Hashable
@@ -142,7 +143,11 @@ def _member(payload: bytes) -> Hashable:
 def _dataclass(payload: bytes) -> Hashable:
     name, *values = _parts(payload)
     kind = _class(name)
-    made: Hashable = kind(**dict(zip(kind.__dataclass_fields__, values, strict=True)))
+    fields = dict(zip((field.name for field in dataclasses.fields(kind)), values, strict=True))
+    made: Hashable = kind(**fields)
+    for field, value in fields.items():
+        if getattr(made, field) != value:  # its `__post_init__` has made another value of it once more
+            object.__setattr__(made, field, value)
     return made
 
 

@@ -19,6 +19,7 @@ The forms are shallow: the parts of a tuple, a frozenset and a dataclass have fo
 """
 
 import dataclasses
+import inspect
 import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime, time, timedelta
@@ -262,7 +263,9 @@ def _dataclass(kind: Any) -> Form:  # noqa: ANN401 - a dataclass
         return _refused("it is a dataclass that can be changed", "declare it with frozen=True")
     if "__dataclass_fields__" not in own or not all(map(_generated, (kind.__eq__, kind.__hash__))):
         return _refused("it is a dataclass with an equality of its own", _INSTEAD)
-    if not all(field.compare and field.init for field in dataclasses.fields(kind)):
+    fields = dataclasses.fields(kind)
+    made_of = inspect.signature(kind.__init__).parameters.keys() - {"self"}
+    if made_of != {field.name for field in fields if field.compare}:
         return _refused(
             "it has fields that do not count for its equality, or that it is not made of",
             "select a tuple of the fields that count",
