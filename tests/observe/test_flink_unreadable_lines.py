@@ -57,6 +57,12 @@ COORDINATOR = f"{TIME} {RUNTIME}.checkpoint.CheckpointCoordinator [jobmanager-io
         f"{TIME} {RUNTIME}.executiongraph.ExecutionGraph [t] Job j ({JOB}) switched from state RUNNING to X.",
         f"{TIME} {TASKS}.StreamTask [t] Starting checkpoint ? CHECKPOINT on task a (1/2)#0",
         f"{TIME} {TASKS}.AsyncCheckpointRunnable [t] a (1/2)#0 - finished",
+        "08:30:",
+        "08:30:00,00",
+        f"{TIME} {RUNTIME}.checkpointCheckpointCoordinator [t] Received message for an unknown checkpoint 3",
+        f"{TIME} {RUNTIME}.taskmanagerTask [t] a (1/2)#0 ({JOB}) switched from RUNNING to FINISHED.",
+        f"{TIME} {TASKS}.AsyncCheckpoin(Runnable [t] a (1/2)#0 - finished asynchronous part of checkpoint 3.",
+        f"{TIME} {RUNTIME}.checkpoint.CheckpointCoordi\ufffdator [t] Completed checkpoint 7 for job {JOB}",
     ],
 )
 def test_a_line_that_cannot_be_read(line: str) -> None:
@@ -79,6 +85,10 @@ def test_a_line_that_cannot_be_read(line: str) -> None:
         f"{TIME} org.example.MyTasks [t] Completed checkpoint x for job y",
         "08:30:00,000 INFO /opt/flink/worker.py:12 [] - Task started",
         "08:30:00,000 was the time of the next meal",
+        "08",
+        "2026-11-23",
+        f"{TIME} org.example.my-logger/1 [t] Completed checkpoint x for job y",
+        f"{TIME} org.example.MyTask [t] a (1/2)#0 ({JOB}) switched from RUNNING to FINISHED.",
     ],
 )
 def test_a_line_of_something_else_is_none(line: str) -> None:

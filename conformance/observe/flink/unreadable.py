@@ -88,8 +88,14 @@ _WORDS: Mapping[str, str] = MappingProxyType(
 _LOGGERS = (*_OTHERS, *_WORDS)
 _NEARLY = 0.85
 """How like a logger of the protocol the name of another one is, before it counts as garbled."""
-_CUT = re.compile(rf"{BEGINS}(?:\[[^\]]*|(?:\[.*?\] )?[A-Z]{{0,5}} *(?:o\w{{0,2}}(?:\.[\w.$]*)?)?)")
+_CUT = re.compile(
+    r"(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d?(?::(?:\d\d?(?:[.,]\d*)?)?)?"
+    rf"|{BEGINS}(?:\[[^\]]*|(?:\[.*?\] )?[A-Z]{{0,5}} *(?:o\w{{0,2}}(?:\.[\w.$]*)?)?)"
+)
+"""What is left of a line that breaks off, from the minutes of its time on."""
 _LOGGER = rf"(?:\.(?:{'|'.join(_WORDS)})|\b(?:{'|'.join(_OTHERS)}))(?: +[\[-]|$)"
+_LOGS = re.compile(rf"{BEGINS}(?:\[.*?\] )?{LEVELS} +(\S+)")
+_NOT_OF_A_NAME = re.compile(r"[^\w.$]")
 _NAMED = re.compile(rf"(?:{BEGINS}|.*\b{LEVELS}\b).*{_LOGGER}")
 
 
@@ -115,10 +121,16 @@ def _judge(logger: str) -> tuple[str, Callable[[str], bool]]:
     of_logger = _is_unread(name)
     if of_logger is not None:
         return f"expected a message that {name} of Flink 1.13 to 2.3 logs", of_logger
-    near = get_close_matches(name, _LOGGERS, 1, _NEARLY) if name not in _OTHER_LOGGERS else []
-    if near and len(name) > len("Task") + 1:
-        return f"expected the logger {near[0]}, came {name}", lambda message: True
-    return "", _never
+    near = _garbled(name)
+    return (f"expected the logger {near}, came {name}", lambda message: True) if near else ("", _never)
+
+
+def _garbled(name: str) -> str:
+    """The logger of the protocol that the last word of a logger's name was, or nothing."""
+    merged = next((one for one in _LOGGERS if name.endswith(one) and name[0].islower()), "")
+    if merged or name in _OTHER_LOGGERS or len(name) <= len("Task") + 1:
+        return merged
+    return "".join(get_close_matches(name, _LOGGERS, 1, _NEARLY))
 
 
 _OTHER_LOGGERS = frozenset({"CheckpointBarrierTracker", "CheckpointBarrierHandler"})
@@ -142,4 +154,8 @@ def broken(number: int, line: str) -> Unreadable | None:
     if _NAMED.match(line) is not None:
         why = "expected a record in the layout of the lines before it, and a logger of the protocol is named"
         return Unreadable(number, why, line[:SHOWN])
+    logs = _LOGS.match(line)
+    near = logs and _garbled(_NOT_OF_A_NAME.sub("", logs[1]).rpartition(".")[2])
+    if near:
+        return Unreadable(number, f"expected the logger {near}, came another text", line[:SHOWN])
     return None
