@@ -4,6 +4,8 @@ A revision comes from outside and may look like an option of git. It is resolved
 first; every other call of git is given only such hashes.
 """
 
+import hashlib
+import os
 import re
 import subprocess
 from collections.abc import Sequence
@@ -18,6 +20,7 @@ INSTEAD = (
     "`barrierspec vectors verify FOLDER --adapter CMD`"
 )
 
+_DIGITS_OF_SHA1 = 40
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -59,12 +62,14 @@ def differs(repository: Path, resolved: str, paths: Sequence[str]) -> bool:
 
     Files that git does not know yet count, unless they are ignored. Raises ChangeError if git cannot compare.
     """
-    command = ("diff", "--quiet", "--no-ext-diff", "--no-textconv", "--end-of-options", _hash(resolved))
-    compared = _git(repository, *command, "--", *paths)
-    if compared.returncode > 1:
-        raise ChangeError(f"git cannot compare with {resolved}: {_text(compared.stderr).strip()}")
-    if compared.returncode == 1:
-        return True
+    # read here and not by `git diff`: that passes over files by flags of its index, and looks through filters
+    listed = _git(repository, "ls-tree", "-r", "-z", _hash(resolved), "--", *paths)
+    if listed.returncode:
+        raise ChangeError(f"git cannot list the files of {resolved}: {_text(listed.stderr).strip()}")
+    for entry in filter(None, listed.stdout.split(b"\0")):
+        (_, _, blob), name = entry.partition(b"\t")[0].split(), entry.partition(b"\t")[2]
+        if _blob(repository / os.fsdecode(name), len(blob)) != _text(blob):
+            return True
     unknown = _git(repository, "ls-files", "--others", "--exclude-standard", "--", *paths)
     if unknown.returncode:
         raise ChangeError(f"git cannot list the files of {repository}: {_text(unknown.stderr).strip()}")
@@ -78,6 +83,16 @@ def archive(repository: Path, resolved: str, paths: Sequence[str]) -> bytes:
     if done.returncode:
         raise ChangeError(f"git cannot give the files of {resolved}: {_text(done.stderr).strip()}")
     return done.stdout
+
+
+def _blob(file: Path, digits: int) -> str:
+    """The hash that git gives to the bytes of a file, of so many digits; empty if it is not there."""
+    try:
+        content = os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
+    except OSError:
+        return ""
+    method = hashlib.sha1 if digits == _DIGITS_OF_SHA1 else hashlib.sha256
+    return method(b"blob %d\0" % len(content) + content).hexdigest()
 
 
 def _hash(resolved: str) -> str:

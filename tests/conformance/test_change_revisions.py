@@ -102,6 +102,26 @@ def test_a_configured_external_diff_decides_nothing(checkout):
     assert repositories.differs(checkout, repositories.commit(checkout, "HEAD"), ("model",))
 
 
+@pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
+def test_a_file_that_git_is_told_to_pass_over_is_compared(flag, checkout):
+    git(checkout, "update-index", flag, "model/gate.py")
+    assert repositories.differs(checkout, repositories.commit(checkout, "HEAD"), ("model",))
+
+
+def test_a_configured_filter_decides_nothing(checkout):
+    (checkout / ".git/info/attributes").write_text("*.py filter=first\n", encoding="utf-8")
+    git(checkout, "config", "filter.first.clean", "cat > /dev/null; echo first")
+    assert repositories.differs(checkout, repositories.commit(checkout, "HEAD"), ("model",))
+
+
+def test_a_file_that_is_gone_is_a_difference(checkout):
+    (checkout / "model/gate.py").write_text("first\n", encoding="utf-8")
+    head = repositories.commit(checkout, "HEAD")
+    assert not repositories.differs(checkout, head, ("model", "spec/rules.toml"))
+    (checkout / "model/gate.py").unlink()
+    assert repositories.differs(checkout, head, ("model", "spec/rules.toml"))
+
+
 def test_a_branch_that_is_called_like_an_option_is_resolved(checkout):
     head = git(checkout, "rev-parse", "HEAD")
     git(checkout, "update-ref", "refs/heads/--cached", head)
