@@ -13,15 +13,6 @@ from types import MappingProxyType
 from conformance.adapters.in_process import INJECT
 from conformance.adapters.protocol import Offer, Wire
 from conformance.adapters.validation import complaints
-from conformance.generators.channel import CONFIGS as CHANNEL_CONFIGS
-from conformance.generators.channel import channel_chooser
-from conformance.generators.coordinator import CONFIGS as COORDINATOR_CONFIGS
-from conformance.generators.coordinator import coordinator_chooser
-from conformance.generators.gate import CONFIGS as GATE_CONFIGS
-from conformance.generators.gate import STRAY, gate_chooser
-from conformance.generators.gate import Chooser as Chooser
-from conformance.generators.subtask import CONFIGS as SUBTASK_CONFIGS
-from conformance.generators.subtask import subtask_chooser
 from conformance.drive.oracle import canonical
 from conformance.generators.channel import CONFIGS as CHANNEL_CONFIGS
 from conformance.generators.channel import channel_chooser

@@ -13,6 +13,7 @@ TYPES = ("checkpoint", "savepoint", "stop")
 
 def new_store(config: Wire) -> Store:
     """An empty store of the configured `retain` and `profile`. Raises WireError if they are not valid."""
+    fields.only(config, ("retain", "profile"), "config")
     named = fields.choice(config, "profile", tuple(COORDINATOR_PROFILES), default=NEWEST_COORDINATOR.name)
     return store.new_store(
         fields.integer(config, "retain", at_least=1, default=1), COORDINATOR_PROFILES[named]

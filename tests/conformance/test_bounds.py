@@ -7,9 +7,8 @@ import pytest
 
 from conformance import cli
 from conformance.adapters.choose import ours
-from conformance.adapters.protocol import FAILURES, Hello, Offer
 from conformance.adapters.hello_words import unknown_words
-from conformance.drive import generate
+from conformance.adapters.protocol import FAILURES, Hello, Offer
 from conformance.drive.bounds.channels import WIDTHS, widened
 from conformance.drive.bounds.ids import BOUNDS, INT64, MAPS, highest_id, mapped
 from conformance.drive.bounds.tried import ranges

@@ -24,16 +24,14 @@ MODES: Mapping[str, Mode] = {
 }
 """The modes by their name on the wire."""
 
-CONFIG = (
-    "channels",
-    "mode",
-    "profile",
-    "level",
-    "checkpoints_after_tasks_finish",
-    "alignment_timeout_ms",
-    "alignment_limit_bytes",
-)
-"""The configuration fields of a gate; not every mode reads all of them."""
+CONFIG = ("channels", "mode", "profile", "level", "checkpoints_after_tasks_finish")
+"""The configuration fields of every gate."""
+CONFIG_OF_MODE = {
+    "exactly-once": ("alignment_limit_bytes",),
+    "unaligned": ("alignment_timeout_ms",),
+    "alternating": ("alignment_timeout_ms",),
+}
+"""The configuration fields that only gates of a mode have."""
 
 _OF_SESSION = {mode.session: mode for mode in (*MODES.values(), two_threads_wire.MODE)}
 
@@ -43,11 +41,12 @@ def new_gate(config: Wire) -> Any:  # noqa: ANN401 - the session of the mode
 
     Raises WireError if the configuration is not valid.
     """
-    fields.only(config, CONFIG, "config")
+    name = fields.choice(config, "mode", tuple(MODES), default="exactly-once")
+    fields.only(config, (*CONFIG, *CONFIG_OF_MODE.get(name, ())), f"config in mode {name}")
     channels = fields.integer(config, "channels", at_least=1)
     if channels > MAX_CHANNELS:
         raise WireError(f"channels: expected at most {MAX_CHANNELS}, got {channels}")
-    mode = MODES[fields.choice(config, "mode", tuple(MODES), default="exactly-once")]
+    mode = MODES[name]
     profile = PROFILES[fields.choice(config, "profile", tuple(PROFILES), default=NEWEST.name)]
     if mode is unaligned_wire.UNALIGNED_MODE and profile.network_starts:
         mode = two_threads_wire.MODE
