@@ -65,7 +65,7 @@ def test_a_divergence_stays_one_and_is_written(closed, tmp_path):
 
 @pytest.mark.parametrize("name", Rooms(name="all").list_commands(None))
 def test_every_command_shows_its_help_to_nobody(name, closed, tmp_path):
-    assert name in {Path(path).stem for folder in commands.__path__ for path in Path(folder).iterdir()}
+    assert name in {Path(path).stem for folder in commands.__path__ for path in Path(folder).rglob("*.py")}
     assert ends_with((name, "--help"), closed, closed, tmp_path) == 0
 
 

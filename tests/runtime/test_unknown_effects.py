@@ -9,8 +9,8 @@ from impl.config import ExecutionConfig
 from impl.connectors import ParquetFiles, TwoPhaseSink
 from impl.core import COMPONENTS
 from impl.core.channel.events import LoseOutput, RecordRead
-from impl.core.effects import CommitOffsets
 from impl.core.errors import ProtocolError
+from impl.core.offsets.events import CommitOffsets
 from impl.eventlog import Recorded
 from impl.faults import ERROR
 from impl.spark.channels.credits import _part

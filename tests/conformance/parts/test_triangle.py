@@ -53,7 +53,7 @@ def test_a_changed_guard_in_the_specification_is_named():
 def test_a_changed_guard_in_the_model_is_named(dumped):
     sound = projection_of(MODELS["gate_polled_2"])
     loosened = sound._replace(
-        closed=sound.closed._replace(step=eager),
+        closed_model=sound.closed_model._replace(step=eager),
         cases=lambda: [case._replace(step=eager) for case in sound.cases()],
     )
     difference = compare("gate_polled_2", dumped, loosened).difference
@@ -93,7 +93,7 @@ def test_a_coordinator_that_forgets_what_is_durable_is_named():
         return taken._replace(state=relative(taken.state))
 
     difference = compare(
-        model.name, graph, sound._replace(closed=sound.closed._replace(step=step))
+        model.name, graph, sound._replace(closed_model=sound.closed_model._replace(step=step))
     ).difference
     assert difference is not None
     assert difference.sides == OUTSIDE
@@ -118,7 +118,7 @@ def test_a_coordinator_whose_relation_hears_no_decline_is_named():
         """A decline is not heard."""
         if type(event) is DeclineMessage:
             return Step(state, (), ("COORD-09",))
-        return sound.closed.step(state, event)
+        return sound.closed_model.step(state, event)
 
     def cases():
         return [case._replace(step=deaf) for case in sound.cases()]
