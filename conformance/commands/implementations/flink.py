@@ -24,13 +24,25 @@ HISTORIES = 10_000
 """Random histories of each coordinator and store in the matrix."""
 
 
+def _listed(context: click.Context, parameter: click.Parameter, versions: tuple[str, ...]) -> tuple[str, ...]:
+    """The versions, each of a release that is listed. Raises click's BadParameter."""
+    from conformance.adapters.flink.releases import UnknownReleaseError, release
+
+    try:
+        for version in versions:
+            release(version)
+    except UnknownReleaseError as unknown:
+        raise click.BadParameter(str(unknown), context, parameter) from unknown
+    return versions
+
+
 @click.group()
 def command() -> None:
     """Fetch released Flinks and compare them with the model of their generation."""
 
 
 @command.command()
-@click.argument("versions", nargs=-1, required=True, metavar="VERSION...")
+@click.argument("versions", nargs=-1, required=True, metavar="VERSION...", callback=_listed)
 def fetch(versions: tuple[str, ...]) -> int:
     """Fetch releases into the cache and compile our side of the adapter for them."""
     from conformance.adapters.flink.compile import compiled
@@ -66,7 +78,7 @@ def serve(version: str) -> int:
 
 
 @command.command()
-@click.argument("versions", nargs=-1, required=True, metavar="VERSION...")
+@click.argument("versions", nargs=-1, required=True, metavar="VERSION...", callback=_listed)
 @click.option("--mode", "modes", multiple=True, type=click.Choice(MODES), help="Only this; may be repeated.")
 @click.option("--level", "levels", multiple=True, type=click.Choice(LEVELS), help="Only this.")
 @click.option("--component", "components", multiple=True, type=click.Choice(COMPONENTS), default=("gate",),

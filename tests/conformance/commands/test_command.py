@@ -194,3 +194,9 @@ def test_saved_files_can_be_read_by_others(diverged):
     assert read["events"][-1] == {"kind": "barrier", "channel": 1, "checkpoint": 2}
     assert read["got"]["outcome"] == "applied"
     assert Path(folder / f"test_{saved.stem}.py").is_file()
+
+
+@pytest.mark.parametrize("action", ["fetch", "conform"])
+def test_a_release_that_is_not_listed_is_wrong_usage(action, capsys):
+    assert cli.run(["flink", action, "9.9"]) == Exit.USAGE
+    assert "Flink 9.9 is not listed; expected one of: 1.9.3" in capsys.readouterr().err
