@@ -1,13 +1,13 @@
 """Hypothesis state machines in lock-step: one machine a component, failing runs shrunk by Hypothesis.
 
-Where walks are fast and broad, a machine is stubborn: Hypothesis varies the numbers, keeps what reaches
-new ground, and shrinks. A run is decided by its seed alone; there is no example database. Where only some
-rules are asked for, an example is drawn beside the model alone until one of them fires.
+The events are those of the component's random walk, with numbers that Hypothesis draws: it varies them, keeps
+those that reach new code, and shrinks. The seed alone decides a run; there is no example database. Where only
+some rules are selected, an example is drawn beside the model alone until one of them fires.
 """
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity, settings
@@ -16,22 +16,23 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
-    precondition,
     rule,
     run_state_machine_as_test,
 )
 
-from conformance.adapters.in_process import INJECT
 from conformance.adapters.protocol import FAILURES, Adapter, Failure, Unsupported, Wire
-from conformance.cases.hypothesis_events import DRAWS, POSSIBLE, Draw, one_of
+from conformance.cases.hypothesis_draws import DrawnRandom, one_of, plain_event
 from conformance.cases.walks import Oracles
 from conformance.drive.bounds.ids import IdMap, mapped_as_drawn
 from conformance.drive.lockstep import Divergence, Played, compare
 from conformance.drive.oracle import Edge, Node, Oracle
 from conformance.generators import generate
+from conformance.generators.chooser import Chooser
 
 STEPS = 40
 """Events of one example at most."""
+PLAIN = 8
+"""One event in so many is a plain word of the vocabulary."""
 
 
 class DivergenceFound(AssertionError):  # noqa: N818 - a finding of a test, not an error of this program
@@ -73,7 +74,7 @@ class _Bench:
 
 
 class LockStepMachine(RuleBasedStateMachine):
-    """One example: a fresh instance beside the model; subclasses add the rules of their component."""
+    """One example: a fresh instance beside the model; each run has a subclass with its own `bench`."""
 
     bench: _Bench
 
@@ -87,6 +88,9 @@ class LockStepMachine(RuleBasedStateMachine):
         """The implementation takes part; from the beginning, unless only some rules are asked for."""
         self.drawn_in: tuple[Oracle, Node] | None = None
         """Where ids are mapped: the state that events are drawn in, whose ids are small."""
+        self.drawn = DrawnRandom()
+        self.walk: Chooser
+        """The component's source of events, whose random numbers are drawn."""
         self.over = False
         """It has come to a divergence that is known, and nothing more can be said."""
 
@@ -106,10 +110,24 @@ class LockStepMachine(RuleBasedStateMachine):
             return
         if not bench.asked:
             self._play()
-        if bench.component == "coordinator" and data.draw(st.integers(0, 3), "starts by hand") < 3:
-            self.take({"kind": "job_status", "status": "RUNNING"})
-            for task in self.oracle.config["tasks"]:
-                self.take({"kind": "task_status", "task": task["id"], "status": "RUNNING"})
+        self.drawn.data = data
+        config = self.oracle.config if self.drawn_in is None else self.drawn_in[0].config
+        self.walk = generate.chooser(bench.component, config, self.drawn, injects=bench.injects)
+
+    @rule(data=st.data())
+    def step(self, data: st.DataObject) -> None:
+        """One event of the component's walk; one in PLAIN is a plain word of the vocabulary."""
+        if self.bench.ended_early or self.over:
+            return
+        self.drawn.data = data
+        chosen = None
+        if data.draw(st.integers(1, PLAIN), "plain") < PLAIN:
+            chosen = self.walk(self.seen)
+        self.take(chosen or self._plain(data))
+
+    def _plain(self, data: st.DataObject) -> Wire:
+        bench = self.bench
+        return plain_event(data, bench.component, self.oracle.config, self.seen, injects=bench.injects)
 
     def take(self, event: Wire) -> None:
         """Give one event to both sides; raises DivergenceFound.
@@ -172,26 +190,6 @@ class LockStepMachine(RuleBasedStateMachine):
                 raise DivergenceFound(judged.divergence)
 
 
-def machine(component: str) -> type[LockStepMachine]:
-    """The state machine of a component; set its `bench` before it is run."""
-    body = {name: _rule_of(component, name, draw) for name, draw in DRAWS[component].items()}
-    return type(f"{component.capitalize()}Machine", (LockStepMachine,), body)
-
-
-def _rule_of(component: str, name: str, draw: Draw) -> Any:  # noqa: ANN401 - Hypothesis' own wrapper
-    def step(self: LockStepMachine, data: st.DataObject) -> None:
-        self.take(draw(data, self.oracle.config, self.seen))
-
-    step.__name__ = name
-    made = rule(data=st.data())(step)
-    possible = POSSIBLE.get(f"{component}.{name}")
-    if possible is None:
-        return made
-    return precondition(
-        lambda self: (self.bench.injects or name != INJECT) and possible(self.oracle.config, self.seen)
-    )(made)
-
-
 class Run(NamedTuple):
     """What the examples of one machine came to."""
 
@@ -225,7 +223,7 @@ def run_machine(
     if not configs:
         return Run(Played(), [generate.why_not(component, pinned or {})])
     played = Played()
-    kind = machine(component)
+    kind: type[LockStepMachine] = type(f"{component.capitalize()}Machine", (LockStepMachine,), {})
     bench = kind.bench = _Bench(
         component,
         adapter,

@@ -10,10 +10,10 @@ from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
+from conformance.components.coordinator.walks import PROFILES, varied
 from conformance.drive.oracle import Edge, Oracle
 from conformance.drive.stream import Case, has_failed
 from conformance.generators import generate
-from conformance.generators.coordinator import PROFILES, varied
 from conformance.released.results import Target
 from conformance.released.sequences import BATCHES, Search
 from model.coordinator.requests import QUEUE_LIMIT

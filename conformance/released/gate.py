@@ -6,11 +6,11 @@ from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
+from conformance.components.gate.unaligned_walks import MODES as OVERTAKING
+from conformance.components.gate.unaligned_walks import is_savepoint
 from conformance.drive.oracle import Edge, Oracle
 from conformance.drive.stream import Case, has_failed
 from conformance.generators import generate
-from conformance.generators.unaligned import MODES as OVERTAKING
-from conformance.generators.unaligned import is_savepoint
 from conformance.released.known_divergences import expected_of, expects
 from conformance.released.results import Target
 from conformance.released.sequences import BATCHES, LENGTH, Search

@@ -16,11 +16,11 @@ from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import FAILURES, Applied, Unsupported, Wire
 from conformance.cases.directed import Directed
 from conformance.cases.tours_around_divergences import Transition, ways_around
+from conformance.components.gate.tracking_walks import flood
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Edge, Node, Oracle, canonical
 from conformance.drive.shrink import shrink
 from conformance.drive.stream import Case, Prepare, differing, has_failed
-from conformance.generators.tracking import flood
 from conformance.released.known_divergences import Signature, known_divergences, shown_by, signature
 from conformance.released.results import Conformed, Target
 from model.components import WireError

@@ -350,7 +350,7 @@ class SubtaskReplay:
         wait = self._job.wait_for_abort(line.checkpoint, self._task)
         if wait is None:
             self._run.see("abort notified")
-            event = {"kind": "abort_notification", "checkpoint": line.checkpoint}
+            event = {"kind": "abort_notification", "checkpoint": line.checkpoint, "completed": -1}
             if line.checkpoint > self._subtask.seen()["last"]:
                 self._highest_abort = max(self._highest_abort, line.checkpoint)
             effects = self._subtask.step(event, "TASK-05")
