@@ -67,13 +67,13 @@ class Projection(NamedTuple):
 def projection_of(model: Model) -> Projection:
     """The projection of a model of spec/manifests; raises ProjectionError if there is none."""
     constants = constants_of(model)
-    if model.module == "GateModel":
+    if model.module == "AlignedModel":
         return _gate(constants, profile_of(model), injects=("Injects", "Yes") in model.configuration.replaced)
-    if model.module == "StoringModel":
+    if model.module == "BufferingModel":
         return _storing(constants, profile_of(model))
     if model.module == "UnalignedModel":
         return _unaligned(constants)
-    if model.module == "TrackerModel":
+    if model.module == "TrackingModel":
         return _tracker(constants, profile_of(model))
     if model.module == "ChannelModel":
         return _channel(constants)
@@ -89,9 +89,9 @@ def projection_of(model: Model) -> Projection:
         return _failures(configuration_of(model))
     if model.module == "DataflowModel":
         return _dataflow(configuration_of(model))
-    if model.module == "DecidingModel":
+    if model.module == "FirstDecidesModel":
         return _deciding(constants, profile_of(model))
-    if model.module == "SharedModel":
+    if model.module == "SharedStateModel":
         return _files(configuration_of(model))
     raise ProjectionError(f"{model.name}: no projection is declared for the module {model.module}")
 

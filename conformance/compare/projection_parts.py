@@ -1,4 +1,4 @@
-"""The declared projections of smaller models: DecidingModel.tla and SharedModel.tla."""
+"""The declared projections of smaller models: FirstDecidesModel.tla and SharedStateModel.tla."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -78,7 +78,7 @@ def _deciding_word(word: Any) -> tuple[Any, ...]:  # noqa: ANN401 - an event or 
 
 
 def files_of(rest: Files, state: Mapping[str, Any]) -> Files:
-    """The record of the model that a state of SharedModel.tla is."""
+    """The record of the model that a state of SharedStateModel.tla is."""
     known = state["files"]
     registered = tuple(
         Registered(file, newest, 0) for file, newest in enumerate(known["last"], start=1) if newest
