@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
-from conformance.protocol_modules import all_protocol_files
+from conformance.rules.protocol_modules import all_protocol_files
 from model.properties import PROPERTIES
 from spec.modules import definitions, module_text
 from spec.rules import Rule
