@@ -13,7 +13,7 @@ from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Adapter
 from conformance.bench.benchmark import Benchmark, MeasurementError, Run
 from conformance.own_process import own_process
-from conformance.verify import SEED
+from conformance.parts.verify import SEED
 
 
 def benchmarks() -> Iterator[Benchmark]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from conformance.bench import MEASURED
-from conformance.options import FOLDER
+from conformance.command_line.options import FOLDER
 
 if TYPE_CHECKING:
     from conformance.bench.benchmark import Benchmark
