@@ -5,5 +5,5 @@ test; `conform` prints a run; `places` finds where a rule stands. Of a whole ver
 screen, `verification` the JSON (verification.schema.json), `junit` the XML, `progress` what a terminal
 shows meanwhile. `findings` writes the same of other commands, `sarif` as SARIF; `refusal` tells why an
 answer was refused, `replays` writes a divergence for TLC and as a trace. `casualties` and `mutation_score`
-tell of mutants, `rates` of measured rates.
+tell of mutants; `plots` draws figures and checkpoints over time.
 """
