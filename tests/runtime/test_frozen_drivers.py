@@ -9,7 +9,7 @@ import sys
 import psutil
 import pytest
 
-from conformance.torture.process_family import ProcessFamily
+from conformance.torture.frozen_drivers.process_family import ProcessFamily
 from impl.spark.faults.driver import freeze
 
 PARENT = """

@@ -23,11 +23,11 @@ import psutil
 
 from conformance.observe.guarantees.guarantee import Row
 from conformance.torture.apart import LOCAL_MASTER, TOKEN, alive, kill_alive
+from conformance.torture.frozen_drivers.process_family import ProcessFamily
+from conformance.torture.frozen_drivers.processes import ON_SPARK, PROGRAM, ProcessSession
 from conformance.torture.judge import Outcome, judge
 from conformance.torture.leftovers import lasting
 from conformance.torture.local import MASTER
-from conformance.torture.process_family import ProcessFamily
-from conformance.torture.processes import ON_SPARK, PROGRAM, ProcessSession
 from conformance.torture.rounds import PARQUET, POSTGRES, SQLITE, Round
 from conformance.torture.server import KeptServer
 from impl.config import ConfigError, ExecutionConfig, RestartConfig
@@ -61,7 +61,7 @@ class _FirstDriver:
         self._whole = planned.faults[0].action == FREEZE
         errand = Errand(job, LOCAL_MASTER, folder, Start.ANEW, planned.faults, event_log=False)
         (self._folder / "job").write_bytes(cloudpickle.dumps(errand))
-        root = str(Path(__file__).resolve().parents[2])
+        root = str(Path(__file__).resolve().parents[3])
         paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = psutil.Popen(
             [sys.executable, "-P", "-m", PROGRAM, *([ON_SPARK] if on_spark else []), str(self._folder)],
