@@ -34,7 +34,6 @@ from model.coordinator.events import (
 )
 from model.events import AbortNotification, Advance, Close, CompleteNotification, Crash, Event, Status, Step
 from model.gate import (
-    aligned,
     alternating,
     buffering,
     polled_gate,
@@ -43,6 +42,7 @@ from model.gate import (
     two_threads,
 )
 from model.gate.events import Barrier, Cancel, EndOfPartition, Injection, Record
+from model.gate.generations import aligned_steps, tracking_steps
 from model.gate.unaligned_events import Announce, Inject, OptionedBarrier, ReceiveBarrier, RunMail
 from model.offsets import offsets
 from model.offsets.events import RestoreOffsets, SnapshotOffsets
@@ -66,16 +66,18 @@ Handler = Callable[..., Step[Any]]
 
 HANDLERS: Mapping[str, Mapping[type, Handler]] = {
     "gate": {
-        Barrier: aligned.on_barrier,
-        Cancel: aligned.on_cancel,
-        EndOfPartition: aligned.on_end_of_partition,
-        Injection: aligned.on_inject,
+        Barrier: lambda gate, *fields: aligned_steps(gate).on_barrier(gate, *fields),
+        Cancel: lambda gate, *fields: aligned_steps(gate).on_cancel(gate, *fields),
+        EndOfPartition: lambda gate, *fields: aligned_steps(gate).on_end_of_partition(gate, *fields),
+        Injection: lambda gate, *fields: aligned_steps(gate).on_inject(gate, *fields),
     },
     "tracker": {
         Record: tracking.on_record,
-        Barrier: tracking.on_barrier,
-        Cancel: tracking.on_cancel,
-        EndOfPartition: tracking.on_end_of_partition,
+        Barrier: lambda tracker, *fields: tracking_steps(tracker).on_barrier(tracker, *fields),
+        Cancel: lambda tracker, *fields: tracking_steps(tracker).on_cancel(tracker, *fields),
+        EndOfPartition: lambda tracker, *fields: tracking_steps(tracker).on_end_of_partition(
+            tracker, *fields
+        ),
     },
     "unaligned": {
         OptionedBarrier: alternating.on_barrier,

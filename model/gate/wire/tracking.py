@@ -7,6 +7,7 @@ from model import fields
 from model.events import Step
 from model.fields import Wire, WireError
 from model.gate import tracking
+from model.gate.generations import tracking_steps
 from model.gate.profiles import Profile
 from model.gate.tracking import Tracked, Tracker
 from model.gate.wire.mode import Mode
@@ -38,12 +39,13 @@ def step(session: TrackerSession, event: Wire) -> Step[TrackerSession]:
     channel = fields.index(event, "channel", len(tracker.closed))
     if tracker.closed[channel]:
         raise WireError(f"channel {channel} has ended; send nothing on it any more: {dict(event)}")
+    steps = tracking_steps(tracker)
     if kind == "barrier":
-        done = tracking.on_barrier(tracker, channel, fields.checkpoint(event))
+        done = steps.on_barrier(tracker, channel, fields.checkpoint(event))
     elif kind == "cancel":
-        done = tracking.on_cancel(tracker, channel, fields.checkpoint(event))
+        done = steps.on_cancel(tracker, channel, fields.checkpoint(event))
     elif kind == "end_of_partition":
-        done = tracking.on_end_of_partition(tracker, channel)
+        done = steps.on_end_of_partition(tracker, channel)
     elif session.polled:
         done = tracking.on_record(tracker, channel, fields.field(event, "value"))
     else:
