@@ -34,7 +34,6 @@ from model.coordinator.events import (
 )
 from model.events import AbortNotification, Advance, Close, CompleteNotification, Crash, Event, Status, Step
 from model.gate import (
-    alternating,
     buffering,
     polled_gate,
     polled_unaligned_gate,
@@ -44,6 +43,7 @@ from model.gate import (
 from model.gate.events import Barrier, Cancel, EndOfPartition, Injection, Record
 from model.gate.generations import aligned_steps, tracking_steps
 from model.gate.unaligned_events import Announce, Inject, OptionedBarrier, ReceiveBarrier, RunMail
+from model.gate.unaligned_generations import unaligned_steps
 from model.offsets import offsets
 from model.offsets.events import RestoreOffsets, SnapshotOffsets
 from model.sink import two_phase_commit
@@ -80,12 +80,12 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         ),
     },
     "unaligned": {
-        OptionedBarrier: alternating.on_barrier,
-        Announce: alternating.on_announce,
-        Inject: alternating.on_inject,
-        Cancel: alternating.on_cancel,
-        EndOfPartition: alternating.on_end_of_partition,
-        Advance: alternating.on_advance,
+        OptionedBarrier: lambda gate, *fields: unaligned_steps(gate).on_barrier(gate, *fields),
+        Announce: lambda gate, *fields: unaligned_steps(gate).on_announce(gate, *fields),
+        Inject: lambda gate, *fields: unaligned_steps(gate).on_inject(gate, *fields),
+        Cancel: lambda gate, *fields: unaligned_steps(gate).on_cancel(gate, *fields),
+        EndOfPartition: lambda gate, *fields: unaligned_steps(gate).on_end_of_partition(gate, *fields),
+        Advance: lambda gate, *fields: unaligned_steps(gate).on_advance(gate, *fields),
     },
     "channel": {
         Emit: channel.on_emit,

@@ -1,8 +1,8 @@
 """Generations of the gate: one protocol, and the named switches in which the releases differ.
 
-A profile is a set of switches. The rules of the index read a switch where the generations differ. The steps of
-older generations stand in `model.gate.generations`; those of unaligned gates read a switch. The docstring of a
-switch states in one sentence what an observer of one task sees on each side.
+A profile is a set of switches, with which the properties check the steps. The steps of older generations
+stand in `model.gate.generations` and `model.gate.unaligned_generations`. The docstring of a switch states in
+one sentence what an observer of one task sees on each side.
 """
 
 from collections.abc import Mapping
