@@ -9,7 +9,7 @@
 (* here over one step: `gate` before and after, the event and the effects  *)
 (* in out'. ALIGN-17 is about records and is stated in Dataflow.tla.       *)
 (***************************************************************************)
-EXTENDS Aligned
+EXTENDS AlignedGenerations
 
 CONSTANTS
     M,              \* checkpoint ids are 1 .. M
@@ -259,7 +259,6 @@ LateReleasesAll(g, c) == [gate |-> Idle(g), out |-> <<<<"resume", c>>>>]    \* L
 NeverCancels(g, n) == FALSE                                     \* Cancels
 CancelsEverything(g, n) == TRUE                                 \* Cancels
 OneIsEnough(g) == g.blocked # {}                                \* IsAligned
-ReleasesFirst(g) == Append(Resumes(g.blocked), <<"trigger", g.current>>)    \* Completion
 IgnoresInjections(g, n) == [gate |-> g, out |-> <<>>]           \* OnInject
 RefusesNothing(g, c) == Arrive(g, c, <<>>)                      \* Repeated, up to 1.13
 ==============================================================================

@@ -1,13 +1,14 @@
 --------------------------- MODULE BufferingModel ----------------------------
 (***************************************************************************)
-(* A gate that stores items, in the environment of AlignedModel with records  *)
-(* added. The Python reference model describes the same closed model.      *)
+(* A gate that stores items, in the environment of AlignedModel with       *)
+(* records added. The Python reference model describes the same closed     *)
+(* model.                                                                  *)
 (*                                                                         *)
 (* ALIGN-23 states the purpose of the store: the task sees the same as     *)
 (* behind a network that holds back the blocked channels and releases the  *)
 (* oldest item first.                                                      *)
 (***************************************************************************)
-EXTENDS Buffering, PolledGate
+EXTENDS Buffering, AlignedGenerations, PolledGate
 
 CONSTANTS
     M,              \* checkpoint ids are 1 .. M

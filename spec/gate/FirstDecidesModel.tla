@@ -5,7 +5,7 @@
 (* that never fall, and that end. A checkpoint is a savepoint on all its   *)
 (* channels or on none; the options of its barriers may differ.            *)
 (***************************************************************************)
-EXTENDS FirstDecides
+EXTENDS TypeDecides
 
 CONSTANTS
     M               \* checkpoint ids are 1 .. M, the even ones savepoints

@@ -9,7 +9,7 @@
 (* before and after, the event and the effects in out'. TRACK-15 and       *)
 (* TRACK-12 are stated over states too.                                    *)
 (***************************************************************************)
-EXTENDS Tracking
+EXTENDS Tracking, GateGenerations
 
 CONSTANT M          \* checkpoint ids are 1 .. M
 
@@ -197,13 +197,23 @@ InOrderOfIds ==
         /\ \A j \in DOMAIN tracker.tracked : i < j => tracker.tracked[i].id < tracker.tracked[j].id
 
 ------------------------------------------------------------------------------
+(* Older generations: each definition replaces the operator in its comment   *)
+(* (spec/manifests/gate_generations.toml). Up to 1.13 the tracker counts     *)
+(* barriers and needs one of each channel, ended ones included (TRACK-15); a *)
+(* repeated one counts again (TRACK-16). Up to 1.8 it does not learn that a  *)
+(* channel ended (TRACK-18).                                                 *)
+
+AllAreNeeded(t) == N                                            \* Needed
+CountsTwice(entry, c) == [entry EXCEPT !.counted[c] = @ + 1]    \* Counting
+IgnoresEnds(t, c) == TrackerStep([t EXCEPT !.closed = @ \cup {c}], <<>>)     \* TrackEndOfPartition
+
+------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)
 (* must fail.                                                                *)
 
 NeverBounded(entries) == entries                                \* Bounded
 NeverAlone(t) == FALSE                                          \* IsAlone
 NewerOrEqual(t, n) == n >= t.latest                             \* IsNewer
-AllAreNeeded(t) == N                                            \* Needed
 OneIsEnough(entry) == TRUE                                      \* IsComplete
 OlderStay(entries, i) == SubSeq(entries, 1, i - 1) \o SubSeq(entries, i + 1, Len(entries))   \* After
 AllGo(entries, i) == <<>>                                       \* After
@@ -212,5 +222,4 @@ NothingIsOlder(t, n) == {}                                      \* Overtaken
 AnyUntracked(t, n) == Position(t, n) = {}                       \* IsNewer
 EndsNothing(t, c, i) == TrackerStep(t, <<>>)                    \* CountsEnd
 Blocks(t, said) == [tracker |-> t, out |-> <<<<"block", 0>>>> \o said]     \* TrackerStep
-CountsTwice(entry, c) == [entry EXCEPT !.counted[c] = @ + 1]    \* Counting
 ==============================================================================

@@ -18,6 +18,7 @@ from conformance.vectors.tla.answers import came, due, fits
 from conformance.vectors.tla.binding import NotInTlaError, Raw, Seat, Told, set_of, value
 from conformance.vectors.tla.bindings import seat_of
 from spec import tlc
+from spec.manifest import generation_replaces
 from spec.modules import definitions, module_text
 from spec.tool_output import Location, Outcome, TlcError
 
@@ -153,6 +154,9 @@ def _cfg(seat: Seat, divergence: Divergence) -> str:
         f"    {name} {'<-' if isinstance(chosen, Raw) else '='} {_constant(chosen)}"
         for name, chosen in seat.constants.items()
     ]
+    for chosen in seat.constants.values():
+        older = generation_replaces(chosen, seat.module) if isinstance(chosen, Raw) else {}
+        constants += [f"    {operator} <- {to}" for operator, to in older.items()]
     lines = ["SPECIFICATION TraceSpec", *(("CONSTANTS", *constants) if constants else ())]
     lines += ["INVARIANTS", "    Allows", "    AsModel", *(f"    {name}" for name in states)]
     return "\n".join([*lines, "PROPERTIES", *(f"    {name}" for name in steps), "    AsProtocol"]) + "\n"
