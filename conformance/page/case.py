@@ -10,11 +10,11 @@ from itertools import islice
 
 from conformance.adapters.protocol import FAILURES, Adapter, Applied, Errored, Failure, Wire
 from conformance.coverage import rules_that_fire
+from conformance.diagram.elements import Diagram
 from conformance.drive.examine import Plan
 from conformance.drive.lockstep import Answer, Divergence, drawn, replay
 from conformance.drive.oracle import Edge, Oracle
 from conformance.generators import generate
-from conformance.page.diagram import Diagram
 from conformance.report.divergence.refusal import Refusal
 
 SAMPLES, SAMPLE_LENGTH = 24, 16

@@ -7,11 +7,11 @@ asked last.
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from conformance.diagram.component import of_component
 from conformance.drive.lockstep import Answer
 from conformance.observe.flink.run import Part, Taken
 from conformance.observe.flink.situations import RARE, REQUIRED, SITUATIONS
 from conformance.observe.flink.validate import FlinkResult
-from conformance.page import draw
 from conformance.page.case import Case, Step
 from conformance.page.document import Page, Row, Situation
 from conformance.parts.result import PartResult
@@ -71,7 +71,7 @@ def _case(result: FlinkResult, part: Part, title: str, taken: Iterable[Taken], n
         )
         for one in taken
     )
-    diagram = draw.of_component(part.component, part.config, steps, is_wrong=False)
+    diagram = of_component(part.component, part.config, steps, is_wrong=False)
     return Case(title, f"job {result.job}", steps, diagram, is_recorded=True, note=note)
 
 

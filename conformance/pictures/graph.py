@@ -76,7 +76,7 @@ Move = tuple[Hashable, Any, str]
 
 
 def walk(subject: Subject) -> Drawn:
-    """Every state that the events lead to; an event that changes nothing is left out. Raises TooLargeError."""
+    """Every state that the events lead to; events that change nothing are left out. Raises TooLargeError."""
     component = {**COMPONENTS, **PARTS}[subject.component]
     start = component.new(subject.config)
     for event in subject.opening:
