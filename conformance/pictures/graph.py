@@ -1,13 +1,13 @@
 """A small state graph of a component of the wire, or of a closed model, breadth first."""
 
-from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import networkx as nx
 
 from conformance.adapters.protocol import Wire
 from model.checker.closed_model import ClosedModel
+from model.checker.explore import TooManyStatesError, explore
 from model.components import COMPONENTS, PARTS, WireError
 from model.events import Event
 
@@ -71,10 +71,6 @@ class Drawn(NamedTuple):
     arrows: tuple[Arrow, ...]
 
 
-Move = tuple[Hashable, Any, str]
-"""A state that one event leads to: what identifies it, the state, and the label of the arrow."""
-
-
 def walk(subject: Subject) -> Drawn:
     """Every state that the events lead to; events that change nothing are left out. Raises TooLargeError."""
     component = {**COMPONENTS, **PARTS}[subject.component]
@@ -82,19 +78,24 @@ def walk(subject: Subject) -> Drawn:
     for event in subject.opening:
         start, _, _ = component.apply(start, event)
 
-    def moves(state: Any) -> Iterator[Move]:  # noqa: ANN401 - a state of any component
+    numbers, found = {component.key(start): 0}, [start]
+    labels: dict[tuple[int, int], list[str]] = {}
+    for source, state in enumerate(found):  # it grows meanwhile
         seen = component.observe(state)
-        for event in subject.events:
-            if subject.may(seen, event):
-                try:
-                    after, effects, _ = component.apply(state, event)
-                except WireError:
-                    continue
-                if not any(effect["kind"] == "fail" for effect in effects):
-                    yield component.key(after), after, _label(subject, event, effects)
-
-    states, arrows = _walk(subject.name, (component.key(start), start), moves)
-    return Drawn(tuple(subject.show(component.observe(state)) for state in states), arrows)
+        for event in (one for one in subject.events if subject.may(seen, one)):
+            try:
+                after, effects, _ = component.apply(state, event)
+            except WireError:
+                continue
+            if any(effect["kind"] == "fail" for effect in effects):
+                continue
+            target = numbers.setdefault(component.key(after), len(found))
+            if target == len(found):
+                found.append(after)
+            if target == MOST:
+                raise TooLargeError(f"{subject.name}: more than {MOST} states; give it fewer events")
+            labels.setdefault((source, target), []).append(_label(subject, event, effects))
+    return Drawn(tuple(subject.show(component.observe(state)) for state in found), _arrows(labels))
 
 
 def walk_closed(closed: Closed) -> Drawn:
@@ -104,41 +105,27 @@ def walk_closed(closed: Closed) -> Drawn:
     for event in closed.opening:
         start = closed_model.step(start, event).state
 
-    def moves(node: Any) -> Iterator[Move]:  # noqa: ANN401 - a state of any component and its environment
-        for action, event in closed_model.offers(node[0]):
-            allowed = closed_model.allows(node[1], event) if closed.may(action, event) else None
-            if allowed is not None:
-                after = closed_model.step(node[0], event).state, allowed
-                yield after, after, closed.say(action, event)
+    def offers(state: Any) -> Iterator[tuple[str, Event]]:  # noqa: ANN401 - a state of any component
+        return (offer for offer in closed_model.offers(state) if closed.may(*offer))
 
-    first = start, closed_model.environment
-    nodes, arrows = _walk(closed.name, (first, first), moves)
-    return Drawn(tuple(tuple(line for line in closed.show(node[0]) if line) for node in nodes), arrows)
-
-
-def _walk(
-    name: str, start: tuple[Hashable, Any], moves: Callable[[Any], Iterable[Move]]
-) -> tuple[list[Any], tuple[Arrow, ...]]:
-    numbers, found = {start[0]: 0}, [start[1]]
+    try:
+        found = explore(closed_model._replace(state=start, offers=offers), limit=MOST)
+    except TooManyStatesError as large:
+        raise TooLargeError(str(large)) from large
+    states = tuple(tuple(line for line in closed.show(state) if line) for state, _ in found.nodes)
     labels: dict[tuple[int, int], list[str]] = {}
-    queue = deque([0])
-    while queue:
-        source = queue.popleft()
-        for key, after, label in moves(found[source]):
-            if key not in numbers:
-                if len(numbers) == MOST:
-                    raise TooLargeError(
-                        f"{name}: more than {MOST} states; give it fewer events or smaller bounds"
-                    )
-                numbers[key] = len(numbers)
-                found.append(after)
-                queue.append(numbers[key])
-            if numbers[key] != source:
-                labels.setdefault((source, numbers[key]), []).append(label)
+    for edge in found.transitions:
+        labels.setdefault((edge.source, edge.target), []).append(closed.say(edge.action, edge.event))
+    return Drawn(states, _arrows(labels))
+
+
+def _arrows(labels: Mapping[tuple[int, int], Sequence[str]]) -> tuple[Arrow, ...]:
+    """An arrow for each pair of states; events that change nothing have none."""
     graph = nx.DiGraph(list(labels))
-    return found, tuple(
+    return tuple(
         Arrow(source, target, tuple(some), target < source and nx.has_path(graph, target, source))
         for (source, target), some in labels.items()
+        if source != target
     )
 
 
