@@ -7,11 +7,11 @@ that was stepped last.
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from conformance.diagram.component import of_component
 from conformance.drive.lockstep import Answer
 from conformance.observe.flink import FlinkResult
 from conformance.observe.flink.run import Part, Taken
 from conformance.observe.situations import FLINK
-from conformance.page import draw
 from conformance.page.case import Case, Step
 from conformance.page.document import Page, Row, Situation
 from conformance.parts.result import PartResult
@@ -75,7 +75,7 @@ def _case(result: FlinkResult, part: Part, title: str, taken: Iterable[Taken], n
         )
         for one in taken
     )
-    diagram = draw.of_component(part.component, part.config, steps, is_wrong=False)
+    diagram = of_component(part.component, part.config, steps, is_wrong=False)
     return Case(title, f"job {result.job}", steps, diagram, is_recorded=True, note=note)
 
 
