@@ -48,6 +48,7 @@ def bind_sink(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
         takes=steps(
             "sink",
             "sink",
+            close="OnSinkClose(sink)",
             notify_complete_failing="OnNotifyCompleteFailing(sink, event[2], event[3])",
             restore=f"OnRestore(sink, {restored})",
             restore_failing=f"OnRestoreFailing(sink, {restored}, event[3])",

@@ -64,7 +64,7 @@ def project_store(given: Given) -> Projection:
 def bind_store(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
     """The store of completed checkpoints; what is read from it is the last one. Raises NotInTlaError."""
     if any(event["kind"] == "shutdown" for event in divergence.events):
-        raise NotInTlaError("CheckpointStore.tla has no event shutdown: how a job ends stands in JobLife.tla")
+        raise NotInTlaError("Store.tla has no event shutdown: how a job ends stands in JobLifecycle.tla")
     types = {event["checkpoint"]: event["type"] for event in divergence.events if event["kind"] == "add"}
 
     def completed(ids: Sequence[Any]) -> Mapping[str, str]:

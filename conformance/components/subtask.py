@@ -21,7 +21,7 @@ SUBTASK = Record(
 )
 
 _TASK_SWITCHES = ("1.9", "1.11", "1.14", "1.15", "1.17")
-"""The releases since which a subtask is as a set of switches in TaskGenerations.tla says."""
+"""The releases since which a subtask is as a set of switches in SubtaskGenerations.tla says."""
 
 
 def _switches_since(release: str) -> str:

@@ -28,7 +28,7 @@ COMPONENT = Component(
     projections={
         "CoordinatorModel": project_coordinator,
         "FailuresModel": project_failures,
-        "SharedModel": project_files,
+        "SharedStateModel": project_files,
     },
     bind=bind_coordinator,
 )

@@ -1,4 +1,4 @@
-"""The projections of the coordinator: CoordinatorModel.tla, FailuresModel.tla and SharedModel.tla.
+"""The projections of the coordinator: CoordinatorModel.tla, FailuresModel.tla and SharedStateModel.tla.
 
 What a configuration puts in the place of an operator makes the Python closed model: the requests, the
 failures, the generation. The z3 relation is made for the shapes that a model meets
@@ -254,7 +254,7 @@ def project_failures(given: Given) -> Projection:
 
 
 def project_files(given: Given) -> Projection:
-    """SharedModel.tla and the closed registry of shared files."""
+    """SharedStateModel.tla and the closed registry of shared files."""
     closed = closed_files(given.sets["Files"], given.number("M"), given.number("Retain"))
     rest: Files = closed.state
     ids = range(1, len(rest.done) + 1)

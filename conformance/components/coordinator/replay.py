@@ -2,7 +2,7 @@
 
 The module has requests and their queue, acknowledgements, declines, time-outs, statuses, the store and its
 failures. It has no scheduler, no master phase, no shared files and no end of the job: these are in modules of
-their own (Scheduler, MasterPhase, SharedFiles, JobLife), each apart from the others. A run that needs one of
+their own (Scheduler, Trigger, SharedState, JobLifecycle), each apart from the others. A run that needs one of
 them has no replay, and the error names it.
 """
 
@@ -22,8 +22,8 @@ from model.coordinator.state import RUNNING, UNLIMITED
 
 _ELSEWHERE = {
     "interval_ms": "the scheduler, which is Scheduler.tla's",
-    "operator_coordinators": "operator coordinators, which are MasterPhase.tla's",
-    "hooks": "hooks, which are MasterPhase.tla's",
+    "operator_coordinators": "operator coordinators, which are Trigger.tla's",
+    "hooks": "hooks, which are Trigger.tla's",
 }
 
 
@@ -115,7 +115,7 @@ def _beyond(event: Wire) -> Iterator[str]:
     if kind not in EVENTS:
         yield f"an event {kind}"
     elif kind == "trigger" and event["type"] == "stop":
-        yield "a stop, which is JobLife.tla's"
+        yield "a stop, which is JobLifecycle.tla's"
     elif kind == "trigger" and event.get("periodic", False):
         yield "a periodic request without a scheduler"
     elif kind == "task_status" and event["status"] == "FINISHED":
@@ -125,7 +125,7 @@ def _beyond(event: Wire) -> Iterator[str]:
     elif kind == "acknowledge" and event.get("attempt") is not None:
         yield "attempts"
     elif event.get("shared"):
-        yield "shared files, which are SharedFiles.tla's"
+        yield "shared files, which are SharedState.tla's"
 
 
 def _event(tasks: Mapping[str, int], unit: int, event: Wire, edge: Edge, *, unaligned: bool) -> Word:

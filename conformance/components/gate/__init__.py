@@ -10,11 +10,11 @@ COMPONENT = Component(
     configs=CONFIGS,
     walk=walk_gate,
     projections={
-        "GateModel": project_gate,
-        "StoringModel": project_storing,
-        "TrackerModel": project_tracker,
+        "AlignedModel": project_gate,
+        "BufferingModel": project_storing,
+        "TrackingModel": project_tracker,
         "UnalignedModel": project_unaligned,
-        "DecidingModel": project_deciding,
+        "FirstDecidesModel": project_deciding,
     },
     bind=bind_gate,
 )

@@ -64,7 +64,7 @@ _PROCESS = '<<<<"process", event[2], event[3]>>>>'
 
 
 def project_gate(given: Given) -> Projection:
-    """GateModel.tla and the closed gate."""
+    """AlignedModel.tla and the closed gate."""
     from model.gate.proofs.aligned import gate_cases
 
     channels, profile = given.number("N"), given.gates
@@ -102,7 +102,7 @@ def bind_aligned(divergence: Divergence, profile: Profile) -> Binding:
     """Mode exactly-once, where the network holds back what is blocked."""
     return Binding(
         "gate",
-        module="GateModel",
+        module="AlignedModel",
         state="gate",
         constants={**gate_constants(divergence, profile), "Polled": False},
         takes=aligned_steps("gate"),
@@ -134,7 +134,7 @@ def _written(item: Item) -> Word:
 
 
 def project_storing(given: Given) -> Projection:
-    """StoringModel.tla and the closed gate that stores items; TLA+ has no values of records."""
+    """BufferingModel.tla and the closed gate that stores items; TLA+ has no values of records."""
     channels, limit = given.number("N"), given.number("Limit") or UNLIMITED
     closed = closed_buffer(channels, given.number("M"), given.number("Room"), limit)
     buffer = Record(
@@ -156,11 +156,11 @@ def bind_storing(divergence: Divergence, profile: Profile) -> Binding:
     limit = divergence.config.get("alignment_limit_bytes", UNLIMITED)
     if 0 < limit < PAGE_BYTES:
         raise NotInTlaError(
-            f"Storing.tla counts whole items of {PAGE_BYTES} bytes, and a limit of {limit} bytes is below one"
+            f"Buffering.tla counts items of {PAGE_BYTES} bytes, and a limit of {limit} bytes is below one"
         )
     return Binding(
         "gate",
-        module="StoringModel",
+        module="BufferingModel",
         state="buffer",
         constants={
             **gate_constants(divergence, profile),
@@ -197,7 +197,7 @@ def _tracker(channels: int) -> Record:
 
 
 def project_tracker(given: Given) -> Projection:
-    """TrackerModel.tla and the closed tracker."""
+    """TrackingModel.tla and the closed tracker."""
     from model.gate.proofs.tracking import tracker_cases
 
     channels, bound, profile = given.number("N"), given.number("Bound"), given.gates
@@ -224,7 +224,7 @@ def bind_tracker(divergence: Divergence, profile: Profile) -> Binding:
     """Mode at-least-once: the tracker, which holds nothing back."""
     return Binding(
         "gate",
-        module="TrackerModel",
+        module="TrackingModel",
         state="tracker",
         constants={**gate_constants(divergence, profile), "Bound": TRACKED_AT_MOST},
         takes={

@@ -1,8 +1,8 @@
 """Which module of TLA+ describes a gate, by its mode, generation and level.
 
-At the polled level the items of a held channel wait (module Network). If no item has waited in a run the gate
-alone is enough, and the rules of its model are checked; if one has, several events are one step, and only the
-comparison decides.
+At the polled level the items of a held channel wait (module PolledGate). If no item has waited in a run the
+gate alone is enough, and the rules of its model are checked; if one has, several events are one step, and
+only the comparison decides.
 """
 
 from collections.abc import Sequence
@@ -95,5 +95,5 @@ AtGate(g, event) ==
 
 Holds(g, before, said) == {holds}
 """,
-        extends="Network",
+        extends="PolledGate",
     )

@@ -148,7 +148,7 @@ def _flagged(effect: Wire) -> Word:
 
 
 def project_deciding(given: Given) -> Projection:
-    """DecidingModel.tla and the closed gate; a refusal has no text."""
+    """FirstDecidesModel.tla and the closed gate; a refusal has no text."""
     closed = closed_deciding(
         given.number("N"), given.number("M"), alternating=given.flag("Alternating"), profile=given.gates
     )
@@ -192,10 +192,10 @@ def _without_after_finish(module: str, divergence: Divergence, profile: Profile)
 
 def bind_deciding(divergence: Divergence, profile: Profile) -> Binding:
     """Both modes of 1.12, and mode alternating of 1.11. Raises NotInTlaError."""
-    constants = _without_after_finish("Deciding", divergence, profile)
+    constants = _without_after_finish("FirstDecides", divergence, profile)
     return Binding(
         "gate",
-        module="DecidingModel",
+        module="FirstDecidesModel",
         state="gate",
         constants={**constants, "Alternating": divergence.config["mode"] == "alternating"},
         takes=deciding_steps("gate"),
@@ -210,10 +210,10 @@ def bind_deciding(divergence: Divergence, profile: Profile) -> Binding:
 
 def bind_threads(divergence: Divergence, profile: Profile) -> Binding:
     """Mode unaligned of 1.11, with its two threads. Raises NotInTlaError."""
-    constants = _without_after_finish("Threads", divergence, profile)
+    constants = _without_after_finish("TwoThreads", divergence, profile)
     return Binding(
         "gate",
-        module="ThreadsModel",
+        module="TwoThreadsModel",
         state="threads",
         constants={**constants, "Alternating": False},
         takes={
