@@ -14,7 +14,7 @@ from conformance.bench.benchmark import Benchmark, MeasurementError, Run
 from conformance.drive.oracle import Edge, Oracle
 from conformance.drive.stream import Case, Prepare, differing
 from conformance.generators import generate
-from conformance.verify import SEED
+from conformance.parts.verify import SEED
 
 CASES = 4000
 LENGTH = 60

@@ -25,7 +25,7 @@ from conformance.generators import generate
 from conformance.page import details, render
 from conformance.page.case import Case, Step, witness
 from conformance.page.document import Page, Row
-from conformance.rule_index import rules
+from conformance.rules.index import rules
 from conformance.verdict import Exit, Verdict
 
 ADAPTERS = Path(__file__).parents[1] / "adapters"

@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ET
 import pytest
 from rich.console import Console
 
+from conformance.command_line.progress import RunDisplay, summary, tasks_table
 from conformance.report import plots
-from conformance.report.progress.job import RunDisplay, summary, tasks_table
 from impl.core.gate.unaligned_events import Alignment
 from impl.job import Progress
 from impl.metrics import (

@@ -1,6 +1,6 @@
 """Other model checkers on the closed gate: TLC, SPIN and minicheck, each on a text of the very same states.
 
-TLC reads `GateModel.tla`, SPIN a Promela text of the same model (`promela`), minicheck our step functions.
+TLC reads `AlignedModel.tla`, SPIN a Promela text of the same model (`promela`), minicheck our step functions.
 No property is checked. A state has the gate, what each channel has delivered, and the last event with its
 effects; equal counts of states show that the work is the same.
 """
@@ -69,7 +69,7 @@ class Explored(NamedTuple):
 def tlc(gate: Gate) -> Explored:
     """TLC without properties, on two workers."""
     constants = f"N = {gate.channels}\n M = {gate.ids}\n AfterFinish = TRUE\n Polled = FALSE\n"
-    return _tlc("GateModel", f"SPECIFICATION Spec\nCONSTANTS\n {constants}")
+    return _tlc("AlignedModel", f"SPECIFICATION Spec\nCONSTANTS\n {constants}")
 
 
 def tlc_on(name: str, records: int | None = None) -> Explored:
@@ -89,14 +89,13 @@ def _tlc(module: str, configuration: str) -> Explored:
     from spec.tlc import specification
 
     with specification() as folder:
-        models = folder / "models"
-        (models / "bench.cfg").write_text(configuration)
+        (folder / "bench.cfg").write_text(configuration)
         command = [
-            *(find_java(), "-XX:+UseParallelGC", f"-Djava.io.tmpdir={folder}", f"-DTLA-Library={folder}"),
+            *(find_java(), "-XX:+UseParallelGC", f"-Djava.io.tmpdir={folder}"),
             *("-cp", str(find_jar()), "tlc2.TLC", "-deadlock", "-workers", str(WORKERS)),
             *("-metadir", str(folder / "found"), "-config", "bench.cfg", f"{module}.tla"),
         ]
-        done = watch(command, models)
+        done = watch(command, folder)
     counted = r"^(\d+) states generated, (\d+) distinct states found, 0 states left"
     begun = done.second_of("Computing initial states")
     seconds = done.second_of("Finished in") - begun

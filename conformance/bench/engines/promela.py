@@ -1,14 +1,14 @@
 """The closed gate in Promela: what SPIN is given to explore the very states that TLC and our engines see.
 
 Every event that the environment may let come, of each channel and id, is one option of one loop, and one
-`d_step`: so SPIN stores a state only between events, and its states are those of `GateModel.tla`: the gate,
-what each channel has delivered, and the event with its effects in their order (`kind` and `about`, zero
-behind the last). The gate is the newest one, with ended channels counting as aligned; every event is possible
-at each step.
+`d_step`: so SPIN stores a state only between events, and its states are those of `AlignedModel.tla`: the
+gate, what each channel has delivered, and the event with its effects in their order (`kind` and `about`,
+zero behind the last). The gate is the newest one, with ended channels counting as aligned; every event is
+possible at each step.
 """
 
 _TEXT = """\
-/* One input gate of {channels} channels, checkpoint ids 1 to {ids}; the closed model of GateModel.tla. */
+/* One input gate of {channels} channels, checkpoint ids 1 to {ids}; the closed model of AlignedModel.tla. */
 #define N {channels}
 #define WORDS {most}
 

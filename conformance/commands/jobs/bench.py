@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.options import FOLDER
+from conformance.command_line.options import FOLDER
 
 if TYPE_CHECKING:
     from conformance.bench.figures import Report

@@ -8,7 +8,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from conformance.options import FILE
+from conformance.command_line.options import FILE
 from conformance.verdict import Exit
 
 if TYPE_CHECKING:
