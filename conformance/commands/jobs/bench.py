@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.command_line.checkout import require
 from conformance.command_line.options import FOLDER
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def command(repeat: int, only: str, quick: bool, publish: bool, build: Path) -> 
     report/bench/. `--publish` measures nothing: it makes the README's table, docs/performance.md, its plots
     and the file of medians behind them from these reports.
     """
+    require("conformance.bench")
     from conformance.bench import MEASURED
     from conformance.bench.rates import benchmarks
     from conformance.bench.runtime.scale import FULL, QUICK

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from conformance.command_line.checkout import require
 from conformance.command_line.options import FOLDER
 
 
@@ -12,6 +13,7 @@ from conformance.command_line.options import FOLDER
               type=FOLDER, help="Folder of the pictures.")  # fmt: skip
 def command(out: Path) -> int:
     """Draw the small state graphs of each part, of a channel and of the composed dataflow as SVG."""
+    require("conformance.pictures")
     from conformance.pictures.draw import NotInstalledError
     from conformance.pictures.pages import files
     from conformance.verdict import Exit
