@@ -72,7 +72,7 @@ def expected_of(mode: str, event: Wire, edge: Edge) -> Signature:
 
 
 def _kinds(effects: Effects) -> tuple[str, ...]:
-    """The kinds of the effects with their reasons, without repetitions: the number of channels is left out."""
+    """Kinds of the effects with their reasons, without repetitions; the number of channels is left out."""
     named = [":".join([effect["kind"], *_reasons(effect)]) for effect in effects]
     return tuple(name for at, name in enumerate(named) if at == 0 or named[at - 1] != name)
 
