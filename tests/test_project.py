@@ -32,7 +32,7 @@ def test_every_dependency_is_pinned():
 
 
 def test_every_dependency_is_justified_once():
-    text = (ROOT / "docs/dependencies.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/reference/dependencies.md").read_text(encoding="utf-8")
     told = re.findall(r"^\| ([\w-]+) \|", text, flags=re.MULTILINE)
 
     assert sorted(name for name in told if name != "package") == sorted(direct())

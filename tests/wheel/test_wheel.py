@@ -60,7 +60,7 @@ def environment(wheel, tmp_path_factory):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A reader's own project, with our names in it."""
-    page = (ROOT / "docs/verify-your-implementation.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/verify/verify-your-implementation.md").read_text(encoding="utf-8")
     (engine,) = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     assert engine.count(BUG) == 1
     gate, hello, loop = engine.replace(BUG, MENDED).partition("HELLO =")

@@ -22,8 +22,8 @@ def command(out: Path) -> int:
         made = list(files())
     except NotInstalledError as missing:
         raise click.UsageError(str(missing)) from missing
-    out.mkdir(parents=True, exist_ok=True)
     for name, text in made:
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_text(text, encoding="utf-8")
         click.echo(f"  {out / name}")
     return Exit.CONFORMS
