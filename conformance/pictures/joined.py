@@ -51,7 +51,7 @@ def _items(channel: Channel) -> str:
 def _checkpoint(state: Dataflow) -> str:
     """Who has stored checkpoint 1, and whether the sink knows its end."""
     if state.completed > 0:
-        return "1 complete, not told" if state.messages else "1 complete"
+        return "1 complete, not notified" if state.messages else "1 complete"
     if not state.coordinator.pending:
         return ""
     names = [f"s{source}" for source in range(len(state.tasks.offsets))] + ["op"]
@@ -101,8 +101,8 @@ def _say_dataflow(action: str, event: Any) -> str:  # noqa: ANN401 - one of the 
 def _dataflow(sources: int, records: int, failures: int) -> ClosedModel:
     """One checkpoint; answers arrive at once, and only the sink is notified of the end."""
     tasks = sources + 2
-    nobody = (False,) * tasks
-    wires = Wires(nobody, (*nobody[1:], True), nobody)
+    none = (False,) * tasks
+    wires = Wires(none, (*none[1:], True), none)
     bounds = Scope(records, 1, 1, failures, 0, sources=sources, loses=False, wires=wires)
     return closed_dataflow(bounds)
 

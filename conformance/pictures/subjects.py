@@ -26,9 +26,9 @@ def _named(name: str, members: list[Any]) -> str:
 
 def _two_lines(*words: str) -> tuple[str, ...]:
     """At most two lines, of the words that say something."""
-    said = [word for word in words if word]
-    half = (len(said) + 1) // 2
-    lines = (" · ".join(said[:half]), " · ".join(said[half:])) if len(said) > 1 else tuple(said)
+    shown = [word for word in words if word]
+    half = (len(shown) + 1) // 2
+    lines = (" · ".join(shown[:half]), " · ".join(shown[half:])) if len(shown) > 1 else tuple(shown)
     return tuple(line for line in lines if line)
 
 

@@ -31,7 +31,7 @@ FAMILIES = {
     "LIVE": "Liveness",
 }
 WIDE = "---\nhide:\n  - toc\n---\n\n"
-"""Two languages beside each other need the room of the table of contents."""
+"""Two languages beside each other need the space of the table of contents."""
 STEPS = 3
 """Steps of each language that are shown; the others are named."""
 
