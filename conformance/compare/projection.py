@@ -19,6 +19,7 @@ from model.checker.closed_model import ClosedModel
 from model.checker.prove import Case
 from model.coordinator.profiles import CoordinatorProfile
 from model.events import Effect, Event
+from model.fields import names_of
 from model.gate.aligned import Gate
 from model.gate.buffering import UNLIMITED
 from model.gate.environment.aligned import closed_gate
@@ -31,7 +32,6 @@ from model.gate.profiles import NEWEST, PROFILES, Profile
 from model.gate.tracking import Tracked, Tracker
 from model.gate.unaligned import new_gate
 from model.gate.unaligned_events import Announce, Inject, OptionedBarrier, Options
-from model.gate.wire.unaligned import ALIGNMENTS
 from model.offsets.environment import closed_offsets
 from model.offsets.offsets import Reader, Remembered
 from model.store.environment import closed_store
@@ -41,6 +41,7 @@ from model.store.wire import TYPES
 from spec.manifest import Model
 from spec.values import State
 
+ALIGNMENTS = {name: code for code, name in names_of("alignment").items()}
 Said = tuple[tuple[Any, ...], ...]
 """The value of `out`: the event and its effects, each as a tuple that begins with its kind."""
 
@@ -197,7 +198,7 @@ def _unaligned(constants: Mapping[str, int | bool]) -> Projection:
     return Projection(closed_unaligned(bounds), node, said, cases)
 
 
-_ALIGNMENT_NAMES = {code: name for name, code in ALIGNMENTS.items()}
+_ALIGNMENT_NAMES = names_of("alignment")
 
 
 def _tracker(constants: Mapping[str, int | bool], profile: Profile) -> Projection:

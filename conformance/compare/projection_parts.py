@@ -7,15 +7,15 @@ from model.coordinator.environment.shared_state import CompleteCheckpoint, Files
 from model.coordinator.events import DiscardState
 from model.coordinator.shared_state import Registered
 from model.events import Effect, Event, Fail
+from model.fields import names_of
 from model.gate.environment.unaligned import closed_deciding
 from model.gate.events import Trigger
 from model.gate.unaligned import UnalignedGate
 from model.gate.unaligned_events import OptionedBarrier, TriggerUnaligned
-from model.gate.wire.unaligned import ALIGNMENTS
 from model.store.store import CHECKPOINT, Entry
 
 Said = tuple[tuple[Any, ...], ...]
-_ALIGNMENT_NAMES = {code: name for name, code in ALIGNMENTS.items()}
+_ALIGNMENT_NAMES = names_of("alignment")
 
 
 # ---------------------------------------------------------------- gates whose first barrier decides

@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from conformance.protocol_modules import all_protocol_files
+from conformance.rules.protocol_modules import all_protocol_files
 from model.properties import PROPERTIES
 from spec.manifest import load_manifest
 from spec.modules import definitions, module_files, module_path, module_text

@@ -27,7 +27,6 @@ from conformance.vectors.tla.binding import (
 )
 from conformance.vectors.tla.operators import coordinator_switches
 from model.coordinator.state import UNLIMITED
-from model.coordinator.wire.config import DEFAULT_TIMEOUT_MS
 
 _ELSEWHERE = {
     "interval_ms": "the scheduler, which is Scheduler.tla's",
@@ -49,7 +48,7 @@ def coordinator_seat(divergence: Divergence, edges: Sequence[Edge]) -> Seat:
     planned = [task["id"] for task in config["tasks"]]
     strangers = [event["task"] for event in events if "task" in event]
     tasks = {name: number for number, name in enumerate(dict.fromkeys((*planned, *strangers)))}
-    pause, timeout = config.get("min_pause_ms", 0), config.get("timeout_ms", DEFAULT_TIMEOUT_MS)
+    pause, timeout = config.get("min_pause_ms", 0), config.get("timeout_ms", 600_000)
     passes = [event["ms"] for event in events if event["kind"] == "advance"]
     unit = gcd(timeout, pause, *passes)
     stated = {(event["task"], event["checkpoint"]) for event in events if event.get("state") is not None}

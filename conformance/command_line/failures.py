@@ -63,7 +63,7 @@ def _shown(name: object) -> str:
 def _place(failure: Exception) -> str:
     """File and line of ours where it came up."""
     frames = traceback.extract_tb(failure.__traceback__)
-    root = str(Path(__file__).parents[1])
+    root = str(Path(__file__).parents[2])
     ours = [frame for frame in frames if frame.filename.startswith(root) and ".venv" not in frame.filename]
     last = (ours or frames)[-1] if frames else None
     return "" if last is None else f"(in {Path(last.filename).name}, line {last.lineno})"

@@ -10,12 +10,11 @@ import os
 import pickle
 import secrets
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,10 +23,11 @@ import psutil
 
 from conformance.observe.guarantees.guarantee import Row
 from conformance.torture.apart import LOCAL_MASTER, TOKEN, alive, kill_alive
+from conformance.torture.frozen_drivers.process_family import ProcessFamily
+from conformance.torture.frozen_drivers.processes import ON_SPARK, PROGRAM, ProcessSession
 from conformance.torture.judge import Outcome, judge
 from conformance.torture.leftovers import lasting
 from conformance.torture.local import MASTER
-from conformance.torture.processes import ON_SPARK, PROGRAM, ProcessSession
 from conformance.torture.rounds import PARQUET, POSTGRES, SQLITE, Round
 from conformance.torture.server import KeptServer
 from impl.config import ConfigError, ExecutionConfig, RestartConfig
@@ -58,33 +58,31 @@ class _FirstDriver:
 
         self._folder = folder / "first-driver"
         self._folder.mkdir(parents=True)
-        self._frozen: list[psutil.Process] = []
         self._whole = planned.faults[0].action == FREEZE
         errand = Errand(job, LOCAL_MASTER, folder, Start.ANEW, planned.faults, event_log=False)
         (self._folder / "job").write_bytes(cloudpickle.dumps(errand))
-        root = str(Path(__file__).resolve().parents[2])
+        root = str(Path(__file__).resolve().parents[3])
         paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = psutil.Popen(
             [sys.executable, "-P", "-m", PROGRAM, *([ON_SPARK] if on_spark else []), str(self._folder)],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), TOKEN: token},
             stdin=subprocess.DEVNULL,
         )
+        self._family = ProcessFamily(self._process)
 
     def wait_until_frozen(self) -> bool:
-        """Wait until its fault has struck; False if it ended, or lasted too long, without."""
+        """Wait until its fault has struck; False if it ended, or lasted too long, without.
+
+        The whole driver is frozen when every process below it is, too.
+        """
         until = time.monotonic() + _TO_FREEZE_SECONDS
         while time.monotonic() < until:
-            with suppress(psutil.NoSuchProcess):
-                self._frozen = [one for one in self._family() if one.status() == psutil.STATUS_STOPPED]
-                if self._frozen and (not self._whole or self._process in self._frozen):  # it goes last
-                    return True
+            if self._family.all_stopped() if self._whole else self._family.stopped():
+                return True
             if self._process.poll() is not None:
                 return False
             time.sleep(0.01)
         return False
-
-    def _family(self) -> list[psutil.Process]:
-        return [self._process, *self._process.children(recursive=True)]
 
     def kill(self) -> None:
         """Kill the driver itself, which is not frozen."""
@@ -93,9 +91,7 @@ class _FirstDriver:
 
     def thaw(self, *, driver_first: bool) -> None:
         """Let every frozen process go on."""
-        for one in self._frozen if driver_first else reversed(self._frozen):
-            with suppress(psutil.NoSuchProcess):
-                one.send_signal(signal.SIGCONT)
+        self._family.thaw(root_first=driver_first)
 
     def ended(self) -> JobResult | Exception | None:
         """How it has ended; None if it did not end by itself in time."""

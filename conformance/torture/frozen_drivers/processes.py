@@ -4,9 +4,9 @@ Rounds that take many drivers (`frozen`) run on this. It stands in for the part 
 that the runtime uses: partitions that all run at once, and an end of them by force. Driver, workers,
 checkpoints and sinks are those of every job.
 
-    python -m conformance.torture.processes [--spark] FOLDER     run the job that was written down in FOLDER
+    python -m conformance.torture.frozen_drivers.processes [--spark] FOLDER
 
-With `--spark` the job runs in a Spark session of that process.
+It runs the job that was written down in FOLDER; with `--spark` it runs in a Spark session of that process.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MASTER = "local[6]"
-PROGRAM = "conformance.torture.processes"
+PROGRAM = "conformance.torture.frozen_drivers.processes"
 ON_SPARK = "--spark"
 _PRELOADED = [
     "impl.spark.worker.worker",
@@ -162,6 +162,6 @@ def main(folder: Path, *, on_spark: bool) -> None:
 
 
 if __name__ == "__main__":
-    from conformance.torture import processes
+    from conformance.torture.frozen_drivers import processes
 
     processes.main(Path(sys.argv[-1]), on_spark=ON_SPARK in sys.argv)

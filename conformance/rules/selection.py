@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Sequence
 
-from conformance.coverage import rules_that_fire
 from conformance.generators import generate
-from conformance.rule_index import UnknownRuleError, rule
+from conformance.rules.coverage import rules_that_fire
+from conformance.rules.index import UnknownRuleError, rule
 
 
 class AskedError(ValueError):

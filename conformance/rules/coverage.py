@@ -12,8 +12,8 @@ from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
-from conformance.protocol_modules import protocol_files
-from conformance.rule_index import rules
+from conformance.rules.index import rules
+from conformance.rules.protocol_modules import protocol_files
 from spec.rules import Where
 
 RULE_ID = re.compile(r"[A-Z]+-\d\d")
