@@ -6,20 +6,17 @@ out; a test says whether one is missing, and makes the file anew.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
 from conformance.adapters.in_process import INJECT
-from conformance.adapters.protocol import Adapter, Wire
-from conformance.cases.walks import Oracles
-from conformance.coverage import coverage
+from conformance.adapters.protocol import Wire
 from conformance.drive.bounds.channels import widened
-from conformance.drive.lockstep import Divergence, Played, replay
-from conformance.drive.oracle import Oracle
-from conformance.drive.series import Series
+from conformance.drive.oracle import Oracle, Oracles
 from conformance.generators import generate
+from conformance.rules.coverage import coverage
 from conformance.vectors.transcripts import spoken
 
 FILE = "rule-cases.txt"
@@ -33,29 +30,6 @@ class RuleCase(NamedTuple):
     component: str
     rule: str
     events: tuple[Wire, ...]
-
-
-def play_rule_cases(
-    component: str,
-    adapter: Adapter,
-    *,
-    batch: int = 1,
-    pinned: Mapping[str, object],
-    may_go_on: Callable[[], bool] = lambda: True,
-    is_known: Callable[[Divergence], bool] = lambda _: False,
-    asked: frozenset[str] = frozenset(),
-    injects: bool = False,
-) -> tuple[Played, list[str]]:
-    """One case of every rule that is asked about; what came of them, and why cases were skipped."""
-    series = Series(is_known)
-    oracles = Oracles(component)
-    for _, oracle, events in chosen_cases(component, oracles, pinned, asked, injects=injects):
-        if not may_go_on():
-            break
-        series.take(replay(oracle, adapter, events, batch))
-        if series.is_over:
-            break
-    return series.total, series.skipped
 
 
 def chosen_cases(

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from conformance import escape
 from conformance.adapters.protocol import Adapter, Wire
+from conformance.diagram.component import of_component
 from conformance.drive.examine import Examination, Plan
 from conformance.drive.lockstep import Divergence
 from conformance.generators import generate
-from conformance.page import draw
 from conformance.page.case import Case, Step, sample, steps_of, witness
 from conformance.page.document import Page, Row
 from conformance.parts.result import PartResult
@@ -99,7 +99,7 @@ def _diverging(
         title=story.headline(divergence),
         under=f"{implementation}, {phrases.of_config(divergence.component, divergence.config)}",
         steps=steps,
-        diagram=draw.of_component(divergence.component, divergence.config, steps, is_wrong=True),
+        diagram=of_component(divergence.component, divergence.config, steps, is_wrong=True),
         rule=divergence.rule,
         is_wrong=True,
         sentences=story.difference(divergence),
@@ -111,7 +111,7 @@ def _diverging(
 def _shown(
     component: str, config: Wire, steps: tuple[Step, ...], title: str, implementation: str, note: str
 ) -> Case:
-    diagram = draw.of_component(component, config, steps, is_wrong=False)
+    diagram = of_component(component, config, steps, is_wrong=False)
     return Case(title, f"{implementation}, {phrases.of_config(component, config)}", steps, diagram, note=note)
 
 

@@ -7,11 +7,11 @@ from random import Random
 
 from conformance.adapters.protocol import Wire
 from conformance.drive.oracle import Edge, Oracle
+from conformance.drive.signatures import expected_of, expects
 from conformance.drive.stream import Case, has_failed
 from conformance.generators import generate
 from conformance.generators.unaligned import MODES as OVERTAKING
 from conformance.generators.unaligned import is_savepoint
-from conformance.released.known_divergences import expected_of, expects
 from conformance.released.results import Target
 from conformance.released.sequences import BATCHES, LENGTH, Search
 from model.gate.profiles import PROFILES
@@ -63,7 +63,9 @@ class GateSearch(Search):
 
     def is_suspect(self, event: Wire, edge: Edge) -> bool:
         """The model answers as it does where a known divergence shows."""
-        return any(expects(looks) == expected_of(self._target.mode, event, edge) for looks in self._names)
+        return any(
+            expects(looks) == expected_of(self._target.mode, event, edge) for looks in self._signatures.names
+        )
 
     def fitting(self, script: Sequence[Wire]) -> list[Wire]:
         """Every configuration with enough channels."""

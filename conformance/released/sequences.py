@@ -16,12 +16,14 @@ from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import FAILURES, Applied, Unsupported, Wire
 from conformance.cases.directed import Directed
 from conformance.cases.tours_around_divergences import Transition, ways_around
-from conformance.drive.lockstep import replay
+from conformance.drive import lockstep as driver
+from conformance.drive.lockstep import Divergence
+from conformance.drive.loop import Limits, drive
 from conformance.drive.oracle import Edge, Node, Oracle, canonical
-from conformance.drive.shrink import shrink
+from conformance.drive.signatures import Signatures
 from conformance.drive.stream import Case, Prepare, differing, has_failed
 from conformance.generators.tracking import flood
-from conformance.released.known_divergences import Signature, known_divergences, shown_by, signature
+from conformance.released.known_divergences import known_divergences, shown_by
 from conformance.released.results import Conformed, Target
 from model.components import WireError
 
@@ -87,8 +89,7 @@ class Search(ABC):
         self._target = target
         self._done = done
         self._oracles: dict[bytes, Oracle] = {}
-        self._names: dict[Signature, str] = {}
-        self._seen: set[Signature] = set()
+        self._signatures = Signatures(adapter)
         self._prepare = Prepare(frozenset())
 
     def begin(self) -> bool:
@@ -115,19 +116,22 @@ class Search(ABC):
                 if divergence is None:
                     self._done.gone.append(known)
                 else:
-                    self._names[signature(divergence)] = known.name
+                    self._signatures.add(known.name, divergence)
         return True
 
     def play(self, cases: Iterator[Case]) -> bool:
         """Play cases until there are no more, or too many diverge; False if the search is over."""
+        played = drive(self._different(cases), self._adapter, Limits(is_known=self._passes_over, stops=1))
+        self._done.stopped = self._done.stopped or played.stopped
+        return self._done.stopped is None and len(self._done.new) < NEW_SHOWN
+
+    def _different(self, cases: Iterator[Case]) -> Iterator[driver.Case]:
+        """The cases that differ somewhere, to be played step by step; all are counted."""
         for case in differing(self._adapter, self._counted(cases)):
             if not isinstance(case, Case):
                 self._done.stopped = case
-                return False
-            self._judge(case)
-            if self._done.stopped is not None or len(self._done.new) >= NEW_SHOWN:
-                return False
-        return True
+                return
+            yield driver.given(case.oracle, case.events, "released")
 
     def _counted(self, cases: Iterator[Case]) -> Iterator[Case]:
         for case in cases:
@@ -135,25 +139,14 @@ class Search(ABC):
             self._done.events += len(case.events)
             yield case
 
-    def _judge(self, case: Case) -> None:
-        played = replay(case.oracle, self._adapter, case.events)
-        if played.divergence is None:
-            self._done.stopped = played.stopped
-            return
-        looks = signature(played.divergence)
-        if looks in self._names:
-            self._done.known[self._names[looks]] += 1
-        elif looks not in self._seen:
-            self._seen.add(looks)
-            smallest = shrink(played.divergence, self._adapter)
-            shown = signature(smallest)
-            name = self._names.get(shown)
-            if name is not None:
-                self._names[looks] = name
-                self._done.known[name] += 1
-            elif shown == looks or shown not in self._seen:
-                self._seen.add(shown)
-                self._done.new.append(smallest)
+    def _passes_over(self, divergence: Divergence) -> bool:
+        """Count a known divergence, or note a new one; whether the search goes on behind it."""
+        name, smallest = self._signatures.place(divergence)
+        if name is not None:
+            self._done.known[name] += 1
+        elif smallest is not None:
+            self._done.new.append(smallest)
+        return len(self._done.new) < NEW_SHOWN
 
     # ------------------------------------------------------------ sequences
 

@@ -19,8 +19,9 @@ _BLOCK = re.compile(r"(?<=<!-- vocabulary: )(\w+)( -->\n).*?(?=<!-- end -->)", r
 def with_tables(page: str) -> str:
     """The Markdown of a page with the tables of each component between its two marks.
 
-    The marks are `<!-- vocabulary: COMPONENT -->` and `<!-- end -->`. Raises KeyError if there is no such
-    component.
+    The marks are `<!-- vocabulary: COMPONENT -->` and `<!-- end -->`.
+
+    Raises KeyError for an unknown component.
     """
     return _BLOCK.sub(lambda found: found[1] + found[2] + "\n" + _tables_of(found[1]), page)
 
