@@ -8,7 +8,8 @@ from impl.faults import COMPLETION_STORED, FaultLedger, FaultPlan
 from impl.spark.coordination.coordination import Coordination
 from impl.spark.errors import AttemptFailedError
 from impl.spark.faults.driver import damage
-from impl.state import FileSystemStorage, MemoryStorage, StorageError, encode
+from impl.state import FileSystemStorage, StorageError, encode
+from tests.memory_storage import MemoryStorage
 
 
 class Bench:

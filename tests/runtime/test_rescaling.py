@@ -16,7 +16,8 @@ from impl.graph.rescaling import RestoreRefusedError, StageSnapshots, by_stage, 
 from impl.job import ParquetOutput, RateInput
 from impl.spark.channels.partitioners import channel_of
 from impl.spark.worker.operator_factory import operator_of
-from impl.state import CompletedCheckpoint, MemoryStorage, encode, pack, sections_of
+from impl.state import CompletedCheckpoint, encode, pack, sections_of
+from tests.memory_storage import MemoryStorage
 
 ROWS = 60
 SOURCE = RateInput(ROWS, lambda batch, split, offset: [(n, split) for n in batch.column(0).to_pylist()])

@@ -33,7 +33,8 @@ from impl.spark.faults.worker import Striker
 from impl.spark.worker.processing import ProcessOperator
 from impl.spark.worker.sources import RateInput, SourceOperator
 from impl.spark.worker.subtask import RunningSubtask
-from impl.state import HeapKeyedStateBackend, MemoryStorage, StateHandle
+from impl.state import HeapKeyedStateBackend, StateHandle
+from tests.memory_storage import MemoryStorage
 
 
 def flight(offset, delay):

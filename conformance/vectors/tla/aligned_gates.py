@@ -71,7 +71,7 @@ def storing_seat(divergence: Divergence, profile: Profile) -> Seat:
     limit = divergence.config.get("alignment_limit_bytes", UNLIMITED)
     if 0 < limit < PAGE_BYTES:
         raise NotInTlaError(
-            f"Buffering.tla counts items of {PAGE_BYTES} bytes, and a limit of {limit} bytes is below one"
+            f"Buffering.tla counts whole items of {PAGE_BYTES} bytes, and {limit} bytes are below one"
         )
     inner = {name: f"gate.{name}" for name in ("current", "pending", "blocked", "closed")}
     return Seat(

@@ -1,7 +1,6 @@
-"""Checkpoints in the memory of one process: for tests, and for jobs whose driver runs every task.
+"""A checkpoint storage in memory, for tests: the contract of `impl.state.storage.CheckpointStorage`.
 
-The same promises as `filesystem`, but for surviving the process. Snapshots are kept encoded, so what is
-restored is a copy and never the state that went on changing.
+Snapshots are stored encoded, so a restore gets a copy of the state.
 """
 
 from collections.abc import Iterable, Mapping
