@@ -4,10 +4,10 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 
 import pytest
+from conformance.vectors.tla.bindings import SEATS as BINDINGS
 
 from conformance.generators import generate
 from conformance.site.vocabulary_page import page, with_tables
-from conformance.vectors.tla.bindings import SEATS as BINDINGS
 from impl import core
 from impl.core.wire import Word
 from model import components

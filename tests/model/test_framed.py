@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from conformance.compare.projection import projection_of
+from conformance.components.registry import projection_of
 from model.checker.closed_model import ClosedModel, Portions
 from model.checker.compiled.program import Node
 from model.checker.explore import TooManyStatesError, explore

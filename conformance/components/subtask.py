@@ -1,10 +1,61 @@
-"""Events for walks of a subtask: what is telling in its state, of every generation."""
+"""The snapshot steps of a subtask: its configurations and random events, and its module of TLA+."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
-from conformance.generators.gate import Chooser
+from conformance.components.component import Component
+from conformance.components.records import IDS, Record, fields
+from conformance.drive.lockstep import Divergence
+from conformance.drive.oracle import Edge
+from conformance.generators.chooser import Chooser
+from conformance.vectors.tla.binding import Binding, highest, rules_of
+from conformance.vectors.tla.text import Raw, filled, plain, steps
+from model.checker.prove import Case
+from model.subtask.profiles import NEWEST_TASK, TASK_PROFILES
+
+SUBTASK = Record(
+    *fields("last", "aborted", "completed", "failed", runs="task_runs", highest="highest_aborted"),
+    *fields("running", of=IDS),
+)
+
+_TASK_SWITCHES = ("1.9", "1.11", "1.14", "1.15", "1.17")
+"""The releases since which a subtask is as a set of switches in SubtaskGenerations.tla says."""
+
+
+def _switches_since(release: str) -> str:
+    releases = list(TASK_PROFILES)
+    since = [one for one in _TASK_SWITCHES if releases.index(one) <= releases.index(release)]
+    return since[-1].replace(".", "_")
+
+
+def bind_subtask(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
+    """The snapshot steps of a task."""
+    config = divergence.config
+    named = config.get("profile", NEWEST_TASK.name)
+    ids = highest(divergence.events, "checkpoint", "completed")
+    return Binding(
+        "subtask",
+        module="SubtaskModel",
+        state="task",
+        constants={
+            "M": ids,
+            "News": frozenset(range(1, ids + 1)),
+            "MaxRemembered": TASK_PROFILES[named].remembers or config.get("max_concurrent", 1),
+            "TaskSwitches": Raw(f"Task_{_switches_since(named)}"),
+        },
+        takes=steps("subtask", "task", checkpoint="OnTrigger(task, event[2], event[3])"),
+        shows=SUBTASK.shows("subtask", running_task=lambda seen: {"runs": str(seen).upper()}),
+        rules=rules_of("subtask"),
+        allows="""~task.failed
+    /\\ event[1] = "checkpoint" => TaskHas("orders_triggers") \\/ event[2] \\notin task.running""",
+        event=lambda event, edge: plain("subtask", filled("subtask", event)),
+        failure=("fail", "snapshot"),
+    )
+
+
+# ---------------------------------------------------------------- random events
 
 CONFIGS: list[Wire] = [
     {"profile": profile, "max_concurrent": bound}
@@ -16,7 +67,7 @@ CONFIGS: list[Wire] = [
 _REASONS = ("SUBSUMED", "ON_CANCELLATION_BARRIER", "INPUT_END_OF_STREAM")
 
 
-def subtask_chooser(config: Wire, rng: Random) -> Chooser:
+def walk_subtask(config: Wire, rng: Random, injects: bool) -> Chooser:
     """Triggers, aborts before and after them, notifications, ends of asynchronous parts and of the task."""
     draw = rng.random
     drawn = _Drawn(draw, 1 + int(draw() * 3))
@@ -104,3 +155,16 @@ class _Drawn:
         if self._draw() < 0.5:
             return {"kind": "checkpoint", "checkpoint": -1}
         return {"kind": "no_such_event"}
+
+
+def directed_subtask() -> Iterator[Case]:
+    """The cases of a subtask with up to two remembered aborts and two snapshots that are written."""
+    from model.subtask.proofs import subtask_cases
+
+    for aborted, running in product((0, 1, 2), repeat=2):
+        yield from subtask_cases(aborted, running, 2)
+
+
+COMPONENT = Component(
+    configs=CONFIGS, walk=walk_subtask, cases=directed_subtask, projections={}, bind=bind_subtask
+)

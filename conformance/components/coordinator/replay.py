@@ -1,9 +1,9 @@
-"""The seat of the coordinator, as far as CoordinatorModel.tla describes it.
+"""The replay of a coordinator's divergence, as far as CoordinatorModel.tla describes it.
 
 The module has requests and their queue, acknowledgements, declines, time-outs, statuses, the store and its
-failures. It has no scheduler, no master phase, no shared files and no end of the job: these stand in modules
-of their own (Scheduler, Trigger, SharedState, JobLifecycle), each apart from the others, so a run that meets
-one of them cannot be replayed, and is refused with what it met.
+failures. It has no scheduler, no master phase, no shared files and no end of the job: these are in modules of
+their own (Scheduler, Trigger, SharedState, JobLifecycle), each apart from the others. A run that needs one of
+them has no replay, and the error names it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,34 +12,22 @@ from math import gcd
 from typing import Any
 
 from conformance.adapters.protocol import Wire
+from conformance.components.coordinator.projection import EVENTS, event_of
+from conformance.components.store import coordinator_switches
 from conformance.drive.lockstep import Divergence
 from conformance.drive.oracle import Edge
-from conformance.vectors.tla.binding import (
-    NotInTlaError,
-    Raw,
-    Seat,
-    Told,
-    field,
-    plain,
-    rules_of,
-    set_of,
-    value,
-)
-from conformance.vectors.tla.operators import coordinator_switches
-from model.coordinator.state import UNLIMITED
+from conformance.vectors.tla.binding import Binding, rules_of
+from conformance.vectors.tla.text import NotInTlaError, Raw, Word, filled, plain, set_of, value
+from model.coordinator.state import RUNNING, UNLIMITED
 
 _ELSEWHERE = {
     "interval_ms": "the scheduler, which is Scheduler.tla's",
     "operator_coordinators": "operator coordinators, which are Trigger.tla's",
     "hooks": "hooks, which are Trigger.tla's",
 }
-_KINDS = (
-    "job_status", "task_status", "trigger", "acknowledge", "decline", "advance", "store_fails", "fail_tasks",
-    "restore", "coordinator_restart",
-)  # fmt: skip
 
 
-def coordinator_seat(divergence: Divergence, edges: Sequence[Edge]) -> Seat:
+def bind_coordinator(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
     """The checkpoint coordinator. Raises NotInTlaError."""
     config, events = divergence.config, divergence.events
     met = [*_beyond_config(config), *(why for event in events for why in _beyond(event))]
@@ -54,7 +42,8 @@ def coordinator_seat(divergence: Divergence, edges: Sequence[Edge]) -> Seat:
     stated = {(event["task"], event["checkpoint"]) for event in events if event.get("state") is not None}
     all_stated = all("state" in event for event in events if event["kind"] == "acknowledge")
     handles = {event["state"]: event for event in events if event.get("state") is not None}
-    return Seat(
+    return Binding(
+        "coordinator",
         module="CoordinatorModel",
         state="coordinator",
         constants={
@@ -82,7 +71,10 @@ def coordinator_seat(divergence: Divergence, edges: Sequence[Edge]) -> Seat:
             "store_fails": "OnStoreFails(k, event[2])",
             "coordinator_restart": "OnCoordinatorRestart(k)",
         },
-        shows={"next_id": field("next"), "status": lambda seen: {"running": value(seen == "RUNNING")}},
+        shows={
+            "next_id": lambda seen: {"next": value(seen)},
+            "status": lambda seen: {"running": value(seen == "RUNNING")},
+        },
         rules=rules_of("coordinator_requests") if all_stated and all(one == unit for one in passes) else (),
         allows='event[1] = "restore" => ~k.running',
         begins="coordinator = [NewCoordinator EXCEPT !.running = FALSE, !.up = {}] /\\ out = <<>>",
@@ -120,7 +112,7 @@ def _beyond_config(config: Wire) -> Iterator[str]:
 def _beyond(event: Wire) -> Iterator[str]:
     """What of an event the module does not have."""
     kind = event["kind"]
-    if kind not in _KINDS:
+    if kind not in EVENTS:
         yield f"an event {kind}"
     elif kind == "trigger" and event["type"] == "stop":
         yield "a stop, which is JobLifecycle.tla's"
@@ -136,31 +128,30 @@ def _beyond(event: Wire) -> Iterator[str]:
         yield "shared files, which are SharedState.tla's"
 
 
-def _event(tasks: Mapping[str, int], unit: int, event: Wire, edge: Edge, *, unaligned: bool) -> Told:
-    kind = event["kind"]
-    if kind == "job_status":
-        return (kind, event["status"] == "RUNNING")
+def _event(tasks: Mapping[str, int], unit: int, event: Wire, edge: Edge, *, unaligned: bool) -> Word:
+    kind, full = event["kind"], dict(filled("coordinator", event))
+    if "task" in full:
+        full["task"] = tasks[full["task"]]
     if kind == "task_status":
-        return (kind, tasks[event["task"]], event["status"] == "RUNNING")
+        return (kind, full["task"], full["status"] == RUNNING)
+    if kind == "advance" and full["ms"] != unit:
+        return (kind, full["ms"] // unit)
+    if kind == "job_status":
+        full["status"] = full["status"] == RUNNING
     if kind == "trigger":
-        forced = event.get("forced", False) or (event["type"] == "savepoint" and not unaligned)
-        return ("request", event["type"], forced, False)
-    if kind == "acknowledge":
-        return (kind, tasks[event["task"]], event["checkpoint"])
-    if kind == "advance":
-        return ("tick",) if event["ms"] == unit else (kind, event["ms"] // unit)
+        full["forced"] = full["forced"] or (full["type"] == "savepoint" and not unaligned)
     if kind == "fail_tasks":
-        return (kind, Raw(set_of(sorted(tasks[task] for task in event["tasks"]))))
-    named = {"decline": ("checkpoint", "reason"), "store_fails": ("when",)}.get(kind, ())
-    return (kind, *(event[name] for name in named))
+        full["tasks"] = Raw(set_of(sorted(tasks[task] for task in full["tasks"])))
+    return event_of(kind, full)
 
 
-def _effect(tasks: Mapping[str, int], handles: Mapping[Any, Wire], effect: Wire) -> Told:
-    """Tasks by their numbers, a state by the acknowledgement that brought it, 0 for the beginning."""
+def _effect(tasks: Mapping[str, int], handles: Mapping[Any, Wire], effect: Wire) -> Word:
+    """An effect: tasks by their numbers, a state by its acknowledgement, 0 for the initial state."""
     kind = effect["kind"]
     if kind == "discard" and "state" in effect:
         brought = handles.get(effect["state"], {"task": None, "checkpoint": -1})
         return ("discard_state", tasks.get(brought["task"], -1), brought["checkpoint"])
     if kind == "restored":
         return (kind, effect["checkpoint"] or 0)
-    return plain({**effect, "task": tasks.get(effect["task"], -1)} if "task" in effect else effect)
+    numbered = {**effect, "task": tasks.get(effect["task"], -1)} if "task" in effect else effect
+    return plain("coordinator", numbered)

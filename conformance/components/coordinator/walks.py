@@ -1,12 +1,13 @@
 """Events for walks of the coordinator: a job that mostly runs, and all that befalls its checkpoints."""
 
-from collections.abc import Callable
 from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
+from conformance.generators.chooser import Chooser
+from model.coordinator.profiles import COORDINATOR_PROFILES
 
-PROFILES = ("1.9", "1.11", "1.12", "1.13", "1.14", "1.15", "1.17", "1.18", "1.19", "1.20", "2.3")
+PROFILES = tuple(COORDINATOR_PROFILES)
 """The generations of the coordinator and of its store, oldest first."""
 
 _INDUCED: Wire = {"id": "src-1", "source": True, "external": True}
@@ -75,7 +76,7 @@ CONFIGS: list[Wire] = [
 """The configurations that walks go through, in turn: every generation, and often the newest by itself."""
 
 
-def coordinator_chooser(config: Wire, rng: Random) -> Callable[[Wire], Wire]:
+def walk_coordinator(config: Wire, rng: Random, injects: bool) -> Chooser:
     """Requests, acknowledgements of every kind, declines, time, failures, restores and restarts."""
     return _Coordinator(config, rng).choose
 

@@ -4,16 +4,15 @@ from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
-from conformance.generators.chooser import STRAY as STRAY
-from conformance.generators.chooser import Chooser as Chooser
-from conformance.generators.tracking import CONFIGS as TRACKING_CONFIGS
-from conformance.generators.tracking import tracking_chooser
-from conformance.generators.unaligned import CONFIGS as UNALIGNED_CONFIGS
-from conformance.generators.unaligned import unaligned_chooser
+from conformance.components.gate.tracking_walks import CONFIGS as TRACKING_CONFIGS
+from conformance.components.gate.tracking_walks import tracking_chooser
+from conformance.components.gate.unaligned_walks import CONFIGS as UNALIGNED_CONFIGS
+from conformance.components.gate.unaligned_walks import unaligned_chooser
+from conformance.generators.chooser import STRAY, Chooser
 from model.gate.profiles import NEWEST
 
 
-def gate_chooser(config: Wire, rng: Random, *, injects: bool = False) -> Chooser:
+def walk_gate(config: Wire, rng: Random, injects: bool) -> Chooser:
     """A fresh source of events for one gate, by its mode; without `injects` it gets no `inject`."""
     mode = config.get("mode", "exactly-once")
     if mode == "at-least-once":

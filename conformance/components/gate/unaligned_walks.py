@@ -3,8 +3,6 @@
 from itertools import product
 from random import Random
 
-from hypothesis import strategies as st
-
 from conformance.adapters.protocol import Wire
 from conformance.generators.chooser import STRAY, Chooser
 
@@ -204,31 +202,3 @@ CONFIGS: list[Wire] = [
     ),
 ]
 """What walks go through, in turn."""
-
-
-# ---------------------------------------------------------------- drawn by Hypothesis
-
-
-def drawn_options(data: st.DataObject) -> dict[str, object]:
-    """Options of a barrier; Hypothesis shrinks towards an aligned checkpoint triggered now."""
-    alignment = data.draw(st.sampled_from(("aligned", "timeout", "unaligned", "forced-aligned")), "alignment")
-    options: dict[str, object] = {"alignment": alignment}
-    if alignment != "unaligned" and data.draw(st.integers(0, 9), "savepoint") == 9:
-        options["savepoint"] = True
-    if data.draw(st.booleans(), "dated"):
-        options["timestamp"] = data.draw(st.integers(0, 3 * TIMEOUT), "timestamp")
-    return options
-
-
-def drawn_barrier(kind: str, data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    """A barrier, announcement or injection around the current id."""
-    checkpoint = max(0, seen["current"] + data.draw(st.integers(-1, 2), "distance"))
-    if kind == "inject":
-        return {"kind": kind, "checkpoint": checkpoint, **drawn_options(data)}
-    channel = data.draw(st.integers(0, config["channels"] - 1), "channel")
-    return {"kind": kind, "channel": channel, "checkpoint": checkpoint, **drawn_options(data)}
-
-
-def drawn_advance(data: st.DataObject, config: Wire, seen: Wire) -> Wire:
-    """Time passes, up to somewhat more than an alignment may last."""
-    return {"kind": "advance", "ms": data.draw(st.integers(0, TIMEOUT + 1), "ms")}

@@ -1,31 +1,35 @@
-"""The projection of the composed dataflow: Dataflow.tla and `model.dataflow.dataflow`, state for state.
+"""The composed dataflow: Dataflow.tla and `model.dataflow.dataflow`, state for state.
 
-The constants of a configuration make the scope that the explorer walks, with channels and messages that
-have no bound. Nothing is said in a step, so a node is the job and how many snapshots could not be written.
+The constants of a configuration make the scope that the explorer visits, with channels and messages that have
+no bound. A step has no words, so a node is the job and how many snapshots could not be written.
 
-TLA+ tells by numbers what the model tells by counts: how many records of a source were counted stands
-beside how often each of them was. So a state in which a record is counted twice or left out is no state
-that TLA+ can read as, and shows. What TLA+ holds and the model does not is `received`, how many records
-have reached the sink, which the model sums up from what the sink has written; and the order of the
-committed records. That no two states of TLA+ read as one state of the model is compared too. Projected away
-is the book of shared files, which no task here shares.
+TLA+ has numbers where the model has counts: how many records of a source were counted is beside how often
+each of them was. So a state in which a record is counted twice or left out is no state that TLA+ can read as,
+and is a difference. What TLA+ has and the model does not is `received`, how many records have reached the
+sink, which the model adds up from the writes of the sink; and the order of the committed records. That no two
+states of TLA+ read as one state of the model is compared too. The registry of shared files is left out: no
+task here shares a file.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from conformance.compare.projection_coordinator import FAULTS, Configuration, coordinator_of
+from conformance.compare.projection import Given, Node, Projection
+from conformance.components.coordinator.projection import FAULTS, coordinator_record
+from conformance.components.gate.aligned import GATE
+from conformance.components.sink import SINK as SINK_RECORD
+from conformance.components.subtask import SUBTASK
 from model.checker.closed_model import ClosedModel
 from model.coordinator.shared_state import new_shared_state
 from model.dataflow.dataflow import Content, Counts, Cut, Dataflow, Sent, Tasks, Wires, beginning
 from model.dataflow.environment import UNBOUNDED, Scope, closed_dataflow
 from model.dataflow.messages import ABORT, ACKNOWLEDGE, COMPLETE, DECLINE, TRIGGER, Message
 from model.events import NONE, Event, Step
-from model.gate.aligned import Gate, new_gate
+from model.gate.aligned import new_gate
 from model.gate.events import Barrier, Cancel, Record
 from model.sink.two_phase_commit import Filed, SinkSnapshot
 from model.store.store import CHECKPOINT, SAVEPOINT
-from model.subtask.subtask import Subtask
+from spec.values import State
 
 OPERATOR, SINK, TO_SINK = 2, 3, 2
 """Tasks and the channel between them, as Dataflow.tla numbers them."""
@@ -43,9 +47,9 @@ _KINDS = {
 }
 
 
-def closed_dataflow_of(configuration: Configuration) -> ClosedModel:
+def closed_dataflow_of(given: Given) -> ClosedModel:
     """The closed model that a configuration of DataflowModel.tla asks for."""
-    numbers, sets, replaced = configuration
+    numbers, sets, replaced = given
     tasks = sets["Tasks"]
     listening = tuple(task in sets["Listening"] for task in tasks)
     closed_model = closed_dataflow(
@@ -64,7 +68,7 @@ def closed_dataflow_of(configuration: Configuration) -> ClosedModel:
             declines=int(numbers["MaxDeclines"]),
             loses=False,
             wires=Wires(tuple(task in sets["Slow"] for task in tasks), listening, listening),
-            profile=configuration.profile,
+            profile=given.coordinators,
         )
     )
 
@@ -79,7 +83,9 @@ def closed_dataflow_of(configuration: Configuration) -> ClosedModel:
 def dataflow_of(there: Dataflow, state: Mapping[str, Any]) -> Dataflow:
     """The record of the model that a TLA+ state is; `there` knows what does not change."""
     records = len(there.committed[0])
-    sink, channel, snapshots = state["sink"], state["channel"], state["snapshots"]
+    channel, snapshots = state["channel"], state["snapshots"]
+    record = coordinator_record(there.coordinator, with_states=False)
+    start = there.coordinator._replace(tasks_reached=(True,) * (SINK + 1))
     stored = {n: snapshot for n, snapshot in _pairs(snapshots) if n and snapshot}
     return Dataflow(
         wires=there.wires,
@@ -88,23 +94,17 @@ def dataflow_of(there: Dataflow, state: Mapping[str, Any]) -> Dataflow:
         tasks=Tasks(
             offsets=_vector(state["offset"]),
             inputs=tuple(_channel(channel[source], source, records) for source in range(OPERATOR)),
-            gate=_gate(state["gate"], OPERATOR),
+            gate=GATE.read(state["gate"], new_gate(OPERATOR, True)),
             counted=_counts(state["counted"], records),
             output=_channel(channel[TO_SINK], 0, records),
-            sink_gate=_gate(state["sinkGate"], 1),
+            sink_gate=GATE.read(state["sinkGate"], new_gate(1, True)),
             subtasks=tuple(
-                _subtask(there.tasks.subtasks[task], state["tasks"][task]) for task in range(SINK + 1)
+                SUBTASK.read(state["tasks"][task], there.tasks.subtasks[task]) for task in range(SINK + 1)
             ),
         ),
-        coordinator=coordinator_of(there.coordinator, state["coordinator"], with_states=False),
+        coordinator=record.read(state["coordinator"], start),
         messages=tuple(sorted(_message(message) for message in state["net"])),
-        sink=there.sink._replace(
-            running=sink["running"],
-            finished=sink["finished"],
-            open=sink["open"] or NONE,
-            pending=_filed(sink["pending"]),
-            next_transaction=sink["next"],
-            committed=tuple(sorted(sink["committed"])),
+        sink=SINK_RECORD.read(state["sink"], there.sink)._replace(
             snapshots=tuple(
                 SinkSnapshot(n, held["open"] or NONE, _filed(held["pending"]))
                 for n, held in ((n, stored[n][SINK]["held"]) for n in sorted(stored) if SINK in stored[n])
@@ -151,35 +151,12 @@ def _item(item: tuple[Any, ...], channel: int, records: int) -> Record | Barrier
     return Barrier(channel, item[1]) if item[0] == "barrier" else Cancel(channel, item[1])
 
 
-def _gate(gate: Any, channels: int) -> Gate:  # noqa: ANN401 - a value of TLA+
-    return new_gate(channels, True)._replace(
-        current=gate["current"],
-        pending=gate["pending"],
-        blocked=tuple(channel in gate["blocked"] for channel in range(channels)),
-        closed=tuple(channel in gate["closed"] for channel in range(channels)),
-        repeats=gate["repeats"],
-        failed=gate["failed"],
-    )
-
-
-def _subtask(there: Subtask, task: Any) -> Subtask:  # noqa: ANN401 - a value of TLA+
-    return there._replace(
-        task_runs=task["runs"],
-        last=task["last"],
-        aborted=task["aborted"],
-        running=tuple(sorted(task["running"])),
-        completed=task["completed"],
-        highest_aborted=task["highest"],
-        failed=task["failed"],
-    )
-
-
 def _message(message: tuple[Any, ...]) -> Message:
     attempt, kind, task, checkpoint, *more = message
-    said = Message(attempt + 1, task, _KINDS[kind], checkpoint)
+    sent = Message(attempt + 1, task, _KINDS[kind], checkpoint)
     if kind == "notify_abort":
-        return said._replace(completed=more[0])
-    return said._replace(reason=more[0]) if kind == "decline" else said
+        return sent._replace(completed=more[0])
+    return sent._replace(reason=more[0]) if kind == "decline" else sent
 
 
 def _filed(pending: tuple[tuple[int, int], ...]) -> tuple[Filed, ...]:
@@ -196,3 +173,13 @@ def _cut(checkpoint: int, snapshot: Any, records: int) -> Cut:  # noqa: ANN401 -
         counted=_counts(taken[OPERATOR], records) if OPERATOR in taken else cut.counted,
         sunk=_counts(taken[SINK]["received"], records) if SINK in taken else cut.sunk,
     )
+
+
+def project_dataflow(given: Given) -> Projection:
+    """DataflowModel.tla and the closed dataflow."""
+    closed = closed_dataflow_of(given)
+
+    def node(state: State) -> Node:
+        return dataflow_of(closed.state, state), (state["declined"],), ()
+
+    return Projection(closed, node, lambda event, effects: ())
