@@ -72,7 +72,7 @@ flink: $(READY)  ## Fetch two released Flinks and drive the real gate beside the
 flink-matrix: $(READY)  ## All listed releases, all modes and levels, 20,000 sequences each; takes a while
 	$(BIN)/barrierspec flink matrix
 
-generations: $(READY)  ## Make docs/generations.md: one sequence in every generation
+generations: $(READY)  ## Make docs/reference/generations.md: one sequence in every generation
 	$(BIN)/barrierspec flink side-by-side
 
 pictures: $(READY)  ## Make docs/pictures/: the small state graphs of every part and of the whole

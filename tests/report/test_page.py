@@ -163,7 +163,7 @@ def test_nothing_that_an_implementation_says_becomes_part_of_the_page():
 
 
 def test_the_pictures_in_the_docs_are_small():
-    pictures = list((Path(__file__).parents[2] / "docs" / "reading-a-report").glob("*"))
+    pictures = list((Path(__file__).parents[2] / "docs" / "verify" / "reading-a-report").glob("*"))
     assert {picture.name for picture in pictures} == {"late-gate.png", "trace.png"}
     assert all(picture.stat().st_size < 200_000 for picture in pictures)
 

@@ -60,10 +60,10 @@ def test_pages_are_made_from_full_measurements_without_their_samples(tmp_path):
     made = publish(tmp_path / "build", home)
 
     assert [str(one.relative_to(home)) for one in made] == [
-        "docs/performance/figures.toml",
+        "docs/run/performance/figures.toml",
         "README.md",
-        "docs/performance.md",
-        "docs/performance/memory.svg",
+        "docs/run/performance.md",
+        "docs/run/performance/memory.svg",
     ]
     readme = (home / "README.md").read_text()
     assert readme.startswith(f"before\n{BEGIN}\n| {' | '.join(COLUMNS)} |\n|---|---|---|---|---|\n| growth")
@@ -71,11 +71,11 @@ def test_pages_are_made_from_full_measurements_without_their_samples(tmp_path):
     assert "| growth | 1.00 % | once | at most 5.00 | met |\n" in readme
     assert "| rate | 2.00 M rows/s | 1.00 to 4.00, all 3 | at least 3.00 | **missed** |\n" in readme
     assert "besides" not in readme
-    page = (home / "docs" / "performance.md").read_text()
+    page = (home / "docs" / "run" / "performance.md").read_text()
     assert "## Memory\n\nA slow sink.\n" in page
     assert "| growth | 1.00 % | once | at most 5.00 | met | of the worst |\n" in page
     assert "| besides | 7.00 MB | once |  |  |" in page
-    drawn = ElementTree.parse(home / "docs" / "performance" / "memory.svg").getroot()
+    drawn = ElementTree.parse(home / "docs" / "run" / "performance" / "memory.svg").getroot()
     assert "java 1" not in "".join(drawn.itertext())  # one line needs no legend
     stored = tomllib.loads((home / STORED).read_text())
     assert stored["memory"]["figures"][1] == ["rate", "M rows/s", 2.0, 1.0, 4.0, 3, "", 3.0]
@@ -93,7 +93,7 @@ def test_a_figure_with_many_samples_is_published_with_the_interval_of_its_median
 
 def test_no_published_interval_holds_an_impossible_sample():
     readme = (HOME / "README.md").read_text(encoding="utf-8")
-    page = (HOME / "docs/performance.md").read_text(encoding="utf-8")
+    page = (HOME / "docs/run/performance.md").read_text(encoding="utf-8")
     assert "-99.6" not in readme + page
     assert "1 of 600 pairs excluded" in page
 
