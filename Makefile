@@ -53,7 +53,7 @@ bench: $(READY)  ## Measure the suite's rates and the runtime on Spark; half an 
 	$(BIN)/barrierspec bench
 
 torture: $(READY)  ## 300 faults at every point, drivers frozen and thawed among them; nothing may be lost, doubled or left behind
-	PAUSED_DRIVERS=40 $(BIN)/pytest -n 2 tests/runtime/test_paused_drivers.py
+	PAUSED_DRIVERS=40 $(BIN)/pytest -n 2 tests/runtime/drivers/test_paused_drivers.py
 	$(BIN)/barrierspec torture
 
 mutants: $(READY)  ## Break every rule once; each mutant must be killed by the rule it names; LAYER=spec: only those
