@@ -13,7 +13,7 @@ from playwright.sync_api import sync_playwright
 from conformance import cli
 from conformance.verdict import Exit
 
-ADAPTERS = Path(__file__).parents[1] / "adapters"
+ADAPTERS = Path(__file__).parents[2] / "adapters"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SIZES = (1280, 420)
 

@@ -28,7 +28,7 @@ from conformance.page.document import Page, Row
 from conformance.rules.index import rules
 from conformance.verdict import Exit, Verdict
 
-ADAPTERS = Path(__file__).parents[1] / "adapters"
+ADAPTERS = Path(__file__).parents[2] / "adapters"
 LATE = f"python {ADAPTERS / 'gate_unblocks_on_late_barrier.py'}"
 GATE = {"channels": 2, "mode": "exactly-once", "level": "handler"}
 
@@ -163,7 +163,7 @@ def test_nothing_that_an_implementation_says_becomes_part_of_the_page():
 
 
 def test_the_pictures_in_the_docs_are_small():
-    pictures = list((Path(__file__).parents[2] / "docs" / "verify" / "reading-a-report").glob("*"))
+    pictures = list((Path(__file__).parents[3] / "docs" / "verify" / "reading-a-report").glob("*"))
     assert {picture.name for picture in pictures} == {"late-gate.png", "trace.png"}
     assert all(picture.stat().st_size < 200_000 for picture in pictures)
 

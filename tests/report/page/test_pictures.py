@@ -15,7 +15,7 @@ from conformance.pictures.subjects import LISTED, SUBJECTS
 from conformance.verdict import Exit
 from model.components import COMPONENTS, PARTS
 
-FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
+FOLDER = Path(__file__).parents[3] / "docs" / "pictures"
 
 
 def names_in(folder):

@@ -7,7 +7,7 @@ import pytest
 from conformance.report.scenarios import coordinator
 from conformance.report.scenarios.side_by_side import ScenarioError, answers, event_of, page, scenarios
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "generations.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "generations.md"
 
 
 def of_the_model(text):
