@@ -6,8 +6,9 @@ is the same in the words of the wire. An event that raises `ProtocolError` has c
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, ClassVar
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar, get_args
 
 from impl.core.effects import Effect
 from impl.core.errors import ConfigError, ProtocolError, UnsupportedError
@@ -15,48 +16,39 @@ from impl.core.events import Event
 from impl.core.wire import Wire
 
 Effects = tuple[Effect, ...]
-Step = Callable[..., Effects]
-Steps = Mapping[str, tuple[Callable[[Mapping[str, object]], list[object]], Step]]
 
 
-def steps(methods: Mapping[type[Event], Step]) -> Steps:
-    """The table from an event's kind to how it is read and the method that takes its fields in order."""
-    return {event.kind: (event.parse, method) for event, method in methods.items()}
+def events_of(union: object) -> Mapping[str, type[Event]]:
+    """The events of a union, by kind."""
+    return MappingProxyType({event.kind: event for event in get_args(union)})
 
 
 class Component(ABC):
-    """A state machine of the protocol, driven by typed methods or by `apply`."""
+    """A state machine of the protocol, driven by typed methods, by `handle`, or in the words of the wire."""
 
-    _steps: ClassVar[Steps]
+    _events: ClassVar[Mapping[str, type[Event]]]
+
+    @abstractmethod
+    def handle(self, event: Any) -> Effects:  # noqa: ANN401 - each component takes the union of its events
+        """Apply one event; the effects in order. Raises `ProtocolError` if the event is illegal now."""
 
     def apply(self, event: Mapping[str, object]) -> list[Wire]:
-        """Take one event of the wire and answer the effects, in order, in the words of the wire.
+        """Apply one event of the wire; the effects in order, as words of the wire.
 
-        `ProtocolError` if the event is outside the protocol or illegal now; nothing has changed then.
+        Raises `ProtocolError` if the event is outside the protocol or illegal now; nothing has changed then.
         """
         kind = event.get("kind")
-        step = self._steps.get(kind) if isinstance(kind, str) else None
-        if step is None:
-            raise self._unknown(kind)
-        parse, method = step
-        return [effect.wire() for effect in method(self, *parse(event))]
-
-    def handle(self, event: Event) -> Effects:
-        """Take one typed event and answer the effects in order; errors as in `apply`."""
-        step = self._steps.get(event.kind)
-        if step is None:
-            raise self._unknown(event.kind)
-        return step[1](self, *event.values())
+        word = self._events.get(kind) if isinstance(kind, str) else None
+        if word is None:
+            raise ProtocolError(
+                f"{type(self).__name__} takes the events {', '.join(self._events)}; came kind {kind!r}; "
+                "send one of those"
+            )
+        return [effect.wire() for effect in self.handle(word.from_wire(event))]
 
     @abstractmethod
     def observe(self) -> dict[str, Any]:
         """The whole observable state, in the words of the wire."""
-
-    def _unknown(self, kind: object) -> ProtocolError:
-        return ProtocolError(
-            f"{type(self).__name__} takes the events {', '.join(self._steps)}; came kind {kind!r}; "
-            "send one of those"
-        )
 
 
 def require_checkpoint_id(checkpoint: int) -> None:

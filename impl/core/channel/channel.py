@@ -5,9 +5,11 @@ Rules: UNAL-32 to UNAL-36.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, assert_never
 
 from impl.core.channel.events import (
+    ChannelEffects,
+    ChannelEvent,
     Emit,
     GiveUp,
     LetGo,
@@ -22,7 +24,7 @@ from impl.core.channel.events import (
 )
 from impl.core.channel.receiver import Announced, ReceivingEnd
 from impl.core.channel.sender import Barrier, Payload, SendingEnd
-from impl.core.component import Component, Effects, only_keys, require_checkpoint_id, steps, supported
+from impl.core.component import Component, events_of, only_keys, require_checkpoint_id, supported
 from impl.core.errors import ProtocolError
 from impl.core.gate.unaligned_events import Alignment
 
@@ -61,56 +63,56 @@ class Link(Component):
         )
         self._receiver = ReceivingEnd(received, hears_regular=known.hears_regular)
 
-    def emit(self, value: object) -> Effects:
+    def emit(self, value: object) -> ChannelEffects:
         """The sending task writes a record."""
         self._sender.write(value)
         return ()
 
-    def send_barrier(self, checkpoint: int, alignment: Alignment) -> Effects:
+    def send_barrier(self, checkpoint: int, alignment: Alignment) -> ChannelEffects:
         """The sending task's barrier goes into the channel, or past what is in it."""
         require_checkpoint_id(checkpoint)
         return self._sender.barrier(checkpoint, alignment)
 
-    def time_out(self, checkpoint: int) -> Effects:
+    def time_out(self, checkpoint: int) -> ChannelEffects:
         """A barrier that still waits at the sender overtakes."""
         require_checkpoint_id(checkpoint)
         return self._sender.time_out(checkpoint)
 
-    def give_up(self, checkpoint: int) -> Effects:
+    def give_up(self, checkpoint: int) -> ChannelEffects:
         """The sending task hears that the checkpoint is aborted."""
         require_checkpoint_id(checkpoint)
         return self._sender.give_up(checkpoint)
 
-    def let_go(self) -> Effects:
+    def let_go(self) -> ChannelEffects:
         """The receiving gate goes on; `ProtocolError` if it has nothing to let go."""
         if not self._sender.held:
             raise ProtocolError("no aligned barrier has left; resume what one has held up")
         self._sender.let_go()
         return ()
 
-    def transfer(self) -> Effects:
+    def transfer(self) -> ChannelEffects:
         """One item travels; none does while restored input is unread (UNAL-36)."""
         if self._receiver.recovering:
             return ()
         item, said = self._sender.leave()
         return said if item is None else (*said, *self._receiver.arrive(item))
 
-    def take(self) -> Effects:
+    def take(self) -> ChannelEffects:
         """The receiving gate reads one item."""
         return self._receiver.read()
 
-    def start_persisting(self, checkpoint: int) -> Effects:
+    def start_persisting(self, checkpoint: int) -> ChannelEffects:
         """The receiving task's snapshot begins."""
         require_checkpoint_id(checkpoint)
         return self._receiver.start(checkpoint)
 
-    def stop_persisting(self, checkpoint: int) -> Effects:
+    def stop_persisting(self, checkpoint: int) -> ChannelEffects:
         """The receiving task's snapshot has all of the channel."""
         require_checkpoint_id(checkpoint)
         self._receiver.stop(checkpoint)
         return ()
 
-    def prioritise(self, checkpoint: int) -> Effects:
+    def prioritise(self, checkpoint: int) -> ChannelEffects:
         """The receiving gate wants the announced barrier."""
         require_checkpoint_id(checkpoint)
         if not self._receiver.is_known(checkpoint):
@@ -121,7 +123,7 @@ class Link(Component):
         self._receiver.prioritise(checkpoint)
         return ()
 
-    def restore(self, input: object, output: object) -> Effects:  # noqa: A002 - the word of the wire
+    def restore(self, input: object, output: object) -> ChannelEffects:  # noqa: A002 - the word of the wire
         """A new attempt begins with the records that a checkpoint stored at both ends."""
         self._begin(_records(input, "input"), _records(output, "output"))
         return ()
@@ -137,21 +139,35 @@ class Link(Component):
             "recovering": self._receiver.recovering,
         }
 
-    _steps = steps(
-        {
-            Emit: emit,
-            SendBarrier: send_barrier,
-            TimeOut: time_out,
-            GiveUp: give_up,
-            LetGo: let_go,
-            Transfer: transfer,
-            Take: take,
-            StartPersisting: start_persisting,
-            StopPersisting: stop_persisting,
-            Prioritise: prioritise,
-            RestoreLink: restore,
-        }
-    )
+    def handle(self, event: ChannelEvent) -> ChannelEffects:
+        """Take one event; its effects in order. Raises ProtocolError if it is illegal now."""
+        match event:
+            case Emit(value):
+                return self.emit(value)
+            case SendBarrier(checkpoint, alignment):
+                return self.send_barrier(checkpoint, alignment)
+            case TimeOut(checkpoint):
+                return self.time_out(checkpoint)
+            case GiveUp(checkpoint):
+                return self.give_up(checkpoint)
+            case LetGo():
+                return self.let_go()
+            case Transfer():
+                return self.transfer()
+            case Take():
+                return self.take()
+            case StartPersisting(checkpoint):
+                return self.start_persisting(checkpoint)
+            case StopPersisting(checkpoint):
+                return self.stop_persisting(checkpoint)
+            case Prioritise(checkpoint):
+                return self.prioritise(checkpoint)
+            case RestoreLink(input, output):
+                return self.restore(input, output)
+            case _:
+                assert_never(event)
+
+    _events = events_of(ChannelEvent)
 
 
 def _shown(item: Payload | Barrier | Announced) -> list[object]:

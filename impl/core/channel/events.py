@@ -4,6 +4,8 @@ What a channel hands to its gate (`record`, `barrier`, `announce`) is called as 
 are the user's own values; several of them travel as a list.
 """
 
+from typing import TypeAlias
+
 from impl.core.effects import Effect
 from impl.core.events import Event
 from impl.core.gate.unaligned_events import Alignment
@@ -142,3 +144,22 @@ class DeclineStart(Effect):
 
     checkpoint: int
     reason: str
+
+
+ChannelEvent: TypeAlias = (
+    Emit
+    | SendBarrier
+    | TimeOut
+    | GiveUp
+    | LetGo
+    | Transfer
+    | Take
+    | StartPersisting
+    | StopPersisting
+    | Prioritise
+    | RestoreLink
+)
+SenderEffect: TypeAlias = StoreOutput | LoseOutput
+ReadEffect: TypeAlias = RecordRead | BarrierRead | AnnouncementRead
+ChannelEffect: TypeAlias = SenderEffect | ReadEffect | StoreInput | DeclineStart
+ChannelEffects: TypeAlias = tuple[ChannelEffect, ...]

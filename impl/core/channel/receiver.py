@@ -8,9 +8,15 @@ from collections import deque
 from enum import Enum
 from typing import Final, NamedTuple
 
-from impl.core.channel.events import AnnouncementRead, BarrierRead, DeclineStart, RecordRead, StoreInput
+from impl.core.channel.events import (
+    AnnouncementRead,
+    BarrierRead,
+    DeclineStart,
+    ReadEffect,
+    RecordRead,
+    StoreInput,
+)
 from impl.core.channel.sender import Barrier, Payload
-from impl.core.component import Effects
 from impl.core.effects import TASK_NOT_READY
 from impl.core.errors import ProtocolError
 from impl.core.gate.unaligned_events import Alignment
@@ -75,7 +81,7 @@ class ReceivingEnd:
         """The checkpoint whose barrier has not come although its snapshot has begun."""
         return self._snapshot if self._storing is Storing.ALL else None
 
-    def arrive(self, item: Payload | Barrier) -> Effects:
+    def arrive(self, item: Payload | Barrier) -> tuple[StoreInput, ...]:
         """The network brings an item."""
         self._numbers += 1
         if isinstance(item, Payload):
@@ -104,7 +110,7 @@ class ReceivingEnd:
             self._newest = checkpoint
             self._newest_number = self._numbers
 
-    def read(self) -> Effects:
+    def read(self) -> tuple[ReadEffect, ...]:
         """The gate takes one item."""
         if self._express:
             first = self._express.popleft()
@@ -119,7 +125,7 @@ class ReceivingEnd:
         self._to_recover = max(0, self._to_recover - 1)
         return (RecordRead(item.value),)
 
-    def start(self, checkpoint: int) -> Effects:
+    def start(self, checkpoint: int) -> tuple[StoreInput | DeclineStart, ...]:
         """The task's snapshot begins: store what is here and belongs before its barrier."""
         if self._to_recover:
             return (DeclineStart(checkpoint, TASK_NOT_READY),)

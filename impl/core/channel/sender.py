@@ -7,8 +7,7 @@ is regular until its time is out. Rules: UNAL-32, UNAL-33.
 from collections import deque
 from dataclasses import dataclass
 
-from impl.core.channel.events import LoseOutput, StoreOutput
-from impl.core.component import Effects
+from impl.core.channel.events import LoseOutput, SenderEffect, StoreOutput
 from impl.core.gate.unaligned_events import Alignment
 
 
@@ -51,7 +50,7 @@ class SendingEnd:
         """A record of the task."""
         self._regular.append(Payload(value))
 
-    def barrier(self, checkpoint: int, alignment: Alignment) -> Effects:
+    def barrier(self, checkpoint: int, alignment: Alignment) -> tuple[SenderEffect, ...]:
         """The task's snapshot of `checkpoint` is taken."""
         if alignment is Alignment.UNALIGNED:
             self._express.append(Barrier(checkpoint, alignment))
@@ -63,7 +62,7 @@ class SendingEnd:
         self._open_part = checkpoint
         return () if forgotten is None else (LoseOutput(forgotten),)
 
-    def time_out(self, checkpoint: int) -> Effects:
+    def time_out(self, checkpoint: int) -> tuple[SenderEffect, ...]:
         """The barrier of `checkpoint`, if it waits here, overtakes what it waited for."""
         if self._open_part != checkpoint:
             return ()
@@ -75,14 +74,14 @@ class SendingEnd:
         self._open_part = None
         return (StoreOutput(checkpoint, overtaken),)
 
-    def give_up(self, checkpoint: int) -> Effects:
+    def give_up(self, checkpoint: int) -> tuple[SenderEffect, ...]:
         """Nobody waits for this end's part of `checkpoint`."""
         if self._open_part != checkpoint:
             return ()
         self._open_part = None
         return (LoseOutput(checkpoint),)
 
-    def leave(self) -> tuple[Payload | Barrier | None, Effects]:
+    def leave(self) -> tuple[Payload | Barrier | None, tuple[SenderEffect, ...]]:
         """The item that travels next, None if none may."""
         if self._express and (self._express_while_held or not self._held):
             return self._express.popleft(), ()

@@ -11,6 +11,7 @@ from impl.core.coordinator.events import (
     FINALIZE_CHECKPOINT_FAILURE,
     PRE_CHECK_REASONS,
     Complete,
+    CoordinatorEffect,
     DiscardState,
     FailJob,
     Notice,
@@ -24,7 +25,7 @@ from impl.core.coordinator.events import (
 from impl.core.coordinator.pending import PendingCheckpoint
 from impl.core.coordinator.requests import Request
 from impl.core.coordinator.state import Books
-from impl.core.effects import Effect, Fail
+from impl.core.effects import Fail
 from impl.core.events import CheckpointType
 from impl.core.gate.events import Abort
 from impl.core.store.store import Completed
@@ -32,7 +33,7 @@ from impl.core.store.store import Completed
 STORE_EXCEPTION = "CheckpointException"
 
 
-def complete(books: Books, pending: PendingCheckpoint) -> list[Effect]:
+def complete(books: Books, pending: PendingCheckpoint) -> list[CoordinatorEffect]:
     """COORD-08: into the store, older pending ones out, and only then the tasks are told.
 
     Where the store fails the last effect is the `Fail` that whoever brought the last part gets to see.
@@ -44,7 +45,7 @@ def complete(books: Books, pending: PendingCheckpoint) -> list[Effect]:
     done = Completed(checkpoint, pending.type, pending.shared)
     books.retained.shared.completed(checkpoint, done.shared)
     early = not books.generation.completes_after_storing
-    effects: list[Effect] = [Complete(checkpoint)] if early else []
+    effects: list[CoordinatorEffect] = [Complete(checkpoint)] if early else []
     counts_late = books.generation.counts_success_after_storing
     if not counts_late:
         books.failures.completed(checkpoint)
@@ -67,12 +68,14 @@ def complete(books: Books, pending: PendingCheckpoint) -> list[Effect]:
     return effects + _subsume_older(books, checkpoint) + _tell_complete(books, pending, dropped)
 
 
-def abort(books: Books, pending: PendingCheckpoint, reason: str, *, declined: bool = False) -> list[Effect]:
+def abort(
+    books: Books, pending: PendingCheckpoint, reason: str, *, declined: bool = False
+) -> list[CoordinatorEffect]:
     """A pending checkpoint ends: what it collected is lost, the failure counts, and everybody is told."""
     outlived = pending.abort()
     del books.pending[pending.checkpoint]
     books.turns += books.generation.turns_after_end
-    effects: list[Effect] = [Abort(pending.checkpoint, reason)]
+    effects: list[CoordinatorEffect] = [Abort(pending.checkpoint, reason)]
     if pending.type is CheckpointType.STOP:
         effects += fail_stop(books, reason)
     is_registered = books.generation.registers_at_acknowledgement and not pending.is_savepoint
@@ -92,19 +95,19 @@ def abort(books: Books, pending: PendingCheckpoint, reason: str, *, declined: bo
     return effects + fail_start(books, pending, reason)
 
 
-def give_up_start(books: Books, pending: PendingCheckpoint, reason: str) -> list[Effect]:
+def give_up_start(books: Books, pending: PendingCheckpoint, reason: str) -> list[CoordinatorEffect]:
     """Somebody in the master phase has failed: the phase is over before its checkpoint is aborted."""
     pending.skip_master_phase()
     books.turns += 1
     return abort(books, pending, reason)
 
 
-def fail_start(books: Books, pending: PendingCheckpoint, reason: str) -> list[Effect]:
+def fail_start(books: Books, pending: PendingCheckpoint, reason: str) -> list[CoordinatorEffect]:
     """COORD-31: a start came to nothing because its checkpoint had ended."""
     return count_failure(books, pending, reason) if books.generation.counts_failed_starts else []
 
 
-def fail_stop(books: Books, reason: str) -> list[Effect]:
+def fail_stop(books: Books, reason: str) -> list[CoordinatorEffect]:
     """In the oldest generation whoever asked for a stop hears first that it failed, and fails the job."""
     if books.generation.stops_fail_once or reason in PRE_CHECK_REASONS:
         return []
@@ -118,10 +121,10 @@ def _forget_what_was_put_off(books: Books) -> None:
         books.scheduler.begin_anew(books.now)
 
 
-def suspend(books: Books, reason: str) -> list[Effect]:
+def suspend(books: Books, reason: str) -> list[CoordinatorEffect]:
     """COORD-12: first what waits, then what is pending, so that no end starts anything."""
     books.turnstile.call()
-    effects: list[Effect] = []
+    effects: list[CoordinatorEffect] = []
     for request in books.queue.clear():
         effects += rejected(request, reason)
     effects += abort_all(books, reason)
@@ -129,28 +132,28 @@ def suspend(books: Books, reason: str) -> list[Effect]:
     return effects
 
 
-def abort_all(books: Books, reason: str) -> list[Effect]:
+def abort_all(books: Books, reason: str) -> list[CoordinatorEffect]:
     """Every pending checkpoint ends, oldest first."""
-    effects: list[Effect] = []
+    effects: list[CoordinatorEffect] = []
     for pending in tuple(books.pending.values()):
         effects += abort(books, pending, reason)
     return effects
 
 
-def rejected(request: Request, reason: str) -> list[Effect]:
+def rejected(request: Request, reason: str) -> list[CoordinatorEffect]:
     """A request starts nothing; the scheduler need not hear of its own."""
     return [] if request.own else [Rejected(request.type, reason)]
 
 
-def lost(books: Books, state: object, shared: Sequence[str]) -> list[Effect]:
+def lost(books: Books, state: object, shared: Sequence[str]) -> list[CoordinatorEffect]:
     """COORD-06: what no checkpoint will use; shared files only if nobody else may use them."""
-    own: list[Effect] = [] if state is None else [DiscardState(state)]
+    own: list[CoordinatorEffect] = [] if state is None else [DiscardState(state)]
     return own + [DiscardState(one) for one in shared if not books.retained.shared.holds(one)]
 
 
 def count_failure(
     books: Books, pending: PendingCheckpoint, reason: str, declined: bool = False
-) -> list[Effect]:
+) -> list[CoordinatorEffect]:
     """Whether this failure is one too many for the job."""
     fails = books.failures.failed(pending.checkpoint, reason, requested=pending.type, declined=declined)
     return [FailJob(reason)] if fails else []
@@ -162,9 +165,9 @@ def _is_stored(books: Books, pending: PendingCheckpoint) -> bool:
 
 def _not_stored(
     books: Books, pending: PendingCheckpoint, done: Completed, failure: StoreFailure
-) -> list[Effect]:
+) -> list[CoordinatorEffect]:
     """The store refused what was complete: as in an abort, but what may be stored stays."""
-    effects: list[Effect] = []
+    effects: list[CoordinatorEffect] = []
     if books.generation.completes_after_storing:
         effects.append(Abort(pending.checkpoint, FINALIZE_CHECKPOINT_FAILURE))
     effects += books.retained.given_up(done, failure)
@@ -173,9 +176,9 @@ def _not_stored(
     return [*effects, *_tell_abort(books, pending), Fail(STORE_EXCEPTION)]
 
 
-def _subsume_older(books: Books, checkpoint: int) -> list[Effect]:
+def _subsume_older(books: Books, checkpoint: int) -> list[CoordinatorEffect]:
     """SUB-02, SUB-04: older pending ones that may be replaced are."""
-    effects: list[Effect] = []
+    effects: list[CoordinatorEffect] = []
     for older in [one for one in books.pending.values() if one.checkpoint < checkpoint]:
         spared = older.is_savepoint if books.generation.spares_pending_savepoints else older.forced
         if not spared:
@@ -183,10 +186,12 @@ def _subsume_older(books: Books, checkpoint: int) -> list[Effect]:
     return effects
 
 
-def _tell_complete(books: Books, pending: PendingCheckpoint, dropped: Sequence[Completed]) -> list[Effect]:
+def _tell_complete(
+    books: Books, pending: PendingCheckpoint, dropped: Sequence[Completed]
+) -> list[CoordinatorEffect]:
     checkpoint = pending.checkpoint
     subsumed = max((one.checkpoint for one in dropped), default=None)
-    effects: list[Effect] = []
+    effects: list[CoordinatorEffect] = []
     for task in books.job.reached(pending.plan.tasks):
         effects.append(NotifyTaskComplete(task, checkpoint))
         if subsumed is not None and books.generation.subsumption_messages:
@@ -195,7 +200,7 @@ def _tell_complete(books: Books, pending: PendingCheckpoint, dropped: Sequence[C
     return effects + [NotifyCoordinator(name, checkpoint, Notice.COMPLETE) for name in names]
 
 
-def _tell_abort(books: Books, pending: PendingCheckpoint) -> list[Effect]:
+def _tell_abort(books: Books, pending: PendingCheckpoint) -> list[CoordinatorEffect]:
     if not books.generation.abort_messages:
         return []
     checkpoint = pending.checkpoint

@@ -10,9 +10,9 @@ checkpoint, and hands the acknowledgement over; where publishing fails it hands 
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, assert_never
 
-from impl.core.component import Effects, require_checkpoint_id, steps
+from impl.core.component import events_of, require_checkpoint_id
 from impl.core.coordinator.completion import abort, abort_all, complete, lost, suspend
 from impl.core.coordinator.events import (
     COORDINATOR_SHUTDOWN,
@@ -22,6 +22,9 @@ from impl.core.coordinator.events import (
     Acknowledged,
     AcknowledgeResult,
     CoordinatorDone,
+    CoordinatorEffect,
+    CoordinatorEffects,
+    CoordinatorEvent,
     CoordinatorFails,
     Decline,
     FailTasks,
@@ -55,7 +58,7 @@ from impl.core.coordinator.timers import (
     stop_scheduler,
 )
 from impl.core.coordinator.trigger import answer, ask
-from impl.core.effects import Effect, Fail
+from impl.core.effects import Fail
 from impl.core.errors import ConfigError, ProtocolError
 from impl.core.events import Advance, CheckpointType
 
@@ -79,18 +82,18 @@ class Coordinator(InspectedCoordinator):
 
     # ------------------------------------------------------------ the job
 
-    def job_status(self, status: str) -> Effects:
+    def job_status(self, status: str) -> CoordinatorEffects:
         """The job changes its status; leaving RUNNING ends all that waits or is pending (COORD-12)."""
         self._books.job.status = status
         return tuple(hear_of_job(self._books))
 
-    def task_status(self, task: str, status: str) -> Effects:
+    def task_status(self, task: str, status: str) -> CoordinatorEffects:
         """A task changes its status; the scheduler may have waited for that, or have to stop."""
         books = self._books
         books.job.set_status(task, status)
         return (*hear_of_tasks(books, (task,)), *pass_until(books, books.now))
 
-    def fail_tasks(self, tasks: tuple[str, ...]) -> Effects:
+    def fail_tasks(self, tasks: tuple[str, ...]) -> CoordinatorEffects:
         """`tasks` fail, and the job restarts (COORD-12)."""
         books = self._books
         for task in tasks:
@@ -109,17 +112,17 @@ class Coordinator(InspectedCoordinator):
         forced: bool = False,
         periodic: bool = False,
         drain: bool = False,
-    ) -> Effects:
+    ) -> CoordinatorEffects:
         """Somebody asks for a checkpoint, a savepoint, or one that stops the job."""
         books = self._books
         if drain and type is not CheckpointType.STOP:
             return (BAD_ARGUMENT,)
-        effects: list[Effect] = []
+        effects: list[CoordinatorEffect] = []
         if type is CheckpointType.STOP:
             effects += stop_scheduler(books)
         return (*effects, *ask(books, books.request(type, forced=forced, periodic=periodic)))
 
-    def trigger_fails(self, task: str, checkpoint: int) -> Effects:
+    def trigger_fails(self, task: str, checkpoint: int) -> CoordinatorEffects:
         """The message that triggers `task` was lost: no barrier of `checkpoint` will come from it."""
         self._books.job.require(task)
         pending = self._pending(checkpoint)
@@ -129,19 +132,19 @@ class Coordinator(InspectedCoordinator):
             return ()
         return self._aborted(pending, TRIGGER_CHECKPOINT_FAILURE)
 
-    def coordinator_done(self, name: str, checkpoint: int) -> Effects:
+    def coordinator_done(self, name: str, checkpoint: int) -> CoordinatorEffects:
         """An operator coordinator has taken its part; with the last one the hooks are asked."""
         return self._answered(name, checkpoint, of_hook=False, fails=False)
 
-    def coordinator_fails(self, name: str, checkpoint: int) -> Effects:
+    def coordinator_fails(self, name: str, checkpoint: int) -> CoordinatorEffects:
         """An operator coordinator could not take its part."""
         return self._answered(name, checkpoint, of_hook=False, fails=True)
 
-    def hook_done(self, name: str, checkpoint: int) -> Effects:
+    def hook_done(self, name: str, checkpoint: int) -> CoordinatorEffects:
         """A master hook has taken its part; with the last one the tasks are triggered."""
         return self._answered(name, checkpoint, of_hook=True, fails=False)
 
-    def hook_fails(self, name: str, checkpoint: int) -> Effects:
+    def hook_fails(self, name: str, checkpoint: int) -> CoordinatorEffects:
         """A master hook could not take its part."""
         return self._answered(name, checkpoint, of_hook=True, fails=True)
 
@@ -154,7 +157,7 @@ class Coordinator(InspectedCoordinator):
         state: object = None,
         attempt: int | None = None,
         shared: tuple[str, ...] = (),
-    ) -> Effects:
+    ) -> CoordinatorEffects:
         """`task` acknowledges `checkpoint` with a handle of its state, None for none, and shared ones."""
         pending = self._pending(checkpoint)
         books = self._books
@@ -167,7 +170,7 @@ class Coordinator(InspectedCoordinator):
         result = AcknowledgeResult.UNKNOWN
         if books.job.is_current(task, attempt):
             result = pending.acknowledge(task, state, shared)
-        effects: list[Effect] = [Acknowledged(task, checkpoint, result)]
+        effects: list[CoordinatorEffect] = [Acknowledged(task, checkpoint, result)]
         if result is AcknowledgeResult.UNKNOWN:
             effects += lost(books, state, shared)
         if pending.fully_acknowledged:  # COORD-07
@@ -175,7 +178,9 @@ class Coordinator(InspectedCoordinator):
             effects += give_turn(books)
         return tuple(effects)
 
-    def decline(self, task: str, checkpoint: int, reason: str, attempt: int | None = None) -> Effects:
+    def decline(
+        self, task: str, checkpoint: int, reason: str, attempt: int | None = None
+    ) -> CoordinatorEffects:
         """Somebody declines `checkpoint` (COORD-09); nobody asks who, or of which attempt."""
         pending = self._pending(checkpoint)
         if pending is None:
@@ -185,7 +190,7 @@ class Coordinator(InspectedCoordinator):
 
     # ------------------------------------------------------------ time
 
-    def advance(self, ms: int) -> Effects:
+    def advance(self, ms: int) -> CoordinatorEffects:
         """`ms` pass; what is due happens at its own moment, expiries first (COORD-10)."""
         if ms < 0:
             raise ProtocolError(f"time does not go back, came {ms} ms; advance by 0 or more")
@@ -193,12 +198,14 @@ class Coordinator(InspectedCoordinator):
 
     # ------------------------------------------------------------ restoring and ending
 
-    def store_fails(self, when: StoreFailure) -> Effects:
+    def store_fails(self, when: StoreFailure) -> CoordinatorEffects:
         """The next addition to the store will fail."""
         self._books.retained.fail_next(when)
         return ()
 
-    def restore(self, scope: RestoreScope = RestoreScope.ALL, tasks: tuple[str, ...] = ()) -> Effects:
+    def restore(
+        self, scope: RestoreScope = RestoreScope.ALL, tasks: tuple[str, ...] = ()
+    ) -> CoordinatorEffects:
         """The restarting tasks get the newest retained checkpoint (ONCE-04); a region ends pending ones."""
         books = self._books
         for task in tasks:
@@ -215,14 +222,14 @@ class Coordinator(InspectedCoordinator):
         ended = books.turns > 0
         return (*effects, *(give_turn(books) if ended else pass_until(books, books.now)))
 
-    def coordinator_restart(self) -> Effects:
+    def coordinator_restart(self) -> CoordinatorEffects:
         """This coordinator dies in silence; a new one goes on with what is durable (COORD-02)."""
         self._books.job.created_again()
         self._books.retained.take_over()
         self._books.begin()
         return ()
 
-    def shutdown(self, status: str = FINISHED) -> Effects:
+    def shutdown(self, status: str = FINISHED) -> CoordinatorEffects:
         """The job has ended in `status`; only a suspended one will go on from what is durable."""
         books = self._books
         if books.shut_down:
@@ -240,7 +247,7 @@ class Coordinator(InspectedCoordinator):
         require_checkpoint_id(checkpoint)
         return self._books.pending.get(checkpoint)
 
-    def _answered(self, name: str, checkpoint: int, *, of_hook: bool, fails: bool) -> Effects:
+    def _answered(self, name: str, checkpoint: int, *, of_hook: bool, fails: bool) -> CoordinatorEffects:
         require_checkpoint_id(checkpoint)
         options = self._books.options
         names = options.hooks if of_hook else options.operator_coordinators
@@ -248,30 +255,49 @@ class Coordinator(InspectedCoordinator):
             raise ProtocolError(f"the coordinator knows {list(names)} here, came {name!r}; name one of those")
         return tuple(answer(self._books, name, checkpoint, of_hook=of_hook, fails=fails))
 
-    def _aborted(self, pending: PendingCheckpoint, reason: str) -> Effects:
+    def _aborted(self, pending: PendingCheckpoint, reason: str) -> CoordinatorEffects:
         ended = abort(self._books, pending, reason)
         return (*ended, *give_turn(self._books))
 
-    _steps = steps(
-        {
-            JobStatus: job_status,
-            TaskStatus: task_status,
-            FailTasks: fail_tasks,
-            RequestCheckpoint: trigger,
-            TriggerFails: trigger_fails,
-            CoordinatorDone: coordinator_done,
-            CoordinatorFails: coordinator_fails,
-            HookDone: hook_done,
-            HookFails: hook_fails,
-            Acknowledge: acknowledge,
-            Decline: decline,
-            Advance: advance,
-            StoreFails: store_fails,
-            RestoreJob: restore,
-            RestartCoordinator: coordinator_restart,
-            ShutDownCoordinator: shutdown,
-        }
-    )
+    def handle(self, event: CoordinatorEvent) -> CoordinatorEffects:  # noqa: C901 - an arm for each event
+        """Take one event; its effects in order. Raises ProtocolError if it is illegal now."""
+        match event:
+            case JobStatus(status):
+                return self.job_status(status)
+            case TaskStatus(task, status):
+                return self.task_status(task, status)
+            case FailTasks(tasks):
+                return self.fail_tasks(tasks)
+            case RequestCheckpoint(type, forced, periodic, drain):
+                return self.trigger(type, forced, periodic, drain)
+            case TriggerFails(task, checkpoint):
+                return self.trigger_fails(task, checkpoint)
+            case CoordinatorDone(name, checkpoint):
+                return self.coordinator_done(name, checkpoint)
+            case CoordinatorFails(name, checkpoint):
+                return self.coordinator_fails(name, checkpoint)
+            case HookDone(name, checkpoint):
+                return self.hook_done(name, checkpoint)
+            case HookFails(name, checkpoint):
+                return self.hook_fails(name, checkpoint)
+            case Acknowledge(task, checkpoint, state, attempt, shared):
+                return self.acknowledge(task, checkpoint, state, attempt, shared)
+            case Decline(task, checkpoint, reason, attempt):
+                return self.decline(task, checkpoint, reason, attempt)
+            case Advance(ms):
+                return self.advance(ms)
+            case StoreFails(when):
+                return self.store_fails(when)
+            case RestoreJob(scope, tasks):
+                return self.restore(scope, tasks)
+            case RestartCoordinator():
+                return self.coordinator_restart()
+            case ShutDownCoordinator(status):
+                return self.shutdown(status)
+            case _:
+                assert_never(event)
+
+    _events = events_of(CoordinatorEvent)
 
 
 def coordinator_from_config(config: Mapping[str, object]) -> Coordinator:

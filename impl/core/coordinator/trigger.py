@@ -15,17 +15,18 @@ from impl.core.coordinator.events import (
     TOO_MANY_CONCURRENT_CHECKPOINTS,
     TRIGGER_CHECKPOINT_FAILURE,
     CheckpointOperatorCoordinator,
+    CoordinatorEffect,
     TriggerHook,
     TriggerTask,
 )
 from impl.core.coordinator.pending import PendingCheckpoint, PendingPhase
 from impl.core.coordinator.requests import Request
 from impl.core.coordinator.state import Books
-from impl.core.effects import Effect, Fail
+from impl.core.effects import Fail
 from impl.core.events import CheckpointType
 
 
-def ask(books: Books, request: Request) -> list[Effect]:
+def ask(books: Books, request: Request) -> list[CoordinatorEffect]:
     """Somebody asks; what waits gets its turn."""
     if not books.generation.queues_requests:
         return _pass(books, request)
@@ -34,13 +35,13 @@ def ask(books: Books, request: Request) -> list[Effect]:
     return effects + take_turns(books)
 
 
-def take_turns(books: Books) -> list[Effect]:
+def take_turns(books: Books) -> list[CoordinatorEffect]:
     """COORD-11: requests start from the head on, as far as COORD-03 and the pause allow."""
     if not books.generation.queues_requests:  # what was put off is made up for: the next slot is now
         if books.turnstile.call() and books.scheduler.runs:
             books.scheduler.move(books.now)
         return []
-    effects: list[Effect] = []
+    effects: list[CoordinatorEffect] = []
     turns, books.turns = books.turns, 0
     while not books.in_master_phase:
         choice = books.queue.choose(room=books.room, pausing=books.pausing)
@@ -65,10 +66,10 @@ def _is_busy_with(books: Books, request: Request) -> bool:
     return books.generation.plans_in_background or books.job.plan() is not None
 
 
-def go_on(books: Books, pending: PendingCheckpoint) -> list[Effect]:
+def go_on(books: Books, pending: PendingCheckpoint) -> list[CoordinatorEffect]:
     """The master phase goes on as far as nobody in it is awaited."""
     before = pending.phase
-    effects: list[Effect] = []
+    effects: list[CoordinatorEffect] = []
     phase = pending.next_phase()
     if phase is PendingPhase.HOOKS and before is not phase:
         effects += [TriggerHook(name, pending.checkpoint) for name in books.options.hooks]
@@ -82,7 +83,9 @@ def go_on(books: Books, pending: PendingCheckpoint) -> list[Effect]:
     return effects
 
 
-def answer(books: Books, name: str, checkpoint: int, *, of_hook: bool, fails: bool) -> list[Effect]:
+def answer(
+    books: Books, name: str, checkpoint: int, *, of_hook: bool, fails: bool
+) -> list[CoordinatorEffect]:
     """An operator coordinator or a hook answers; only once, and only to what it was asked (COORD-30)."""
     if books.outlived is not None:
         if checkpoint != books.outlived.checkpoint or not books.outlived.answer(name, of_hook, fails=fails):
@@ -102,7 +105,7 @@ def answer(books: Books, name: str, checkpoint: int, *, of_hook: bool, fails: bo
     return go_on(books, pending) + take_turns(books)
 
 
-def _start(books: Books, request: Request) -> list[Effect]:
+def _start(books: Books, request: Request) -> list[CoordinatorEffect]:
     """COORD-01, COORD-02, COORD-04: the pre-checks, the next id, and the beginning of the master phase."""
     if refusal := _pre_check(books, request):
         return rejected(request, refusal)
@@ -131,13 +134,13 @@ def _pre_check(books: Books, request: Request) -> str | None:
     return None
 
 
-def _too_early(books: Books, request: Request) -> list[Effect]:
+def _too_early(books: Books, request: Request) -> list[CoordinatorEffect]:
     if books.pause_ends is not None and not books.shut_down:
         books.scheduler.move(books.pause_ends)
     return rejected(request, MINIMUM_TIME_BETWEEN_CHECKPOINTS)
 
 
-def _pass(books: Books, request: Request) -> list[Effect]:
+def _pass(books: Books, request: Request) -> list[CoordinatorEffect]:
     """Without a queue: a request starts now or never, and the schedule makes up for it."""
     if refusal := _pre_check(books, request):
         said = rejected(request, refusal)

@@ -9,21 +9,31 @@ see records, and it does not hold anything back: that is the part of `network`, 
 of a runtime, which obey `block` and `resume`.
 """
 
-from typing import Any
+from typing import Any, assert_never
 
-from impl.core.component import Effects, require_checkpoint_id, steps
+from impl.core.component import events_of, require_checkpoint_id
 from impl.core.effects import (
     ALIGNMENT_LIMIT_EXCEEDED,
     INPUT_END_OF_STREAM,
     ON_CANCELLATION_BARRIER,
     SUBSUMED,
-    Effect,
     Fail,
 )
 from impl.core.errors import ProtocolError
-from impl.core.gate.events import Abort, Barrier, Block, Cancel, EndOfPartition, Inject, Resume, Trigger
+from impl.core.gate.events import (
+    Abort,
+    AlignedEvent,
+    Barrier,
+    Block,
+    Cancel,
+    EndOfPartition,
+    Inject,
+    Resume,
+    Trigger,
+)
 from impl.core.gate.input_channels import Gate
 from impl.core.gate.profiles import GENERATIONS, NEWEST, Generation
+from impl.core.gate.unaligned_events import GateEffect, GateEffects
 
 
 class InputGate(Gate):
@@ -62,14 +72,14 @@ class InputGate(Gate):
         """Whether barriers of `current` have come, but not from every open channel."""
         return self._pending
 
-    def barrier(self, channel: int, checkpoint: int) -> Effects:
+    def barrier(self, channel: int, checkpoint: int) -> GateEffects:
         """The barrier of `checkpoint` arrives on `channel`."""
         self.require_open(channel)
         require_checkpoint_id(checkpoint)
         if checkpoint > self._current and self._channels == 1 and self._generation.single_passes:
             self._current = checkpoint  # ALIGN-07
             return (*self._answer(channel), Trigger(checkpoint))
-        effects: list[Effect] = []
+        effects: list[GateEffect] = []
         if checkpoint > self._current:
             if self._pending:  # ALIGN-03, SUB-01: the older alignment ends here, once
                 effects += self._give_up(SUBSUMED)
@@ -88,7 +98,7 @@ class InputGate(Gate):
             effects += self._complete()
         return tuple(effects)
 
-    def cancel(self, channel: int, checkpoint: int) -> Effects:
+    def cancel(self, channel: int, checkpoint: int) -> GateEffects:
         """The cancellation of `checkpoint` arrives on `channel`."""
         self.require_open(channel)
         require_checkpoint_id(checkpoint)
@@ -102,7 +112,7 @@ class InputGate(Gate):
             effects.append(Abort(checkpoint, SUBSUMED))
         return (*effects, Abort(checkpoint, ON_CANCELLATION_BARRIER))
 
-    def end_of_partition(self, channel: int) -> Effects:
+    def end_of_partition(self, channel: int) -> GateEffects:
         """The channel ends."""
         self.require_open(channel)
         self._closed.add(channel)
@@ -113,20 +123,20 @@ class InputGate(Gate):
         self._blocked.discard(channel)  # ALIGN-15: from now on it counts as closed
         return tuple(self._complete()) if self._everyone_arrived() else ()
 
-    def inject(self, checkpoint: int) -> Effects:
+    def inject(self, checkpoint: int) -> GateEffects:
         """ALIGN-24: the task is triggered, and each open channel in turn delivers without being blocked."""
         require_checkpoint_id(checkpoint)
         if not self._generation.injects:
             raise ProtocolError("tasks of this generation are not triggered themselves; send barriers")
-        effects: list[Effect] = []
+        effects: list[GateEffect] = []
         for channel in range(self._channels):
             if channel not in self._closed:
                 effects += self._count_injected(channel, checkpoint)
         self._injected.clear()
         return tuple(effects)
 
-    def _count_injected(self, channel: int, checkpoint: int) -> list[Effect]:
-        effects: list[Effect] = []
+    def _count_injected(self, channel: int, checkpoint: int) -> list[GateEffect]:
+        effects: list[GateEffect] = []
         if self._current < checkpoint:
             effects = self._give_up(SUBSUMED) if self._pending else []
             self._current, self._pending = checkpoint, True
@@ -136,7 +146,7 @@ class InputGate(Gate):
             self._injected.add(channel)
         return effects + self._complete() if self._everyone_arrived() else effects
 
-    def exceed_limit(self) -> Effects:
+    def exceed_limit(self) -> GateEffects:
         """ALIGN-22: too much would be stored for the pending alignment, so it is given up."""
         return (*self._release(), Abort(self._current, ALIGNMENT_LIMIT_EXCEEDED))
 
@@ -154,31 +164,45 @@ class InputGate(Gate):
         there = len(self._blocked) + len(self._injected) + self._extra + len(self._closed)
         return there == self._channels
 
-    def _complete(self) -> list[Effect]:
+    def _complete(self) -> list[GateEffect]:
         """ALIGN-06: the snapshot first, then let go; up to 1.12 the other way round."""
         trigger = Trigger(self._current)
         if self._generation.release_then_trigger:
             return [*self._release(), trigger]
         return [trigger, *self._release()]
 
-    def _answer(self, channel: int) -> Effects:
+    def _answer(self, channel: int) -> GateEffects:
         """Let a sender go on that stopped after its barrier; up to 1.10 none stops."""
         return (self._resume[channel],) if self._generation.answers_late else ()
 
-    def _give_up(self, reason: str) -> list[Effect]:
+    def _give_up(self, reason: str) -> list[GateEffect]:
         """ALIGN-03, ALIGN-14: let go and abort; up to 1.11 the other way round."""
         abort = Abort(self._current, reason)
         if self._generation.abort_then_release:
             return [abort, *self._release()]
         return [*self._release(), abort]
 
-    def _release(self) -> list[Effect]:
+    def _release(self) -> list[GateEffect]:
         """End the pending alignment: every blocked channel goes on, in channel order (ALIGN-19)."""
-        resumed: list[Effect] = [self._resume[channel] for channel in sorted(self._blocked)]
+        resumed: list[GateEffect] = [self._resume[channel] for channel in sorted(self._blocked)]
         self._blocked.clear()
         self._injected.clear()
         self._extra = 0
         self._pending = False
         return resumed
 
-    _steps = steps({Barrier: barrier, Cancel: cancel, EndOfPartition: end_of_partition, Inject: inject})
+    def handle(self, event: AlignedEvent) -> GateEffects:
+        """Take one event; its effects in order. Raises ProtocolError if it is illegal now."""
+        match event:
+            case Barrier(channel, checkpoint):
+                return self.barrier(channel, checkpoint)
+            case Cancel(channel, checkpoint):
+                return self.cancel(channel, checkpoint)
+            case EndOfPartition(channel):
+                return self.end_of_partition(channel)
+            case Inject(checkpoint):
+                return self.inject(checkpoint)
+            case _:
+                assert_never(event)
+
+    _events = events_of(AlignedEvent)

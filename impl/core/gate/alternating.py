@@ -8,16 +8,11 @@ within `advance` only. Rules: UNAL-11 to UNAL-13, UNAL-15 to UNAL-20.
 
 from enum import Enum, auto
 
-from impl.core.component import Effects, steps
-from impl.core.events import Advance
-from impl.core.gate.events import Cancel, EndOfPartition
 from impl.core.gate.profiles import GENERATIONS, NEWEST, Generation
 from impl.core.gate.unaligned import Refused, Request, UnalignedGate
 from impl.core.gate.unaligned_events import (
     Alignment,
-    Announcement,
-    BarrierWithOptions,
-    Injection,
+    GateEffects,
     Prioritise,
     TriggerWithOptions,
 )
@@ -52,7 +47,7 @@ class AlternatingGate(UnalignedGate):
         self._opened_at = 0
         self._alarm: int | None = None
 
-    def advance(self, ms: int) -> Effects:
+    def advance(self, ms: int) -> GateEffects:
         """Virtual time passes; the timer fires if it is due."""
         said = super().advance(ms)
         if self._alarm is None or self._alarm > self._now:
@@ -142,14 +137,3 @@ class AlternatingGate(UnalignedGate):
 
     def _counted_from(self, request: Request) -> int:
         return self._opened_at if self._generation.patience_from_first_word else request.timestamp
-
-    _steps = steps(
-        {
-            BarrierWithOptions: UnalignedGate.barrier,
-            Announcement: UnalignedGate.announce,
-            Injection: UnalignedGate.inject,
-            Cancel: UnalignedGate.cancel,
-            EndOfPartition: UnalignedGate.end_of_partition,
-            Advance: advance,
-        }
-    )

@@ -8,18 +8,13 @@ UNAL-27 to UNAL-29, the others as far as they hold for 1.11.
 
 from typing import NoReturn
 
-from impl.core.component import steps
 from impl.core.effects import INPUT_END_OF_STREAM, SUBSUMED
 from impl.core.errors import ProtocolError
-from impl.core.events import Advance
-from impl.core.gate.events import Abort, Cancel, EndOfPartition, Resume
+from impl.core.gate.events import Abort, Resume
 from impl.core.gate.flink_1_12 import DecidingGate
-from impl.core.gate.unaligned import Request, UnalignedGate
+from impl.core.gate.unaligned import Request
 from impl.core.gate.unaligned_events import (
     Alignment,
-    Announcement,
-    BarrierWithOptions,
-    Injection,
     TriggerWithOptions,
 )
 
@@ -80,14 +75,3 @@ class TypedGate(DecidingGate):
 
     def _everyone_arrived(self) -> bool:
         return len(self._arrived | self._closed) == self._channels  # a repeated barrier is no other's
-
-    _steps = steps(
-        {
-            BarrierWithOptions: UnalignedGate.barrier,
-            Announcement: announce,
-            Injection: UnalignedGate.inject,
-            Cancel: UnalignedGate.cancel,
-            EndOfPartition: UnalignedGate.end_of_partition,
-            Advance: UnalignedGate.advance,
-        }
-    )

@@ -6,16 +6,12 @@ and nothing times out. In mode `unaligned` every barrier overtakes, whatever it 
 also answers a cancellation while nothing is pending. Rules as in `unaligned`, as far as they hold for 1.12.
 """
 
-from impl.core.component import Effects, steps
-from impl.core.events import Advance
-from impl.core.gate.events import Abort, Cancel, EndOfPartition, Resume
+from impl.core.gate.events import Abort, Resume
 from impl.core.gate.profiles import Generation
 from impl.core.gate.unaligned import Refused, Request, UnalignedGate
 from impl.core.gate.unaligned_events import (
     Alignment,
-    Announcement,
-    BarrierWithOptions,
-    Injection,
+    GateEffects,
     StartPersisting,
     StopPersisting,
     TriggerWithOptions,
@@ -39,7 +35,7 @@ class DecidingGate(UnalignedGate):
         alignment: Alignment = Alignment.ALIGNED,
         savepoint: bool = False,
         timestamp: int | None = None,
-    ) -> Effects:
+    ) -> GateEffects:
         """Nobody listens to announcements yet."""
         self.require_open(channel)
         self.request(checkpoint, alignment, savepoint, timestamp)
@@ -89,14 +85,3 @@ class DecidingGate(UnalignedGate):
         self._release()
         self._said.append(Abort(self._current, reason))
         self._reset()
-
-    _steps = steps(
-        {
-            BarrierWithOptions: UnalignedGate.barrier,
-            Announcement: announce,
-            Injection: UnalignedGate.inject,
-            Cancel: UnalignedGate.cancel,
-            EndOfPartition: UnalignedGate.end_of_partition,
-            Advance: UnalignedGate.advance,
-        }
-    )

@@ -11,14 +11,13 @@ the task sees is the same (ALIGN-23), until an alignment is given up because of 
 """
 
 from collections import deque
-from typing import Final
+from typing import Final, assert_never
 
-from impl.core.component import Effects, require_checkpoint_id, steps
-from impl.core.effects import Effect
-from impl.core.events import Event
+from impl.core.component import events_of, require_checkpoint_id
 from impl.core.gate.aligned import InputGate
-from impl.core.gate.events import Barrier, Cancel, EndOfPartition, Inject, Process, Record
+from impl.core.gate.events import AlignedEvent, Barrier, Cancel, EndOfPartition, Inject, Process, Record
 from impl.core.gate.input_channels import Polled
+from impl.core.gate.unaligned_events import GateEffect, GateEffects
 
 PAGE_SIZE: Final = 32 * 1024
 """Bytes that a stored message counts for: the cache of Flink reckons in whole pages."""
@@ -34,16 +33,16 @@ class PolledGate(Polled[InputGate]):
         super().__init__(gate)
         self._room = None if limit_bytes is None else limit_bytes // PAGE_SIZE
         self._arrivals = 0
-        self._waiting: dict[int, deque[tuple[int, Event]]] = {}
+        self._waiting: dict[int, deque[tuple[int, Record | AlignedEvent]]] = {}
 
-    def record(self, channel: int, value: object) -> Effects:
+    def record(self, channel: int, value: object) -> GateEffects:
         """A record arrives: it is processed now, or waits with its channel (ALIGN-17)."""
         self._require_sendable(channel)
         if self._gate.is_blocked(channel):
             return self._wait(channel, Record(channel, value))
         return (Process(channel, value),)
 
-    def barrier(self, channel: int, checkpoint: int) -> Effects:
+    def barrier(self, channel: int, checkpoint: int) -> GateEffects:
         """The barrier of `checkpoint` arrives on `channel`."""
         self._require_sendable(channel)
         require_checkpoint_id(checkpoint)
@@ -51,7 +50,7 @@ class PolledGate(Polled[InputGate]):
             return self._wait(channel, Barrier(channel, checkpoint))
         return self._hand_on(self._gate.barrier(channel, checkpoint))
 
-    def cancel(self, channel: int, checkpoint: int) -> Effects:
+    def cancel(self, channel: int, checkpoint: int) -> GateEffects:
         """The cancellation of `checkpoint` arrives on `channel`."""
         self._require_sendable(channel)
         require_checkpoint_id(checkpoint)
@@ -59,7 +58,7 @@ class PolledGate(Polled[InputGate]):
             return self._wait(channel, Cancel(channel, checkpoint))
         return self._hand_on(self._gate.cancel(channel, checkpoint))
 
-    def end_of_partition(self, channel: int) -> Effects:
+    def end_of_partition(self, channel: int) -> GateEffects:
         """The channel ends; on a blocked channel the end waits like everything else."""
         self._require_sendable(channel)
         if self._gate.is_blocked(channel):
@@ -67,22 +66,22 @@ class PolledGate(Polled[InputGate]):
             return self._wait(channel, EndOfPartition(channel))
         return self._hand_on(self._gate.end_of_partition(channel))
 
-    def inject(self, checkpoint: int) -> Effects:
+    def inject(self, checkpoint: int) -> GateEffects:
         """The task itself is triggered: no message of a channel, so nothing waits."""
         return self._hand_on(self._gate.inject(checkpoint))
 
-    def _wait(self, channel: int, event: Event) -> Effects:
+    def _wait(self, channel: int, event: Record | AlignedEvent) -> GateEffects:
         self._arrivals += 1
         self._waiting.setdefault(channel, deque()).append((self._arrivals, event))
         if self._room is not None and sum(map(len, self._waiting.values())) > self._room:
             return self._hand_on(self._gate.exceed_limit())
         return ()
 
-    def _hand_on(self, effects: Effects) -> Effects:
+    def _hand_on(self, effects: GateEffects) -> GateEffects:
         """The effects of an event, followed by those of all that it lets through."""
         if not self._waiting:
             return effects
-        said: list[Effect] = list(effects)
+        said: list[GateEffect] = list(effects)
         while (event := self._oldest_released()) is not None:
             if isinstance(event, Record):
                 said.append(Process(event.channel, event.value))
@@ -90,7 +89,7 @@ class PolledGate(Polled[InputGate]):
                 said += self._gate.handle(event)
         return tuple(said)
 
-    def _oldest_released(self) -> Event | None:
+    def _oldest_released(self) -> Record | AlignedEvent | None:
         """Take out the message that arrived first among those whose channel is not blocked."""
         released = [channel for channel in self._waiting if not self._gate.is_blocked(channel)]
         if not released:
@@ -103,12 +102,20 @@ class PolledGate(Polled[InputGate]):
             self._ending.discard(channel)
         return event
 
-    _steps = steps(
-        {
-            Record: record,
-            Barrier: barrier,
-            Cancel: cancel,
-            EndOfPartition: end_of_partition,
-            Inject: inject,
-        }
-    )
+    def handle(self, event: Record | AlignedEvent) -> GateEffects:
+        """Take one event; its effects in order. Raises ProtocolError if it is illegal now."""
+        match event:
+            case Record(channel, value):
+                return self.record(channel, value)
+            case Barrier(channel, checkpoint):
+                return self.barrier(channel, checkpoint)
+            case Cancel(channel, checkpoint):
+                return self.cancel(channel, checkpoint)
+            case EndOfPartition(channel):
+                return self.end_of_partition(channel)
+            case Inject(checkpoint):
+                return self.inject(checkpoint)
+            case _:
+                assert_never(event)
+
+    _events = events_of(Record | AlignedEvent)

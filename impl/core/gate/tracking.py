@@ -6,14 +6,24 @@ and come again after a restore. Rules: TRACK-01 to TRACK-18.
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
-from impl.core.component import Effects, require_checkpoint_id, steps
+from impl.core.component import events_of, require_checkpoint_id
 from impl.core.effects import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER
 from impl.core.errors import ConfigError
-from impl.core.gate.events import Abort, Barrier, Cancel, EndOfPartition, Process, Record, Trigger
+from impl.core.gate.events import (
+    Abort,
+    Barrier,
+    Cancel,
+    EndOfPartition,
+    Process,
+    Record,
+    TrackedEvent,
+    Trigger,
+)
 from impl.core.gate.input_channels import Gate
 from impl.core.gate.profiles import GENERATIONS, NEWEST, Generation
+from impl.core.gate.unaligned_events import GateEffects
 
 TRACKED_AT_MOST: Final = 50
 """So many checkpoints are tracked at once; one more pushes out the oldest (TRACK-07)."""
@@ -68,7 +78,7 @@ class BarrierTracker(Gate):
         self._latest = -1
         self._under_way: dict[int, _UnderWay] = {}  # ids ascend: only newer ones are ever added
 
-    def barrier(self, channel: int, checkpoint: int) -> Effects:
+    def barrier(self, channel: int, checkpoint: int) -> GateEffects:
         """The barrier of `checkpoint` arrives on `channel`."""
         self.require_open(channel)
         require_checkpoint_id(checkpoint)
@@ -85,7 +95,7 @@ class BarrierTracker(Gate):
         self._drop_up_to(checkpoint)
         return () if known.aborted else (Trigger(checkpoint),)  # TRACK-04, TRACK-12
 
-    def cancel(self, channel: int, checkpoint: int) -> Effects:
+    def cancel(self, channel: int, checkpoint: int) -> GateEffects:
         """The cancellation of `checkpoint` arrives on `channel`."""
         self.require_open(channel)
         require_checkpoint_id(checkpoint)
@@ -106,7 +116,7 @@ class BarrierTracker(Gate):
             return (*ended, own)
         return ended  # TRACK-11
 
-    def end_of_partition(self, channel: int) -> Effects:
+    def end_of_partition(self, channel: int) -> GateEffects:
         """The channel ends."""
         self.require_open(channel)
         self._closed.add(channel)
@@ -162,28 +172,37 @@ class BarrierTracker(Gate):
         for known in [known for known in self._under_way if known <= checkpoint]:
             del self._under_way[known]
 
-    def _abort_below(self, checkpoint: int) -> Effects:
+    def _abort_below(self, checkpoint: int) -> GateEffects:
         """The older ones end; those that were aborted before have been told of."""
         older = [known for known in self._under_way if known < checkpoint]
         ended = [known for known in older if not self._under_way.pop(known).aborted]
         return tuple(Abort(known, ON_CANCELLATION_BARRIER) for known in ended)
 
-    _steps = steps({Barrier: barrier, Cancel: cancel, EndOfPartition: end_of_partition})
+    def handle(self, event: TrackedEvent) -> GateEffects:
+        """Take one event; its effects in order. Raises ProtocolError if it is illegal now."""
+        match event:
+            case Barrier(channel, checkpoint):
+                return self.barrier(channel, checkpoint)
+            case Cancel(channel, checkpoint):
+                return self.cancel(channel, checkpoint)
+            case EndOfPartition(channel):
+                return self.end_of_partition(channel)
+            case _:
+                assert_never(event)
+
+    _events = events_of(TrackedEvent)
 
 
 class PolledTracker(BarrierTracker):
     """The same as a task sees it that polls its gate: records pass at once (TRACK-01)."""
 
-    def record(self, channel: int, value: object) -> Effects:
+    def record(self, channel: int, value: object) -> GateEffects:
         """A record arrives on `channel`."""
         self.require_open(channel)
         return (Process(channel, value),)
 
-    _steps = steps(
-        {
-            Record: record,
-            Barrier: BarrierTracker.barrier,
-            Cancel: BarrierTracker.cancel,
-            EndOfPartition: BarrierTracker.end_of_partition,
-        }
-    )
+    def handle(self, event: Record | TrackedEvent) -> GateEffects:
+        """As of any tracker, and of records."""
+        return self.record(event.channel, event.value) if isinstance(event, Record) else super().handle(event)
+
+    _events = events_of(Record | TrackedEvent)

@@ -6,22 +6,20 @@ older one is aborted, is not for that thread: both are put into the task's mailb
 there while something newer began, or was cancelled, is thrown away.
 """
 
-from impl.core.component import Effects, steps
-from impl.core.effects import Effect
+from impl.core.component import events_of
 from impl.core.errors import ProtocolError
-from impl.core.events import Advance
-from impl.core.gate.events import Cancel, EndOfPartition
 from impl.core.gate.flink_1_11 import TypedGate
 from impl.core.gate.profiles import Generation
 from impl.core.gate.unaligned_events import (
     Alignment,
-    Announcement,
-    BarrierWithOptions,
-    Injection,
+    GateEffect,
+    GateEffects,
     MailRun,
+    NetworkEvent,
     ReceivedBarrier,
     StartPersisting,
     TriggerWithOptions,
+    UnalignedEvent,
 )
 
 
@@ -32,7 +30,7 @@ class TwoThreadsGate(TypedGate):
         super().__init__(channels, after_finish=after_finish, generation=generation, alternating=False)
         self._task_at = -1
         self._task_waits = False  # for further barriers of `_task_at`
-        self._mailbox: list[Effect] = []
+        self._mailbox: list[GateEffect] = []
 
     def receive_barrier(
         self,
@@ -41,7 +39,7 @@ class TwoThreadsGate(TypedGate):
         alignment: Alignment = Alignment.ALIGNED,
         savepoint: bool = False,
         timestamp: int | None = None,
-    ) -> Effects:
+    ) -> GateEffects:
         """The network has received the barrier of `checkpoint` on `channel`."""
         if savepoint:
             raise ProtocolError("the network tells of no savepoint; send its barrier when the task reads it")
@@ -50,7 +48,7 @@ class TwoThreadsGate(TypedGate):
         self._mailbox += [effect for effect in said if not isinstance(effect, StartPersisting)]
         return at_once
 
-    def mail(self) -> Effects:
+    def mail(self) -> GateEffects:
         """The task empties its mailbox (UNAL-31)."""
         self.require_working()
         mails, self._mailbox = self._mailbox, []
@@ -63,7 +61,7 @@ class TwoThreadsGate(TypedGate):
         alignment: Alignment = Alignment.ALIGNED,
         savepoint: bool = False,
         timestamp: int | None = None,
-    ) -> Effects:
+    ) -> GateEffects:
         """The task reads the barrier of `checkpoint` on `channel`."""
         self.require_open(channel)
         self.request(checkpoint, alignment, savepoint, timestamp)
@@ -72,14 +70,14 @@ class TwoThreadsGate(TypedGate):
         self._task_at, self._task_waits = checkpoint, True
         return super().barrier(channel, checkpoint, alignment, savepoint, timestamp)
 
-    def cancel(self, channel: int, checkpoint: int) -> Effects:
+    def cancel(self, channel: int, checkpoint: int) -> GateEffects:
         """The task reads the cancellation of `checkpoint` on `channel`."""
         said = super().cancel(channel, checkpoint)
         if checkpoint >= self._task_at:
             self._task_at, self._task_waits = checkpoint, False
         return said
 
-    def end_of_partition(self, channel: int) -> Effects:
+    def end_of_partition(self, channel: int) -> GateEffects:
         """The channel ends."""
         said = super().end_of_partition(channel)
         self._task_waits = False
@@ -89,18 +87,17 @@ class TwoThreadsGate(TypedGate):
         """As of any gate, but `current` and `pending` are what the task has read."""
         return {**super().observe(), "current": self._task_at, "pending": self._task_waits}
 
-    def _is_outdated(self, mail: Effect) -> bool:
+    def _is_outdated(self, mail: GateEffect) -> bool:
         return isinstance(mail, TriggerWithOptions) and mail.checkpoint < self._current
 
-    _steps = steps(
-        {
-            BarrierWithOptions: barrier,
-            ReceivedBarrier: receive_barrier,
-            MailRun: mail,
-            Announcement: TypedGate.announce,
-            Injection: TypedGate.inject,
-            Cancel: cancel,
-            EndOfPartition: end_of_partition,
-            Advance: TypedGate.advance,
-        }
-    )
+    def handle(self, event: UnalignedEvent | NetworkEvent) -> GateEffects:
+        """As of any such gate, and of what the network does."""
+        match event:
+            case ReceivedBarrier(channel, checkpoint, alignment, savepoint, timestamp):
+                return self.receive_barrier(channel, checkpoint, alignment, savepoint, timestamp)
+            case MailRun():
+                return self.mail()
+            case _:
+                return super().handle(event)
+
+    _events = events_of(UnalignedEvent | NetworkEvent)

@@ -10,10 +10,10 @@ methods that say so.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, assert_never
 
-from impl.core.component import Effects, require_checkpoint_id, steps
-from impl.core.effects import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, SUBSUMED, Effect, Fail
+from impl.core.component import events_of, require_checkpoint_id
+from impl.core.effects import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, SUBSUMED, Fail
 from impl.core.errors import ConfigError, ProtocolError
 from impl.core.events import Advance
 from impl.core.gate.events import Abort, Block, Cancel, EndOfPartition, Resume
@@ -23,11 +23,14 @@ from impl.core.gate.unaligned_events import (
     Alignment,
     Announcement,
     BarrierWithOptions,
+    GateEffect,
+    GateEffects,
     Injection,
     Prioritise,
     StartPersisting,
     StopPersisting,
     TriggerWithOptions,
+    UnalignedEvent,
 )
 
 
@@ -67,7 +70,7 @@ class UnalignedGate(Gate):
         self._opened_by: Request | None = None
         self._arrived: set[int] = set()
         self._repeated = 0
-        self._said: list[Effect] = []
+        self._said: list[GateEffect] = []
 
     # ------------------------------------------------------------ what may be asked
 
@@ -95,7 +98,7 @@ class UnalignedGate(Gate):
         alignment: Alignment = Alignment.ALIGNED,
         savepoint: bool = False,
         timestamp: int | None = None,
-    ) -> Effects:
+    ) -> GateEffects:
         """The barrier of `checkpoint` is read on `channel`."""
         self.require_open(channel)
         request = self.request(checkpoint, alignment, savepoint, timestamp)
@@ -112,7 +115,7 @@ class UnalignedGate(Gate):
         alignment: Alignment = Alignment.ALIGNED,
         savepoint: bool = False,
         timestamp: int | None = None,
-    ) -> Effects:
+    ) -> GateEffects:
         """`channel` tells that the barrier of `checkpoint` stands in it."""
         self.require_open(channel)
         request = self.request(checkpoint, alignment, savepoint, timestamp)
@@ -127,7 +130,7 @@ class UnalignedGate(Gate):
         alignment: Alignment = Alignment.ALIGNED,
         savepoint: bool = False,
         timestamp: int | None = None,
-    ) -> Effects:
+    ) -> GateEffects:
         """The task itself is triggered: no channel delivered a barrier, so none is stopped (UNAL-22)."""
         self.require_working()
         if not self._generation.after_finish:
@@ -141,7 +144,7 @@ class UnalignedGate(Gate):
             self._fail(refused)
         return self._told()
 
-    def cancel(self, channel: int, checkpoint: int) -> Effects:
+    def cancel(self, channel: int, checkpoint: int) -> GateEffects:
         """The cancellation of `checkpoint` is read on `channel`."""
         self.require_open(channel)
         require_checkpoint_id(checkpoint)
@@ -151,7 +154,7 @@ class UnalignedGate(Gate):
             self._give_up(ON_CANCELLATION_BARRIER)
         return self._told()
 
-    def end_of_partition(self, channel: int) -> Effects:
+    def end_of_partition(self, channel: int) -> GateEffects:
         """The channel ends."""
         self.require_open(channel)
         self._closed.add(channel)
@@ -166,7 +169,7 @@ class UnalignedGate(Gate):
                 self._fail(refused)
         return self._told()
 
-    def advance(self, ms: int) -> Effects:
+    def advance(self, ms: int) -> GateEffects:
         """Virtual time passes, in milliseconds."""
         self.require_working()
         if ms < 0:
@@ -285,21 +288,30 @@ class UnalignedGate(Gate):
         self._failed = True
         self._said.append(Fail(str(refused)))
 
-    def _told(self) -> Effects:
+    def _told(self) -> GateEffects:
         """The effects of the event, which are handed out once."""
         said, self._said = tuple(self._said), []
         return said
 
-    _steps = steps(
-        {
-            BarrierWithOptions: barrier,
-            Announcement: announce,
-            Injection: inject,
-            Cancel: cancel,
-            EndOfPartition: end_of_partition,
-            Advance: advance,
-        }
-    )
+    def handle(self, event: UnalignedEvent) -> GateEffects:
+        """Take one event; its effects in order. Raises ProtocolError if it is illegal now."""
+        match event:
+            case BarrierWithOptions(channel, checkpoint, alignment, savepoint, timestamp):
+                return self.barrier(channel, checkpoint, alignment, savepoint, timestamp)
+            case Announcement(channel, checkpoint, alignment, savepoint, timestamp):
+                return self.announce(channel, checkpoint, alignment, savepoint, timestamp)
+            case Injection(checkpoint, alignment, savepoint, timestamp):
+                return self.inject(checkpoint, alignment, savepoint, timestamp)
+            case Cancel(channel, checkpoint):
+                return self.cancel(channel, checkpoint)
+            case EndOfPartition(channel):
+                return self.end_of_partition(channel)
+            case Advance(ms):
+                return self.advance(ms)
+            case _:
+                assert_never(event)
+
+    _events = events_of(UnalignedEvent)
 
 
 def milliseconds(config: Mapping[str, object], key: str) -> int:

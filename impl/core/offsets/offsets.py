@@ -5,14 +5,16 @@ restore reads the offsets in its state. Rules: OFFSET-01 to OFFSET-07.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
-from impl.core.component import Component, Effects, only_keys, positive_int, require_checkpoint_id, steps
+from impl.core.component import Component, events_of, only_keys, positive_int, require_checkpoint_id
 from impl.core.errors import ProtocolError
 from impl.core.offsets.events import (
     CommitOffsets,
     IgnoreCompletion,
     OffsetsCompleted,
+    OffsetsEffects,
+    OffsetsEvent,
     RestoreOffsets,
     Seek,
     SnapshotOffsets,
@@ -32,7 +34,7 @@ class OffsetCommits(Component):
         self._last_commit: tuple[int, int] | None = None
         self._alive = True
 
-    def snapshot(self, checkpoint: int, offsets: int) -> Effects:
+    def snapshot(self, checkpoint: int, offsets: int) -> OffsetsEffects:
         """The source is snapshotted at these offsets (OFFSET-01); too old a one is given up (OFFSET-02)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
@@ -48,7 +50,7 @@ class OffsetCommits(Component):
             del self._waiting[next(iter(self._waiting))]
         return ()
 
-    def notify_complete(self, checkpoint: int) -> Effects:
+    def notify_complete(self, checkpoint: int) -> OffsetsEffects:
         """`checkpoint` is complete: its own offsets are committed, or none (OFFSET-03, OFFSET-04)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
@@ -59,20 +61,20 @@ class OffsetCommits(Component):
         self._last_commit = (checkpoint, offsets)  # OFFSET-07: what waits is newer from now on
         return (CommitOffsets(checkpoint, offsets),)
 
-    def notify_abort(self, checkpoint: int) -> Effects:
+    def notify_abort(self, checkpoint: int) -> OffsetsEffects:
         """`checkpoint` was aborted: nothing to do (OFFSET-05)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
         return ()
 
-    def crash(self) -> Effects:
+    def crash(self) -> OffsetsEffects:
         """The task dies, and what waited is forgotten."""
         self._require_alive()
         self._alive = False
         self._waiting = {}
         return ()
 
-    def restore(self, offsets: int) -> Effects:
+    def restore(self, offsets: int) -> OffsetsEffects:
         """The task restarts where its state says, not where the last commit does (OFFSET-06)."""
         if self._alive:
             raise ProtocolError("only a crashed source restores, this one runs; crash it first")
@@ -92,15 +94,23 @@ class OffsetCommits(Component):
         if not self._alive:
             raise ProtocolError("the source has crashed and takes only a restore; restore it first")
 
-    _steps = steps(
-        {
-            SnapshotOffsets: snapshot,
-            OffsetsCompleted: notify_complete,
-            CheckpointAborted: notify_abort,
-            Crash: crash,
-            RestoreOffsets: restore,
-        }
-    )
+    def handle(self, event: OffsetsEvent) -> OffsetsEffects:
+        """Take one event; its effects in order. Raises ProtocolError if it is illegal now."""
+        match event:
+            case SnapshotOffsets(checkpoint, offsets):
+                return self.snapshot(checkpoint, offsets)
+            case OffsetsCompleted(checkpoint):
+                return self.notify_complete(checkpoint)
+            case CheckpointAborted(checkpoint):
+                return self.notify_abort(checkpoint)
+            case Crash():
+                return self.crash()
+            case RestoreOffsets(offsets):
+                return self.restore(offsets)
+            case _:
+                assert_never(event)
+
+    _events = events_of(OffsetsEvent)
 
 
 def _require_offsets(offsets: int) -> None:

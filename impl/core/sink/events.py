@@ -1,7 +1,10 @@
 """Events and effects of a transactional sink."""
 
+from typing import TypeAlias
+
 from impl.core.effects import Effect
 from impl.core.events import Event
+from impl.core.subtask.events import CloseTask
 from impl.core.wire import word
 
 
@@ -96,3 +99,17 @@ class AbortTransaction(Effect):
     """Roll the transaction back; harmless when it does not exist."""
 
     transaction: int
+
+
+SinkEvent: TypeAlias = (
+    WriteRecord
+    | SnapshotSink
+    | CheckpointCompleted
+    | CheckpointAborted
+    | Finish
+    | CloseTask
+    | Crash
+    | RestoreSink
+)
+SinkEffect: TypeAlias = WriteToTransaction | PreCommit | Begin | Commit | CommitFailed | AbortTransaction
+SinkEffects: TypeAlias = tuple[SinkEffect, ...]

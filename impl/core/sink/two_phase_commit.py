@@ -8,10 +8,9 @@ ONCE-05. The system behind is told by effects, and `committed` is what it has be
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, assert_never
 
-from impl.core.component import Component, Effects, only_keys, require_checkpoint_id, steps, supported
-from impl.core.effects import Effect
+from impl.core.component import Component, events_of, only_keys, require_checkpoint_id, supported
 from impl.core.errors import ProtocolError
 from impl.core.sink.events import (
     AbortTransaction,
@@ -24,6 +23,9 @@ from impl.core.sink.events import (
     Finish,
     PreCommit,
     RestoreSink,
+    SinkEffect,
+    SinkEffects,
+    SinkEvent,
     SnapshotSink,
     WriteRecord,
     WriteToTransaction,
@@ -74,7 +76,9 @@ class TransactionalSink(Component):
         self._committed: set[int] = set()
 
     @classmethod
-    def continuing(cls, snapshot: SinkSnapshot, next_transaction: int) -> tuple["TransactionalSink", Effects]:
+    def continuing(
+        cls, snapshot: SinkSnapshot, next_transaction: int
+    ) -> tuple["TransactionalSink", SinkEffects]:
         """A sink in a new process that restores `snapshot` of an old one, and the effects of the restore.
 
         `next_transaction` must be above every transaction id used before, so that none is used twice
@@ -125,14 +129,14 @@ class TransactionalSink(Component):
         self._snapshots = {one: held for one, held in self._snapshots.items() if one >= checkpoint}
         self._committed.clear()
 
-    def write(self, value: object) -> Effects:
+    def write(self, value: object) -> SinkEffects:
         """A record reaches the sink (SINK-01)."""
         self._require_alive()
         if self._phase is SinkPhase.FINISHED or self._open is None:
             raise ProtocolError("the sink's input has ended, so no record can come; restore the sink first")
         return (WriteToTransaction(self._open, value),)
 
-    def snapshot(self, checkpoint: int) -> Effects:
+    def snapshot(self, checkpoint: int) -> SinkEffects:
         """The sink is snapshotted: the open transaction is pre-committed and filed (SINK-02, SINK-07)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
@@ -141,7 +145,7 @@ class TransactionalSink(Component):
                 f"snapshots have growing ids, the newest one held is {self._last_snapshot}, "
                 f"came {checkpoint}; ignore triggers that are not newer (TASK-02)"
             )
-        effects: list[Effect] = []
+        effects: list[SinkEffect] = []
         if self._open is not None:
             effects.append(PreCommit(self._open))
             self._pending.append(Filed(checkpoint, self._open))
@@ -152,7 +156,7 @@ class TransactionalSink(Component):
         self._snapshots[checkpoint] = SinkSnapshot(self._open, tuple(self._pending))
         return tuple(effects)
 
-    def notify_complete(self, checkpoint: int, fails: int | None = None) -> Effects:
+    def notify_complete(self, checkpoint: int, fails: int | None = None) -> SinkEffects:
         """`checkpoint` is complete: commit all that is filed up to it (SINK-03, SINK-04).
 
         A commit that throws, that of transaction `fails`, keeps no other from being tried; then the task
@@ -168,13 +172,13 @@ class TransactionalSink(Component):
         done, rest = self._commit(due[:place]), self._commit(due[place + 1 :])
         return (*done, CommitFailed(fails), *rest, *self.close())
 
-    def notify_abort(self, checkpoint: int) -> Effects:
+    def notify_abort(self, checkpoint: int) -> SinkEffects:
         """`checkpoint` was aborted: its transactions wait for a later one (SINK-05)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
         return ()
 
-    def finish(self) -> Effects:
+    def finish(self) -> SinkEffects:
         """The input ends; the next snapshot files the last transaction (SINK-07)."""
         self._require_alive()
         if not self._outlives_its_input:
@@ -182,14 +186,14 @@ class TransactionalSink(Component):
         self._phase = SinkPhase.FINISHED
         return ()
 
-    def close(self) -> Effects:
+    def close(self) -> SinkEffects:
         """The task is over: what is open is rolled back, what is filed is left to a restore (SINK-09)."""
         self._require_alive()
         given_up = () if self._open is None else (AbortTransaction(self._open),)
         self.crash()
         return given_up
 
-    def crash(self) -> Effects:
+    def crash(self) -> SinkEffects:
         """The task dies: what was only in memory is gone; snapshots and committed output are not."""
         self._require_alive()
         self._phase = SinkPhase.CRASHED
@@ -197,7 +201,7 @@ class TransactionalSink(Component):
         self._pending = []
         return ()
 
-    def restore(self, checkpoint: int | None, fails: int | None = None) -> Effects:
+    def restore(self, checkpoint: int | None, fails: int | None = None) -> SinkEffects:
         """A crashed sink restarts from its snapshot, or for None from the beginning (SINK-06).
 
         Where the commit of transaction `fails` throws the restore ends: try it again (SINK-10).
@@ -225,7 +229,7 @@ class TransactionalSink(Component):
             "running": self._phase is not SinkPhase.CRASHED,
         }
 
-    def _restart(self, snapshot: SinkSnapshot) -> Effects:
+    def _restart(self, snapshot: SinkSnapshot) -> SinkEffects:
         """SINK-06: commit what was filed, oldest first, abort what was open, open a new one."""
         self._phase = SinkPhase.RUNNING
         self._pending = []
@@ -233,13 +237,13 @@ class TransactionalSink(Component):
         aborted = () if snapshot.open is None else (AbortTransaction(snapshot.open),)
         return (*committed, *aborted, self._begin())
 
-    def _begin(self) -> Effect:
+    def _begin(self) -> SinkEffect:
         """Open the next transaction; its id is never used again (SINK-08)."""
         self._open = self._next
         self._next += 1
         return Begin(self._open)
 
-    def _commit(self, transactions: list[int]) -> Effects:
+    def _commit(self, transactions: list[int]) -> SinkEffects:
         self._committed.update(transactions)
         return tuple(Commit(transaction) for transaction in transactions)
 
@@ -247,18 +251,29 @@ class TransactionalSink(Component):
         if self._phase is SinkPhase.CRASHED:
             raise ProtocolError("the sink has crashed and takes only a restore; restore it first")
 
-    _steps = steps(
-        {
-            WriteRecord: write,
-            SnapshotSink: snapshot,
-            CheckpointCompleted: notify_complete,
-            CheckpointAborted: notify_abort,
-            Finish: finish,
-            CloseTask: close,
-            Crash: crash,
-            RestoreSink: restore,
-        }
-    )
+    def handle(self, event: SinkEvent) -> SinkEffects:
+        """Take one event; its effects in order. Raises ProtocolError if it is illegal now."""
+        match event:
+            case WriteRecord(value):
+                return self.write(value)
+            case SnapshotSink(checkpoint):
+                return self.snapshot(checkpoint)
+            case CheckpointCompleted(checkpoint, fails):
+                return self.notify_complete(checkpoint, fails)
+            case CheckpointAborted(checkpoint):
+                return self.notify_abort(checkpoint)
+            case Finish():
+                return self.finish()
+            case CloseTask():
+                return self.close()
+            case Crash():
+                return self.crash()
+            case RestoreSink(checkpoint, fails):
+                return self.restore(checkpoint, fails)
+            case _:
+                assert_never(event)
+
+    _events = events_of(SinkEvent)
 
 
 def sink_from_config(config: Mapping[str, object]) -> TransactionalSink:

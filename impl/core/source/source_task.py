@@ -8,9 +8,9 @@ is ahead of the trigger. Rules: TASK-21 to TASK-24. What a begun checkpoint make
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, assert_never
 
-from impl.core.component import Component, Effects, only_keys, require_checkpoint_id, steps, supported
+from impl.core.component import Component, events_of, only_keys, require_checkpoint_id, supported
 from impl.core.effects import Fail
 from impl.core.errors import ProtocolError
 from impl.core.gate.events import Trigger
@@ -21,6 +21,8 @@ from impl.core.source.events import (
     CheckpointEnded,
     GoOnReading,
     Induce,
+    SourceEffects,
+    SourceEvent,
     StopReading,
     TriggerArrives,
 )
@@ -74,7 +76,7 @@ class SourceTask(Component):
         """Whether records may be read: not while the hook is ahead of a trigger."""
         return not self._ahead
 
-    def trigger(self, checkpoint: int, to: Addressee = Addressee.HERE) -> Effects:
+    def trigger(self, checkpoint: int, to: Addressee = Addressee.HERE) -> SourceEffects:
         """The coordinator's trigger; for a task that is not here it is refused (TASK-24)."""
         require_checkpoint_id(checkpoint)
         if to is Addressee.ELSEWHERE:
@@ -90,7 +92,7 @@ class SourceTask(Component):
             return (answer,)
         return (answer, SendDecline(checkpoint, TASK_FAILURE))
 
-    def induce(self, checkpoint: int) -> Effects:
+    def induce(self, checkpoint: int) -> SourceEffects:
         """The source's own hook: the checkpoint is here (TASK-22); its trigger may be missing (TASK-23)."""
         require_checkpoint_id(checkpoint)
         if self._external is External.NO:
@@ -103,13 +105,13 @@ class SourceTask(Component):
         self._ahead.add(checkpoint)
         return stops
 
-    def ended(self, checkpoint: int) -> Effects:
+    def ended(self, checkpoint: int) -> SourceEffects:
         """The checkpoint was aborted or subsumed, or the task has declined it: nothing of it is awaited."""
         require_checkpoint_id(checkpoint)
         self._told.discard(checkpoint)
         return self._leave({checkpoint})
 
-    def status(self, running: bool) -> Effects:
+    def status(self, running: bool) -> SourceEffects:
         """The task starts or stops running."""
         self._running = running
         return ()
@@ -123,18 +125,32 @@ class SourceTask(Component):
             "reads": self.reads,
         }
 
-    def _begin(self, checkpoint: int) -> Effects:
+    def _begin(self, checkpoint: int) -> SourceEffects:
         """TASK-22: and what is older will not begin any more."""
         self._told = {one for one in self._told if one > checkpoint}
         return (Trigger(checkpoint), *self._leave({one for one in self._ahead if one <= checkpoint}))
 
-    def _leave(self, checkpoints: set[int]) -> Effects:
+    def _leave(self, checkpoints: set[int]) -> SourceEffects:
         """These are ahead of no trigger any more; with the last of them the source goes on."""
         waited = bool(self._ahead)
         self._ahead -= checkpoints
         return (GoOnReading(),) if waited and not self._ahead else ()
 
-    _steps = steps({TriggerArrives: trigger, Induce: induce, CheckpointEnded: ended, Status: status})
+    def handle(self, event: SourceEvent) -> SourceEffects:
+        """Take one event; its effects in order. Raises ProtocolError if it is illegal now."""
+        match event:
+            case TriggerArrives(checkpoint, to):
+                return self.trigger(checkpoint, to)
+            case Induce(checkpoint):
+                return self.induce(checkpoint)
+            case CheckpointEnded(checkpoint):
+                return self.ended(checkpoint)
+            case Status(running):
+                return self.status(running)
+            case _:
+                assert_never(event)
+
+    _events = events_of(SourceEvent)
 
 
 def source_from_config(config: Mapping[str, object]) -> SourceTask:

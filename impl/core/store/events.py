@@ -1,5 +1,8 @@
 """Events and effects of the store of completed checkpoints."""
 
+from typing import TypeAlias
+
+from impl.core.coordinator.events import DiscardCheckpoint
 from impl.core.effects import Effect
 from impl.core.events import CheckpointType, Event
 from impl.core.wire import word
@@ -37,3 +40,8 @@ class Latest(Effect):
     """The last checkpoint added; None for an empty store."""
 
     checkpoint: int | None
+
+
+StoreEvent: TypeAlias = AddCheckpoint | AskLatest | Shutdown
+StoreEffect: TypeAlias = DiscardCheckpoint | Subsumed | Latest
+StoreEffects: TypeAlias = tuple[StoreEffect, ...]

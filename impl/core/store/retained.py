@@ -6,9 +6,8 @@ is found by whoever takes over. Rules: SUB-06 to SUB-09. Says what to delete, de
 
 from collections.abc import Iterable, Sequence
 
-from impl.core.coordinator.events import DiscardCheckpoint, DiscardState, StoreFailure
+from impl.core.coordinator.events import CoordinatorEffect, DiscardCheckpoint, DiscardState, StoreFailure
 from impl.core.coordinator.profiles import CoordinatorGeneration
-from impl.core.effects import Effect
 from impl.core.events import CheckpointType
 from impl.core.store.shared_state import SharedStates, shared_states
 from impl.core.store.store import Completed, CompletedCheckpointStore
@@ -73,19 +72,19 @@ class Retained:
             del self._durable[one.checkpoint]
         return tuple(dropped)
 
-    def given_up(self, completed: Completed, failure: StoreFailure) -> list[Effect]:
+    def given_up(self, completed: Completed, failure: StoreFailure) -> list[CoordinatorEffect]:
         """What is deleted because adding `completed` failed."""
         if failure is StoreFailure.MAYBE and self._generation.keeps_what_may_be_stored:
             return []
         return self._deletion(completed)
 
-    def deletions(self, dropped: Sequence[Completed]) -> list[Effect]:
+    def deletions(self, dropped: Sequence[Completed]) -> list[CoordinatorEffect]:
         """What is deleted by an addition for which `dropped` are retained no longer."""
         checkpoints = [one for one in dropped if one.type is CheckpointType.CHECKPOINT]
         effects = [effect for one in checkpoints for effect in self._deletion(one)]  # SUB-09
         return effects + [DiscardState(handle) for handle in self._shared.swept(self._store.completed)]
 
-    def end(self, *, delete: bool, suspended: bool) -> list[Effect]:
+    def end(self, *, delete: bool, suspended: bool) -> list[CoordinatorEffect]:
         """The job has ended, and with `delete` its checkpoints go.
 
         Only what a `suspended` job has made durable stays for the next coordinator. Shared state goes as
@@ -102,6 +101,6 @@ class Retained:
         stay = [one.checkpoint for one in kept if one not in deleted]
         return effects + [DiscardState(handle) for handle in self._shared.swept(stay)]
 
-    def _deletion(self, completed: Completed) -> list[Effect]:
+    def _deletion(self, completed: Completed) -> list[CoordinatorEffect]:
         released = self._shared.released(completed.checkpoint, completed.shared)
         return [DiscardCheckpoint(completed.checkpoint), *(DiscardState(handle) for handle in released)]

@@ -8,15 +8,14 @@ what to.
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, assert_never
 
 from impl.core.component import (
     Component,
-    Effects,
+    events_of,
     only_keys,
     positive_int,
     require_checkpoint_id,
-    steps,
     supported,
 )
 from impl.core.coordinator.events import DiscardCheckpoint
@@ -26,10 +25,18 @@ from impl.core.coordinator.profiles import (
     NEWEST_NAME,
     CoordinatorGeneration,
 )
-from impl.core.effects import Effect
 from impl.core.errors import ConfigError, ProtocolError
 from impl.core.events import CheckpointType
-from impl.core.store.events import AddCheckpoint, AskLatest, Latest, Shutdown, Subsumed
+from impl.core.store.events import (
+    AddCheckpoint,
+    AskLatest,
+    Latest,
+    Shutdown,
+    StoreEffect,
+    StoreEffects,
+    StoreEvent,
+    Subsumed,
+)
 
 
 class StorePhase(Enum):
@@ -78,7 +85,7 @@ class CompletedCheckpointStore(Component):
         """The last id added, None for an empty store (SUB-06)."""
         return self._completed[-1].checkpoint if self._completed else None
 
-    def add(self, checkpoint: int, type: CheckpointType = CheckpointType.CHECKPOINT) -> Effects:  # noqa: A002
+    def add(self, checkpoint: int, type: CheckpointType = CheckpointType.CHECKPOINT) -> StoreEffects:  # noqa: A002
         """A completed checkpoint is added, and what need not be kept is dropped."""
         self._require_open()
         require_checkpoint_id(checkpoint)
@@ -86,7 +93,7 @@ class CompletedCheckpointStore(Component):
             raise ProtocolError(f"the store holds checkpoint {checkpoint} already; add every id once")
         dropped = self.put(Completed(checkpoint, type))
         discarded = [one.checkpoint for one in dropped if one.type is CheckpointType.CHECKPOINT]
-        effects: list[Effect] = [DiscardCheckpoint(one) for one in discarded]  # SUB-09
+        effects: list[StoreEffect] = [DiscardCheckpoint(one) for one in discarded]  # SUB-09
         if discarded and self._generation.subsumption_messages:
             effects.append(Subsumed(max(discarded)))
         return tuple(effects)
@@ -100,12 +107,12 @@ class CompletedCheckpointStore(Component):
         del self._completed[: -self._retain]
         return dropped
 
-    def latest(self) -> Effects:
+    def latest(self) -> StoreEffects:
         """Somebody asks for the latest."""
         self._require_open()
         return (Latest(self.newest),)
 
-    def shutdown(self, discard: bool) -> Effects:
+    def shutdown(self, discard: bool) -> StoreEffects:
         """The job ended for good; with `discard` its checkpoints go, savepoints belong to the user."""
         self._require_open()
         kept = self._completed
@@ -142,7 +149,19 @@ class CompletedCheckpointStore(Component):
         if self._phase is StorePhase.SHUT_DOWN:
             raise ProtocolError("the store was shut down and takes no event; make a new one")
 
-    _steps = steps({AddCheckpoint: add, AskLatest: latest, Shutdown: shutdown})
+    def handle(self, event: StoreEvent) -> StoreEffects:
+        """Take one event; its effects in order. Raises ProtocolError if it is illegal now."""
+        match event:
+            case AddCheckpoint(checkpoint, type):
+                return self.add(checkpoint, type)
+            case AskLatest():
+                return self.latest()
+            case Shutdown(discard):
+                return self.shutdown(discard)
+            case _:
+                assert_never(event)
+
+    _events = events_of(StoreEvent)
 
 
 def store_from_config(config: Mapping[str, object]) -> CompletedCheckpointStore:

@@ -1,6 +1,8 @@
 """Events and effects of a subtask's snapshot steps."""
 
-from impl.core.effects import Effect
+from typing import TypeAlias
+
+from impl.core.effects import Effect, Fail
 from impl.core.events import Event
 from impl.core.wire import word
 
@@ -132,3 +134,29 @@ class NotifyOperatorsSubsumed(Effect):
     """Tell the operators that the completed checkpoint was dropped."""
 
     checkpoint: int
+
+
+SubtaskEvent: TypeAlias = (
+    TriggerCheckpoint
+    | AbortOnBarrier
+    | AbortNotification
+    | CompleteNotification
+    | SubsumedNotification
+    | AsyncDone
+    | AsyncFailed
+    | Status
+    | CloseTask
+)
+SubtaskEffect: TypeAlias = (
+    BroadcastBarrier
+    | BroadcastCancel
+    | TakeSnapshot
+    | CancelAsync
+    | SendAcknowledge
+    | SendDecline
+    | NotifyOperatorsComplete
+    | NotifyOperatorsAbort
+    | NotifyOperatorsSubsumed
+    | Fail
+)
+SubtaskEffects: TypeAlias = tuple[SubtaskEffect, ...]

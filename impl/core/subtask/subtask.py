@@ -8,17 +8,10 @@ differ.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, assert_never
 
-from impl.core.component import (
-    Component,
-    Effects,
-    only_keys,
-    positive_int,
-    require_checkpoint_id,
-    steps,
-)
-from impl.core.effects import ASYNC_EXCEPTION, JOB_FAILURE, TASK_NOT_READY, Effect, Fail
+from impl.core.component import Component, events_of, only_keys, positive_int, require_checkpoint_id
+from impl.core.effects import ASYNC_EXCEPTION, JOB_FAILURE, TASK_NOT_READY, Fail
 from impl.core.errors import ConfigError, ProtocolError
 from impl.core.subtask.events import (
     AbortNotification,
@@ -37,6 +30,9 @@ from impl.core.subtask.events import (
     SendDecline,
     Status,
     SubsumedNotification,
+    SubtaskEffect,
+    SubtaskEffects,
+    SubtaskEvent,
     TakeSnapshot,
     TriggerCheckpoint,
 )
@@ -74,7 +70,7 @@ class Subtask(Component):
         """The checkpoints whose asynchronous part runs, in ascending order."""
         return tuple(sorted(self._running))
 
-    def checkpoint(self, checkpoint: int, fails: bool = False) -> Effects:
+    def checkpoint(self, checkpoint: int, fails: bool = False) -> SubtaskEffects:
         """The gate, or the coordinator for a source, triggers `checkpoint`; `fails`: its snapshot throws."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
@@ -96,7 +92,7 @@ class Subtask(Component):
         self._running.add(checkpoint)
         return (BroadcastBarrier(checkpoint), TakeSnapshot(checkpoint))  # TASK-01
 
-    def abort_on_barrier(self, checkpoint: int, reason: str) -> Effects:
+    def abort_on_barrier(self, checkpoint: int, reason: str) -> SubtaskEffects:
         """The gate aborts `checkpoint` (TASK-04)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
@@ -106,7 +102,7 @@ class Subtask(Component):
                 del self._aborted[0]
         return (SendDecline(checkpoint, reason), BroadcastCancel(checkpoint))
 
-    def abort_notification(self, checkpoint: int, completed: int = -1) -> Effects:
+    def abort_notification(self, checkpoint: int, completed: int = -1) -> SubtaskEffects:
         """The coordinator aborted `checkpoint`; `completed` is its newest completed one, -1 for none."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
@@ -114,7 +110,7 @@ class Subtask(Component):
             raise ProtocolError(f"completed is a checkpoint id, or -1 for none, came {completed}; send that")
         if not self._generation.abort_messages:
             return ()  # TASK-12
-        effects: list[Effect] = []
+        effects: list[SubtaskEffect] = []
         if self._generation.newest_completion_only:
             effects += self._told_complete(completed)  # TASK-06
         if not self._task_runs:
@@ -127,7 +123,7 @@ class Subtask(Component):
         effects.append(NotifyOperatorsAbort(checkpoint))
         return tuple(effects)
 
-    def complete_notification(self, checkpoint: int) -> Effects:
+    def complete_notification(self, checkpoint: int) -> SubtaskEffects:
         """The coordinator completed `checkpoint`."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
@@ -135,20 +131,20 @@ class Subtask(Component):
             return self._told_complete(checkpoint)
         return (NotifyOperatorsComplete(checkpoint),) if self._task_runs else ()  # TASK-17
 
-    def subsumed_notification(self, checkpoint: int) -> Effects:
+    def subsumed_notification(self, checkpoint: int) -> SubtaskEffects:
         """The coordinator dropped `checkpoint` because a newer one is complete (TASK-18)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
         heard = self._task_runs and self._generation.subsumption_messages
         return (NotifyOperatorsSubsumed(checkpoint),) if heard else ()
 
-    def async_done(self, checkpoint: int) -> Effects:
+    def async_done(self, checkpoint: int) -> SubtaskEffects:
         """The asynchronous part of `checkpoint` ended well (TASK-07)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
         return (SendAcknowledge(checkpoint),) if self._async_ended(checkpoint) else ()
 
-    def async_failed(self, checkpoint: int, reason: str = ASYNC_EXCEPTION) -> Effects:
+    def async_failed(self, checkpoint: int, reason: str = ASYNC_EXCEPTION) -> SubtaskEffects:
         """The asynchronous part of `checkpoint` failed (TASK-08), for a reason that its failure may name."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
@@ -158,7 +154,7 @@ class Subtask(Component):
             return ()  # TASK-16
         return (SendDecline(checkpoint, reason if self._generation.tells_the_cause else ASYNC_EXCEPTION),)
 
-    def close(self) -> Effects:
+    def close(self) -> SubtaskEffects:
         """The task is gone: what still runs for it is stopped (TASK-20)."""
         self._require_alive()
         stopped = sorted(self._running)
@@ -166,7 +162,7 @@ class Subtask(Component):
         self._task_runs = False
         return tuple(CancelAsync(checkpoint) for checkpoint in stopped)
 
-    def status(self, running: bool) -> Effects:
+    def status(self, running: bool) -> SubtaskEffects:
         """The task starts or stops running."""
         self._require_alive()
         self._task_runs = running
@@ -204,14 +200,14 @@ class Subtask(Component):
             if len(self._aborted) > self._memory:
                 del self._aborted[0]
 
-    def _broken_snapshot(self, checkpoint: int) -> Effect:
+    def _broken_snapshot(self, checkpoint: int) -> SubtaskEffect:
         """What follows the barrier when the synchronous part throws: TASK-13, or TASK-14."""
         if not self._generation.fails_with_its_snapshot:
             return SendDecline(checkpoint, JOB_FAILURE)
         self._failed = True
         return Fail(f"the snapshot of checkpoint {checkpoint} could not be taken")
 
-    def _told_complete(self, checkpoint: int) -> Effects:
+    def _told_complete(self, checkpoint: int) -> SubtaskEffects:
         """TASK-06: a task hears of completions in ascending order only, and its operators while it runs."""
         if checkpoint <= self._completed:
             return ()
@@ -225,19 +221,31 @@ class Subtask(Component):
         self._running.remove(checkpoint)
         return True
 
-    _steps = steps(
-        {
-            TriggerCheckpoint: checkpoint,
-            AbortOnBarrier: abort_on_barrier,
-            AbortNotification: abort_notification,
-            CompleteNotification: complete_notification,
-            SubsumedNotification: subsumed_notification,
-            AsyncDone: async_done,
-            AsyncFailed: async_failed,
-            Status: status,
-            CloseTask: close,
-        }
-    )
+    def handle(self, event: SubtaskEvent) -> SubtaskEffects:
+        """Take one event; its effects in order. Raises ProtocolError if it is illegal now."""
+        match event:
+            case TriggerCheckpoint(checkpoint, fails):
+                return self.checkpoint(checkpoint, fails)
+            case AbortOnBarrier(checkpoint, reason):
+                return self.abort_on_barrier(checkpoint, reason)
+            case AbortNotification(checkpoint, completed):
+                return self.abort_notification(checkpoint, completed)
+            case CompleteNotification(checkpoint):
+                return self.complete_notification(checkpoint)
+            case SubsumedNotification(checkpoint):
+                return self.subsumed_notification(checkpoint)
+            case AsyncDone(checkpoint):
+                return self.async_done(checkpoint)
+            case AsyncFailed(checkpoint, reason):
+                return self.async_failed(checkpoint, reason)
+            case Status(running):
+                return self.status(running)
+            case CloseTask():
+                return self.close()
+            case _:
+                assert_never(event)
+
+    _events = events_of(SubtaskEvent)
 
 
 def subtask_from_config(config: Mapping[str, object]) -> Subtask:
