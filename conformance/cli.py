@@ -14,8 +14,9 @@ from importlib import import_module
 
 import click
 
-from conformance import commands, standard_streams
-from conformance.failures import ended_by
+from conformance import commands
+from conformance.command_line import standard_streams
+from conformance.command_line.failures import ended_by
 from conformance.verdict import Exit
 
 COLLECTIONS = (50_000, 20, 50)

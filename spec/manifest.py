@@ -1,8 +1,8 @@
 """The manifest: every model of the specification, what TLC reads of it, and what must come out.
 
-`manifests/` has a file for each component. A table `[module.NAME]` states once what the models of a module
-are checked for: `invariants`, `properties` and, unless it is `Spec`, the `specification`. A table
-`[model.NAME]` is one model:
+`manifests/` has a file for each component, several for a large one. A table `[module.NAME]` states
+once what the models of a module are checked for: `invariants`, `properties` and, unless it is `Spec`, the
+`specification`. A table `[model.NAME]` is one model:
 
     module, base    the module; or a model from which it has everything that it does not state itself
     shows           one sentence

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import settings
 
-from conformance.postgres_server import PostgresServer, ServerNotFoundError
+from conformance.torture.postgres_server import PostgresServer, ServerNotFoundError
 
 settings.register_profile("barrierspec", deadline=None, derandomize=True)
 settings.load_profile("barrierspec")

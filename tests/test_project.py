@@ -9,7 +9,7 @@ import grimp
 import networkx
 from setuptools import find_packages
 
-from conformance.protocol_modules import all_protocol_files
+from conformance.rules.protocol_modules import all_protocol_files
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -139,6 +139,18 @@ def test_no_modules_import_each_other_in_a_cycle():
 
     assert imports.number_of_edges() > 1_000
     assert [sorted(ring) for ring in networkx.strongly_connected_components(imports) if len(ring) > 1] == []
+
+
+def test_no_folder_holds_more_than_sixteen_files():
+    files: dict[str, int] = {}
+    for package in ("model", "impl", "conformance"):
+        for path in (ROOT / package).rglob("*"):
+            if path.is_file() and path.suffix != ".pyc":
+                folder = str(path.parent.relative_to(ROOT))
+                files[folder] = files.get(folder, 0) + 1
+
+    assert files
+    assert not {folder: count for folder, count in files.items() if count > 16}
 
 
 def test_no_room_is_a_hall():

@@ -14,12 +14,12 @@ from typing import NamedTuple
 from conformance.adapters.in_process import INJECT
 from conformance.adapters.protocol import Adapter, Wire
 from conformance.cases.walks import Oracles
-from conformance.coverage import coverage
 from conformance.drive.bounds.channels import widened
 from conformance.drive.lockstep import Divergence, Played, replay
 from conformance.drive.oracle import Oracle
 from conformance.drive.series import Series
 from conformance.generators import generate
+from conformance.rules.coverage import coverage
 from conformance.vectors.transcripts import spoken
 
 FILE = "rule-cases.txt"

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from conformance.options import FILE
+from conformance.command_line.options import FILE
 
 COMPONENTS = ("gate", "channel", "subtask", "coordinator", "store", "sink", "offsets", "source")
 """What `--component` may name: those of `drive.generate`, which takes long to import."""

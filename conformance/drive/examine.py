@@ -10,7 +10,6 @@ from conformance.adapters.protocol import Adapter, Failure
 from conformance.cases.hypothesis_machines import run_machine
 from conformance.cases.rule_cases import chosen_cases, play_rule_cases
 from conformance.cases.walks import Oracles, walks
-from conformance.coverage import Coverage, coverage, impossible, needs_injections
 from conformance.drive.bounds.conduct import broken
 from conformance.drive.bounds.play import play_bounds
 from conformance.drive.bounds.tried import Tried, not_asked
@@ -19,6 +18,7 @@ from conformance.drive.plan import WALKS_PER_EXAMPLE as WALKS_PER_EXAMPLE
 from conformance.drive.plan import Plan as Plan
 from conformance.drive.shrink import shrink
 from conformance.generators import generate
+from conformance.rules.coverage import Coverage, coverage, impossible, needs_injections
 from conformance.verdict import Verdict
 
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from itertools import islice
 
 from conformance.adapters.protocol import FAILURES, Adapter, Applied, Errored, Failure, Wire
-from conformance.coverage import rules_that_fire
 from conformance.drive.examine import Plan
 from conformance.drive.lockstep import Answer, Divergence, drawn, replay
 from conformance.drive.oracle import Edge, Oracle
 from conformance.generators import generate
 from conformance.page.diagram import Diagram
 from conformance.report.divergence.refusal import Refusal
+from conformance.rules.coverage import rules_that_fire
 
 SAMPLES, SAMPLE_LENGTH = 24, 16
 """Of the first so many steps of so many cases those that fire most rules are shown where nothing diverges."""

@@ -6,12 +6,13 @@ from typing import Any
 
 import orjson
 
-from conformance import escape, rule_index
+from conformance import escape
 from conformance.adapters.protocol import FAILURES, Crashed, Effects, Failure, Hung, Malformed, Wire
 from conformance.drive.lockstep import Answer
 from conformance.drive.oracle import canonical
 from conformance.page.case import Case, Step
 from conformance.report.divergence import phrases
+from conformance.rules import index as rule_index
 
 UNKNOWN_RULE = "no rule of the index"
 _STDERR_LINES = 8

@@ -1,9 +1,9 @@
 """The page of `barrierspec verify`: every part with its bound, and every finding with its story."""
 
 from conformance.page.document import Page, Row
+from conformance.parts.verify import Verification
 from conformance.report.screen import scope
 from conformance.verdict import Verdict
-from conformance.verify import Verification
 
 
 def page_of(verification: Verification) -> Page:

@@ -1,5 +1,4 @@
-"""The parts of `barrierspec verify`, one room each: what is run, and what it is judged by.
+"""The parts of `barrierspec verify`, one module each; `verify` runs them and gives one verdict.
 
-A part gets a `Context` and gives a `PartResult`, whose bound says how far a PASS reaches. A part never
-decides about the others; `conformance.verify` puts them together.
+A part takes a `Context` and returns a `PartResult`, whose bound says how far a PASS reaches.
 """

@@ -20,7 +20,6 @@ from conformance.cases.hypothesis_machines import run_machine
 from conformance.cases.pinned_runs import play_pinned
 from conformance.cases.tours import tours
 from conformance.cases.walks import walks
-from conformance.coverage import coverage
 from conformance.drive.lockstep import Divergence, Played, replay
 from conformance.drive.oracle import Oracle
 from conformance.drive.shrink import shrink
@@ -29,6 +28,7 @@ from conformance.parts.result import Context, Finding, PartResult, verdict_of
 from conformance.report.divergence import phrases
 from conformance.report.divergence.saved import save
 from conformance.report.divergence.story import Telling, tell
+from conformance.rules.coverage import coverage
 from model.checker.explore import Graph
 from model.script import Script, script
 

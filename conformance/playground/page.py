@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.playground.graphs import as_data, graph_of
 from conformance.playground.subjects import subjects
-from conformance.rule_index import rule
+from conformance.rules.index import rule
 from conformance.site import texts
 
 _EXCERPTS = 2

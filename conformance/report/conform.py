@@ -14,7 +14,6 @@ from conformance.adapters.hello_words import unknown_words
 from conformance.adapters.in_process import InProcess
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Adapter, Crashed, Hello, Hung, Malformed, Wire
-from conformance.coverage import rules_that_fire
 from conformance.drive.examine import Examination, Plan, examine, not_offered, seen_again
 from conformance.drive.listed import Known
 from conformance.drive.lockstep import Played, replay
@@ -23,12 +22,13 @@ from conformance.drive.plan import for_offer
 from conformance.generators import generate
 from conformance.parts.result import Finding, PartResult
 from conformance.released.known_divergences import is_alignment_clock
-from conformance.report.asked import components_of
 from conformance.report.divergence import refusal, replays, saved, story
 from conformance.report.divergence.saved import ReplayError, name_of
 from conformance.report.divergence.story import Telling
 from conformance.report.formats.columns import command as command_lines
 from conformance.report.formats.columns import wrapped
+from conformance.rules.coverage import rules_that_fire
+from conformance.rules.selection import components_of
 from conformance.verdict import Verdict, together
 from model.components import WireError
 from spec.tool_output import TlcError

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 
-from conformance import rule_index
 from conformance.parts.result import Finding, PartResult
+from conformance.parts.verify import PARTS, Part, Verification
 from conformance.report.formats.columns import NARROW
-from conformance.rule_index import UnknownRuleError
+from conformance.rules import index as rule_index
+from conformance.rules.index import UnknownRuleError
 from conformance.verdict import Verdict
-from conformance.verify import PARTS, Part, Verification
 
 WIDEST = 110
 """Columns at most, more than prose has: what a part says stands between its name and its cost."""

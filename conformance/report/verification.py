@@ -14,9 +14,9 @@ import orjson
 from conformance.adapters.in_process import own_version
 from conformance.machine import Machine
 from conformance.parts.result import Finding, PartResult
+from conformance.parts.verify import PARTS, Verification
 from conformance.report.screen import title_of
 from conformance.verdict import Verdict
-from conformance.verify import PARTS, Verification
 
 FORMAT = 1
 """Counted up when a reader of the old format could be misled."""

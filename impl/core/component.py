@@ -1,8 +1,7 @@
-"""What every component of the core is: it takes one event, answers effects, and can be observed.
+"""The base of every component: it takes an event, returns effects, and has an observable state.
 
-A component does no I/O and reads no clock; whoever drives it, a Spark task, the driver or the
-conformance suite, carries its effects out. Its steps are typed methods (`gate.barrier(0, 5)`); `apply`
-is the same in the words of the wire. An event that raises `ProtocolError` has changed nothing.
+A component does no I/O and reads no clock. The runtime and the conformance suite carry its effects out. Each
+event is a typed method (`gate.barrier(0, 5)`); `apply` takes the same event as an object of the wire.
 """
 
 from abc import ABC, abstractmethod
@@ -24,18 +23,22 @@ def events_of(union: object) -> Mapping[str, type[Event]]:
 
 
 class Component(ABC):
-    """A state machine of the protocol, driven by typed methods, by `handle`, or in the words of the wire."""
+    """A state machine of the protocol, driven by typed methods, by `handle`, or by `apply`."""
 
     _events: ClassVar[Mapping[str, type[Event]]]
 
     @abstractmethod
     def handle(self, event: Any) -> Effects:  # noqa: ANN401 - each component takes the union of its events
-        """Apply one event; the effects in order. Raises `ProtocolError` if the event is illegal now."""
+        """Take one typed event; returns its effects in order.
+
+        Raises ProtocolError if the event is illegal in this state; nothing has changed then.
+        """
 
     def apply(self, event: Mapping[str, object]) -> list[Wire]:
-        """Apply one event of the wire; the effects in order, as words of the wire.
+        """Take one event of the wire; returns its effects, in order, as objects of the wire.
 
-        Raises `ProtocolError` if the event is outside the protocol or illegal now; nothing has changed then.
+        Raises ProtocolError if the event is outside the protocol or illegal in this state; nothing has
+        changed then.
         """
         kind = event.get("kind")
         word = self._events.get(kind) if isinstance(kind, str) else None
@@ -48,11 +51,11 @@ class Component(ABC):
 
     @abstractmethod
     def observe(self) -> dict[str, Any]:
-        """The whole observable state, in the words of the wire."""
+        """The observable state, as an object of the wire."""
 
 
 def require_checkpoint_id(checkpoint: int) -> None:
-    """Raise `ProtocolError` for a negative checkpoint id; -1 means *none* and is never sent."""
+    """Raise ProtocolError if the checkpoint id is negative."""
     if checkpoint < 0:
         raise ProtocolError(
             f"a checkpoint id is an int from 0 on, came {checkpoint}; "
@@ -61,7 +64,7 @@ def require_checkpoint_id(checkpoint: int) -> None:
 
 
 def only_keys(config: Mapping[str, object], known: Collection[str]) -> None:
-    """Raise `ConfigError` for a key that the component does not know."""
+    """Raise ConfigError if the configuration has a key that is not `known`."""
     unknown = sorted(set(config) - set(known))
     if unknown:
         keys = ", ".join(known) or "none"
@@ -69,7 +72,7 @@ def only_keys(config: Mapping[str, object], known: Collection[str]) -> None:
 
 
 def positive_int(config: Mapping[str, object], key: str, default: int | None = None) -> int:
-    """The int from 1 on under `key`; `ConfigError` if it is none, or missing without a default."""
+    """The int from 1 on under `key`. Raises ConfigError if it is none, or is missing without a default."""
     value = config.get(key, default)
     if type(value) is not int or value < 1:
         raise ConfigError(f"{key} has to be an int from 1 on, came {value!r}; correct the configuration")
@@ -77,7 +80,7 @@ def positive_int(config: Mapping[str, object], key: str, default: int | None = N
 
 
 def supported(config: Mapping[str, object], key: str, offered: Collection[str], default: str) -> str:
-    """The name under `key`; `UnsupportedError` if it is not among those `offered`."""
+    """The name under `key`. Raises UnsupportedError if it is not among `offered`."""
     value = config.get(key, default)
     if not isinstance(value, str) or value not in offered:
         raise UnsupportedError(

@@ -11,7 +11,7 @@ from random import Random
 import click
 
 from conformance.cli import barrierspec
-from conformance.options import Output
+from conformance.command_line.options import Output
 from tests.fuzz.hostile import NUMBERS, PATHS, WORDS
 from tests.fuzz.judge import Case
 

@@ -7,8 +7,8 @@ import pytest
 
 from conformance.machine import Machine
 from conformance.parts.result import Finding, PartResult
+from conformance.parts.verify import Part, Verification, Watch, fresh_context, verify
 from conformance.verdict import Verdict
-from conformance.verify import Part, Verification, Watch, fresh_context, verify
 
 NAMES = (
     "passes",

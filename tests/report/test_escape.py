@@ -15,8 +15,9 @@ import orjson
 import pytest
 from markdown_it import MarkdownIt
 
-from conformance import cli, escape, standard_streams
+from conformance import cli, escape
 from conformance.adapters.protocol import Crashed, Errored, Hello, Malformed, Offer, Unsupported
+from conformance.command_line import standard_streams
 from conformance.drive.lockstep import Answer, Divergence
 from conformance.drive.oracle import Oracle
 from conformance.page import render

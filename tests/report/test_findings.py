@@ -19,7 +19,7 @@ from conformance.change.sides import Reprofiled
 from conformance.parts.result import Finding, PartResult
 from conformance.report import change, mutation_score, verification
 from conformance.report.formats import annotations, findings, sarif
-from conformance.rule_index import rules
+from conformance.rules.index import rules
 from conformance.vectors.vector import vector_of
 from conformance.verdict import Exit, Verdict
 

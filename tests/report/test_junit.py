@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from conformance.report.formats import junit
-from conformance.rule_index import title
+from conformance.rules.index import title
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from conformance.page.diagram import BANDS, BOTH, IMPLEMENTATION, LOOKS, MODEL, 
 from conformance.page.document import Page, Row
 from conformance.page.lanes import SEATS
 from conformance.page.layout import laid_out
-from conformance.rule_index import rules
+from conformance.rules.index import rules
 from conformance.verdict import Exit, Verdict
 
 ADAPTERS = Path(__file__).parents[1] / "adapters"

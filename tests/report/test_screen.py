@@ -6,12 +6,12 @@ from pathlib import Path
 import click
 import pytest
 
+from conformance.command_line.progress import Progressing
 from conformance.parts.result import Finding, PartResult
+from conformance.parts.verify import PARTS
 from conformance.report.formats.columns import NARROW
-from conformance.report.progress.verification import Progressing
 from conformance.report.screen import FINDINGS_SHOWN, WIDEST, screen
 from conformance.verdict import Verdict
-from conformance.verify import PARTS
 
 ALL_PASS = """\
 barrierspec verify                                                                      commit 8c1f2aa, seed 7

@@ -3,8 +3,8 @@
 import pytest
 
 from conformance.parts.result import PartResult
+from conformance.parts.verify import PARTS
 from conformance.verdict import Verdict
-from conformance.verify import PARTS
 
 
 class Recorder:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from conformance import cli, verify
+from conformance import cli
+from conformance.parts import verify
 from conformance.report import verification
 
 PARTS = tuple(verify.PARTS)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.options import INTEGER, SECONDS
+from conformance.command_line.options import INTEGER, SECONDS
 
 if TYPE_CHECKING:
     from conformance.observe.guarantees.anomalies import Guarantee

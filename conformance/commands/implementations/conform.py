@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 import orjson
 
+from conformance.command_line.options import FOLDER, INTEGER, SECONDS
 from conformance.commands import page, reports
-from conformance.options import FOLDER, INTEGER, SECONDS
 from conformance.verdict import Verdict, together
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ def command(
     from conformance.drive.listed import Known, ListError, read, write
     from conformance.generators import generate
     from conformance.report import conform
-    from conformance.report.asked import AskedError, asked_for
     from conformance.report.formats import findings
+    from conformance.rules.selection import AskedError, asked_for
 
     unknown = sorted(set(components) - set(generate.COMPONENTS))
     if unknown:

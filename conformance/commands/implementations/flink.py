@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.options import FILE, FOLDER, INTEGER
+from conformance.command_line.options import FILE, FOLDER, INTEGER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

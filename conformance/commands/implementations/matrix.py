@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from conformance.options import FILE, INTEGER, SECONDS
+from conformance.command_line.options import FILE, INTEGER, SECONDS
 
 
 @click.command()

@@ -5,7 +5,7 @@ import time
 
 import click
 
-from conformance.options import INTEGER, SECONDS
+from conformance.command_line.options import INTEGER, SECONDS
 
 
 @click.command()

@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from conformance import escape
+from conformance.command_line.options import FOLDER, INTEGER, SECONDS
 from conformance.commands import COMPONENTS
-from conformance.options import FOLDER, INTEGER, SECONDS
 
 SHOWN = 5
 """Differences that are shown."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
-from conformance.options import FOLDER, INTEGER, Number
+from conformance.command_line.options import FOLDER, INTEGER, Number
 from conformance.verdict import Exit, Verdict
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def command(
     then, and with 64 if the job cannot be started as it was asked for, or another one runs into the same
     folder.
     """
+    from conformance.command_line.progress import RunDisplay, summary
     from conformance.parts.pipeline import RUNS, Run, described
-    from conformance.report.progress.job import RunDisplay, summary
     from impl.config import ConfigError
     from impl.connectors.errors import ConnectorError
     from impl.faults import COMPLETION_STORED, KILL_DRIVER, FaultPlan

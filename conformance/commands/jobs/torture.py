@@ -6,7 +6,7 @@ import click
 import orjson
 from rich.console import Console
 
-from conformance.options import FOLDER, INTEGER, SECONDS
+from conformance.command_line.options import FOLDER, INTEGER, SECONDS
 
 MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
 

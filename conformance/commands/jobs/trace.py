@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance import escape
+from conformance.command_line.options import INTEGER
 from conformance.commands import page, reports
-from conformance.options import INTEGER
 from conformance.verdict import Verdict, together
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ def runs(
 
 
 def _judged_on(master: str, logs: Sequence[Path]) -> "Watched":
+    from conformance.command_line.progress import tasks_shown
     from conformance.parts.traces import judged_on_spark
-    from conformance.report.progress.spark import tasks_shown
     from impl.spark.session import spark_session
 
     with (

@@ -4,16 +4,16 @@ import textwrap
 
 import click
 
-from conformance import rule_index
-from conformance.rule_index import UnknownRuleError
+from conformance.rules import index as rule_index
+from conformance.rules.index import UnknownRuleError
 
 
 @click.command()
 @click.argument("rule_id", metavar="ID")
 def command(rule_id: str) -> int:
     """Say what a rule demands, where it comes from, and where it stands in spec, model and tests."""
-    from conformance.report.divergence.places import places
     from conformance.report.formats.columns import wrapped
+    from conformance.rules.places import places
 
     try:
         rule = rule_index.rule(rule_id)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.options import FILE, FOLDER
+from conformance.command_line.options import FILE, FOLDER
 
 if TYPE_CHECKING:
     from conformance.explore.local import Explored, Reading
@@ -94,10 +94,10 @@ def command(
     """
     import orjson
 
+    from conformance.command_line.progress import Progressing
     from conformance.explore import local
     from conformance.explore.levels import AnotherSearchError
     from conformance.explore.models import KERNEL_IDS, MODELS, Size
-    from conformance.report.progress.verification import Progressing
     from conformance.verdict import Exit
     from model.checker.compiled.renaming import NotInvariantError
     from model.checker.compiled.symmetry import NotSymmetricError

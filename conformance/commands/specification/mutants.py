@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from conformance.options import FILE
+from conformance.command_line.options import FILE
 
 LAYERS = ("spec", "model", "impl")
 
@@ -36,11 +36,11 @@ def command(
     """
     from rich.console import Console
 
-    from conformance import rule_index
     from conformance.mutants.campaign import MutantFailure, Verdict, run_campaign
     from conformance.mutants.catalogue import Mutant, component_of, load_catalogue
     from conformance.report import casualties, mutation_score
-    from conformance.rule_index import UnknownRuleError
+    from conformance.rules import index as rule_index
+    from conformance.rules.index import UnknownRuleError
     from conformance.verdict import Exit
     from spec.manifest import load_manifest
     from spec.tool_output import TlcError

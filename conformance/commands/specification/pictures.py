@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from conformance.options import FOLDER
+from conformance.command_line.options import FOLDER
 
 
 @click.command()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from conformance.options import FOLDER, INTEGER
-from conformance.verify import PARTS, SEED
+from conformance.command_line.options import FOLDER, INTEGER
+from conformance.parts.verify import PARTS, SEED
 
 
 @click.command()
@@ -24,13 +24,13 @@ def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, bui
 
     Writes verification.json, junit.xml, findings.sarif and a page, index.html, into build/report.
     """
+    from conformance.command_line.progress import Progressing
     from conformance.machine import cores
     from conformance.page import of_verify, render
+    from conformance.parts.verify import fresh_context, verify
     from conformance.report import verification
     from conformance.report.formats import junit, sarif
-    from conformance.report.progress.verification import Progressing
     from conformance.report.screen import WIDEST, screen
-    from conformance.verify import fresh_context, verify
 
     if quick and thorough:
         raise click.UsageError("--quick and --thorough exclude each other; leave one out")

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from conformance import escape, rule_index
+from conformance import escape
 from conformance.adapters.protocol import FAILURES, Crashed, Hung, Malformed, Wire
 from conformance.drive.lockstep import Answer, Divergence
 from conformance.drive.oracle import Oracle, canonical
 from conformance.report.divergence import phrases
 from conformance.report.formats.columns import NARROW
+from conformance.rules import index as rule_index
 
 LINES = 48
 """Two screens of 24 lines."""

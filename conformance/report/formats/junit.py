@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 from conformance import escape
 from conformance.parts.result import Finding, PartResult
+from conformance.parts.verify import Verification
 from conformance.report.screen import title_of
 from conformance.verdict import Verdict
-from conformance.verify import Verification
 
 Element = ElementTree.Element
 

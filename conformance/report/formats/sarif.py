@@ -14,9 +14,10 @@ from typing import Any
 import jsonschema
 import orjson
 
-from conformance import escape, rule_index
+from conformance import escape
 from conformance.adapters.in_process import own_version
 from conformance.parts.result import Finding, PartResult
+from conformance.rules import index as rule_index
 from conformance.verdict import Verdict, together
 
 URI = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -177,13 +177,13 @@ def replay(module: Module) -> Replay:
     if not _NAME.fullmatch(module.name):
         raise ModuleNameError(f"expected a file named like a module, got {module.name!r}; give it its name")
     with tlc.specification() as folder:
-        if next(folder.rglob(f"{module.name}.tla"), None) is not None:
+        if (folder / f"{module.name}.tla").exists():
             raise ModuleNameError(f"{module.name} is a module of the specification; give a divergence")
-        (folder / "models" / f"{module.name}.tla").write_text(module.tla, "utf-8")
+        (folder / f"{module.name}.tla").write_text(module.tla, "utf-8")
         outcome, unchecked = _run(tlc.Job(module.name, module.name, module.cfg), folder)
         violated = outcome.violated
         if isinstance(violated, Location):
-            text = next(folder.rglob(f"{violated.module}.tla")).read_text("utf-8")
+            text = (folder / f"{violated.module}.tla").read_text("utf-8")
             begins = {line: name for name, line in definitions(text).items() if line <= violated.line}
             return Replay(outcome, begins[max(begins)], unchecked)
         return Replay(outcome, None if violated is None else str(violated), unchecked)

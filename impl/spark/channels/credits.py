@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, assert_never
 
 from impl.core.channel.events import LoseOutput, SenderEffect, StoreOutput
-from impl.core.channel.sender import Barrier, Payload, SendingEnd
+from impl.core.channel.sender import Barrier, ChannelSender, Payload
 from impl.core.gate.unaligned_events import Alignment
 from impl.spark.channels.frames import Connection, Kind, OvertakingBarrier, pack_barrier
 from impl.spark.errors import ConnectionLostError, FrameError, SparkRuntimeError
@@ -57,7 +57,7 @@ class CreditedChannel:
         self._capacity = credits
         self._credits = credits
         waiting: list[object] = [(Kind.RECORDS, frame) for frame in restored]
-        self._end = SendingEnd(waiting, converts=True, express_while_held=True)
+        self._end = ChannelSender(waiting, converts_timed_out=True, urgent_pass_block=True)
         self._sent_with: dict[int, tuple[int, bytes]] = {}
         self._waiting = len(restored)
         self._sending = False
@@ -104,7 +104,7 @@ class CreditedChannel:
     def give_up(self, checkpoint: int) -> None:
         """The checkpoint was aborted: its barrier overtakes nothing, if it still waits."""
         with self._changed:
-            self._end.give_up(checkpoint)
+            self._end.abort(checkpoint)
 
     @property
     def has_room(self) -> bool:
@@ -154,7 +154,7 @@ class CreditedChannel:
             if self._closed:
                 return None
             item, effects = self._end.leave()
-            self._end.let_go()  # the receiver itself blocks the channel
+            self._end.resume()  # the receiver itself blocks the channel
             if isinstance(item, Payload) and item.value[0] is Kind.RECORDS:  # type: ignore[index]
                 self._credits -= 1
                 self._waiting -= 1

@@ -150,7 +150,9 @@ class Coordination:
         """Every task has finished: the savepoints that were taken, and why the cleanup failed, if it did.
 
         Answers the request that has stopped the job. The output is committed, so a full disk fails nothing.
+        Raises `SupersededError` if a newer attempt exists; nothing has changed then.
         """
+        self._storage.require_newest("finishing the job", self._attempt)
         self._send = _drop
         failure = None
         try:

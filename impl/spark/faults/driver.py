@@ -7,6 +7,7 @@ can damage the newest checkpoint, as a bad disk would. The runtime without plann
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
 from pathlib import Path
@@ -51,6 +52,7 @@ from impl.spark.worker.worker import SparkTask
 from impl.state import StateHandle
 
 Line = Callable[..., None]
+_FREEZE_SECONDS = 10.0
 
 
 class DriverInjector:
@@ -201,11 +203,27 @@ class FaultyWorkers(Workers):
 
 
 def freeze(process: int) -> None:
-    """Stop a process and everything below it, the process itself last: it may be the caller."""
-    for below in _below(process):
-        with suppress(ProcessLookupError):
-            os.kill(below, signal.SIGSTOP)
+    """Stop a process and everything below it, the process itself last: it may be the caller.
+
+    A signal takes effect when its process is scheduled next, and until then that process may start others:
+    this looks again until all that is below has stopped, for at most `_FREEZE_SECONDS`.
+    """
+    until = time.monotonic() + _FREEZE_SECONDS
+    while (running := [one for one in _below(process) if not _is_stopped(one)]) and time.monotonic() < until:
+        for one in running:
+            with suppress(ProcessLookupError):
+                os.kill(one, signal.SIGSTOP)
+        time.sleep(0.001)
     os.kill(process, signal.SIGSTOP)
+
+
+def _is_stopped(process: int) -> bool:
+    """Whether it is stopped or has ended."""
+    try:
+        status = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return True
+    return status.rpartition(")")[2].split()[0] in "TtZX"
 
 
 def _below(process: int) -> list[int]:

@@ -12,7 +12,7 @@ from typing import TypeAlias, TypeVar, assert_never
 from impl.config import ALTERNATING, AT_LEAST_ONCE, MODES, UNALIGNED
 from impl.core.effects import Fail
 from impl.core.events import Event
-from impl.core.gate.aligned import InputGate
+from impl.core.gate.aligned import AlignedGate
 from impl.core.gate.alternating import AlternatingGate
 from impl.core.gate.events import (
     Abort,
@@ -98,11 +98,11 @@ class RunningSubtask:
         channels = len(context.upstream)
         self._gate: Recorded[Cancel | EndOfPartition, GateEffect] | None = None
         if channels and self._overtaking is None:
-            in_order = (BarrierTracker if context.mode == MODES[AT_LEAST_ONCE] else InputGate)(channels)
+            in_order = (BarrierTracker if context.mode == MODES[AT_LEAST_ONCE] else AlignedGate)(channels)
             self._in_order: Recorded[InOrderEvent, GateEffect] = Recorded("gate", in_order, context.log)
             self._gate = self._in_order
         elif channels:
-            self._alternating = AlternatingGate(channels, patience=context.alignment_timeout_ms)
+            self._alternating = AlternatingGate(channels, timeout_ms=context.alignment_timeout_ms)
             self._reordered: Recorded[UnalignedEvent, GateEffect] = Recorded(
                 "gate", self._alternating, context.log
             )

@@ -12,12 +12,12 @@ import conformance
 from conformance.adapters.choose import ours
 from conformance.cases.rule_cases import FILE, RuleCase, fires, play_rule_cases, read, rule_cases, written
 from conformance.cases.walks import LENGTH, walks
-from conformance.coverage import coverage
 from conformance.drive.examine import Plan, examine
 from conformance.drive.lockstep import Answer, Divergence, drawn
 from conformance.drive.oracle import Oracle
 from conformance.drive.shrink import fewest_events
 from conformance.generators import generate
+from conformance.rules.coverage import coverage
 from conformance.verdict import Verdict
 from model.coordinator.profiles import NEWEST_COORDINATOR
 

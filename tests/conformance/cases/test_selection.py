@@ -8,10 +8,10 @@ from conformance import cli
 from conformance.adapters.choose import ours
 from conformance.cases.hypothesis_machines import run_machine
 from conformance.cases.walks import walks
-from conformance.coverage import coverage
 from conformance.drive.examine import Plan, examine
 from conformance.drive.oracle import Oracle
-from conformance.report.asked import AskedError, asked_for, components_of
+from conformance.rules.coverage import coverage
+from conformance.rules.selection import AskedError, asked_for, components_of
 from conformance.verdict import Exit, Verdict
 
 PINNED = {"mode": "exactly-once", "level": "handler", "channels": 2, "profile": "flink-1.14"}

@@ -9,13 +9,13 @@ from conformance.adapters.in_process import InProcess
 from conformance.adapters.protocol import Crashed, Errored
 from conformance.cases.hypothesis_machines import run_machine
 from conformance.cases.walks import walks
-from conformance.coverage import coverage, needs_injections, rules_that_fire
 from conformance.drive.examine import Plan, examine, not_offered
 from conformance.drive.lockstep import Answer, replay, walk
 from conformance.drive.oracle import Oracle
 from conformance.drive.shrink import shrink
 from conformance.generators import generate
-from conformance.rule_index import rules
+from conformance.rules.coverage import coverage, needs_injections, rules_that_fire
+from conformance.rules.index import rules
 from conformance.verdict import Verdict
 from model.components import COMPONENTS
 

@@ -6,7 +6,6 @@ from functools import partial
 
 import pytest
 
-from conformance import rule_index
 from conformance.adapters.flink.releases import releases
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Crashed, Unsupported
@@ -18,6 +17,7 @@ from conformance.released import gate, sequences
 from conformance.released.gate import GateSearch, GateTarget, alphabet
 from conformance.released.known_divergences import Known, KnownError, known_divergences, read, signature
 from conformance.report import released as told
+from conformance.rules import index as rule_index
 from conformance.verdict import Verdict
 from model.script import Script
 

@@ -5,7 +5,6 @@ from random import Random
 
 import pytest
 
-from conformance import rule_index
 from conformance.adapters.process import ProcessAdapter
 from conformance.drive.oracle import Oracle
 from conformance.generators.coordinator import coordinator_chooser
@@ -22,6 +21,7 @@ from conformance.released.coordinator import (
 from conformance.released.known_divergences import read, shown_by
 from conformance.released.sequences import conform
 from conformance.report import released as report
+from conformance.rules import index as rule_index
 from conformance.verdict import Verdict
 
 

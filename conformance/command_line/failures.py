@@ -1,0 +1,69 @@
+"""How a command ends that could not do its work: one message, one documented exit code, no traceback.
+
+The operating system refusing a path that the caller gave is the caller's to mend (64). Whatever nobody
+foresaw is our own fault (70): one line says what and where; BARRIERSPEC_TRACEBACK=1 prints the traceback too.
+"""
+
+import errno
+import os
+import traceback
+from pathlib import Path
+
+import click
+
+from conformance.verdict import Exit
+
+TRACEBACK = "BARRIERSPEC_TRACEBACK"
+"""Environment variable: 1 prints the traceback of what nobody foresaw."""
+OWN_FAULT_HINT = "This is a fault of barrierspec itself, not of what it was checking."
+_ADVICE = {
+    errno.ENOENT: "make that folder, or name another place",
+    errno.ENOTDIR: "a part of that path is a file; name another place",
+    errno.EISDIR: "that is a folder; name a file",
+    errno.EEXIST: "something else is there; name another place",
+    errno.EACCES: "get the right to it, or name another place",
+    errno.EPERM: "get the right to it, or name another place",
+    errno.EROFS: "that file system is read only; name another place",
+    errno.ENAMETOOLONG: "give a shorter name",
+    errno.ELOOP: "that path leads back to itself; name another place",
+    errno.EINVAL: "that cannot be read or written; name another place",
+    errno.ENOSPC: "free space on that disk, or name another place",
+    errno.EDQUOT: "raise the quota, or name another place",
+    errno.EFBIG: "that file may not grow so large; name another place",
+    errno.ENXIO: "nobody serves that device or pipe; name a file",
+    errno.ENODEV: "that device cannot be used; name a file",
+    errno.ESPIPE: "that is a pipe or a device; name a file",
+    errno.EMFILE: "allow more open files (ulimit -n)",
+}
+_TOO_LARGE = "the input needs more memory than this process may have; give a smaller one, or more memory"
+
+
+def ended_by(failure: Exception) -> int:
+    """Print what a command was ended by, and give its exit code."""
+    if os.environ.get(TRACEBACK) == "1":
+        traceback.print_exception(failure)
+    if isinstance(failure, OSError) and failure.errno in _ADVICE:
+        place = "" if failure.filename is None else f"{_shown(failure.filename)}: "
+        click.echo(f"Error: {place}{failure.strerror}; {_ADVICE[failure.errno]}", err=True)
+        return Exit.USAGE
+    if isinstance(failure, MemoryError):
+        click.echo(f"Error: {_TOO_LARGE}", err=True)
+        return Exit.USAGE
+    click.echo(f"{type(failure).__name__}: {str(failure)[:500]!r} {_place(failure)}", err=True)
+    click.echo(f"{OWN_FAULT_HINT} Report it; {TRACEBACK}=1 shows where it came from.", err=True)
+    return Exit.OWN_FAULT
+
+
+def _shown(name: object) -> str:
+    """A path, escaped so that it stays on one line and can be printed."""
+    text = os.fsdecode(name) if isinstance(name, bytes | str) else str(name)
+    return text if text.isprintable() else repr(text)
+
+
+def _place(failure: Exception) -> str:
+    """File and line of ours where it came up."""
+    frames = traceback.extract_tb(failure.__traceback__)
+    root = str(Path(__file__).parents[2])
+    ours = [frame for frame in frames if frame.filename.startswith(root) and ".venv" not in frame.filename]
+    last = (ours or frames)[-1] if frames else None
+    return "" if last is None else f"(in {Path(last.filename).name}, line {last.lineno})"

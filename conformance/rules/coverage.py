@@ -1,0 +1,109 @@
+"""Rule coverage: which rules of a component did a run exercise?
+
+The rules that can fire are read off the model's own source: every rule ID that stands there as a value.
+Rules of the index that never fire are properties over many steps, and are checked elsewhere.
+"""
+
+import ast
+import re
+from collections.abc import Collection, Mapping
+from functools import cache
+from itertools import chain
+from types import MappingProxyType
+from typing import NamedTuple
+
+from conformance.rules.index import rules
+from conformance.rules.protocol_modules import protocol_files
+from spec.rules import Where
+
+RULE_ID = re.compile(r"[A-Z]+-\d\d")
+
+_RUNS: Mapping[str, tuple[str, ...]] = {"coordinator": ("coordinator", "store")}
+"""The components whose rules a component can fire, where they are not its own alone."""
+
+
+INJECT = "inject"
+"""The capability of a gate whose task may be triggered itself."""
+
+
+class Coverage(NamedTuple):
+    """Of the rules that can fire, those that did and those that did not; both sorted."""
+
+    fired: tuple[str, ...]
+    missing: tuple[str, ...]
+    not_asked: tuple[str, ...] = ()
+    """Those that were left out on purpose."""
+
+    @property
+    def is_full(self) -> bool:
+        """Every rule that can fire has fired."""
+        return not self.missing
+
+    def describe(self) -> str:
+        """`16 of 18 rules, not ALIGN-14, ALIGN-15`."""
+        count = f"{len(self.fired)} of {len(self.fired) + len(self.missing)} rules"
+        told = f"{count}, not {', '.join(self.missing)}" if self.missing else count
+        return f"{told}; not asked: {len(self.not_asked)} others" if self.not_asked else told
+
+
+def coverage(
+    component: str,
+    fired: Collection[str],
+    pinned: Mapping[str, object] = MappingProxyType({}),
+    asked: Collection[str] = (),
+    *,
+    injects: bool = False,
+) -> Coverage:
+    """What a run of a component covered; rules that the `pinned` options rule out do not count.
+
+    `asked`: only these rules were asked for; empty: all. Without `injects` rules that need it do not count.
+    """
+    able = [rule for rule in rules_that_fire(component) if injects or not needs_injections(rule)]
+    possible = [rule for rule in able if _possible(rule, pinned)]
+    known = [rule for rule in possible if not asked or rule in asked]
+    return Coverage(
+        tuple(rule for rule in known if rule in fired),
+        tuple(rule for rule in known if rule not in fired),
+        tuple(rule for rule in possible if rule not in known),
+    )
+
+
+def _possible(rule: str, pinned: Mapping[str, object]) -> bool:
+    where = rules()[rule].where
+    return not where or any(_met(one, pinned) for one in where)
+
+
+def needs_injections(rule: str) -> bool:
+    """Whether it can fire only at a gate that offers the capability `inject`."""
+    where = rules()[rule].where
+    return bool(where) and all(INJECT in one.get("capability", ()) for one in where)
+
+
+def _met(needs: Where, pinned: Mapping[str, object]) -> bool:
+    return all(_meets(pinned[option], values) for option, values in needs.items() if option in pinned)
+
+
+def _meets(pinned: object, values: tuple[object, ...]) -> bool:
+    """Some value that the option is pinned to (a tuple stands for any of its own) is among those needed."""
+    return any(value in values for value in (pinned if isinstance(pinned, tuple) else (pinned,)))
+
+
+def impossible(rules: Collection[str], pinned: Mapping[str, object]) -> tuple[str, ...]:
+    """Those of the rules that the `pinned` options rule out, sorted."""
+    return tuple(sorted(rule for rule in rules if not _possible(rule, pinned)))
+
+
+@cache
+def rules_that_fire(component: str) -> tuple[str, ...]:
+    """The rules that the model of a component can fire, sorted."""
+    found: set[str] = set()
+    for path in chain.from_iterable(map(protocol_files, _RUNS.get(component, (component,)))):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        found |= {
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and RULE_ID.fullmatch(node.value)
+        }
+    return tuple(sorted(found))
