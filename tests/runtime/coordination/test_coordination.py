@@ -1,34 +1,37 @@
 """The coordinator on the driver, with a memory for a checkpoint folder, a clock of our own, and no Spark."""
 
 import pytest
-from coordination_bench import PLAN, TASKS
+from coordination_bench import PLAN, TASKS, coordination_of
 
 from impl.config import CheckpointConfig
-from impl.faults import COMPLETION_STORED, FaultLedger, FaultPlan
-from impl.spark.coordination.coordination import Coordination
-from impl.spark.errors import AttemptFailedError
+from impl.savepoints import SavepointRequest
+from impl.spark.channels.messages import (
+    CheckpointAborted,
+    CheckpointCompleted,
+    FinishTask,
+    StartCheckpoint,
+)
+from impl.spark.coordination.context import JobContext
+from impl.spark.errors import AttemptFailedError, SavepointFailedError
 from impl.spark.faults.driver import damage
 from impl.state import FileSystemStorage, StorageError, encode
 from tests.memory_storage import MemoryStorage
 
 
 class Bench:
-    """A coordination under test: what it says to whom, and a clock that the test moves."""
+    """A coordination under test: the commands that it sends, and a clock that the test moves."""
 
-    def __init__(self, storage=None, faults=(), **config):
+    def __init__(self, storage=None, **config):
         self.now = 0.0
-        self.said = []
+        self.sent = []
         self.storage = storage or MemoryStorage()
         settings = CheckpointConfig(**{"checkpointing_interval_ms": 100, **config})
-        self.ledger = FaultLedger(faults)
-        self.it = Coordination(PLAN, settings, self.storage, self.ledger, None, lambda: self.now, lambda: 5)
+        self.it = coordination_of(JobContext(PLAN, settings, self.storage, None, lambda: self.now, lambda: 5))
         self.attempt = 0
 
     def start(self):
         self.attempt = self.storage.new_attempt()
-        restored = self.it.begin_attempt(
-            self.attempt, lambda task, message: self.said.append((task, message))
-        )
+        restored = self.it.begin_attempt(self.attempt, lambda *sent: self.sent.append(sent))
         for task in TASKS:
             self.it.running(task)
         return restored
@@ -36,33 +39,33 @@ class Bench:
     def pass_ms(self, ms):
         self.now += ms / 1_000
         self.it.tick()
-        return self.heard()
+        return self.commands()
 
     def acknowledge(self, task, checkpoint):
         handle = self.storage.write(checkpoint, task, self.attempt, encode(f"{task} at {checkpoint}"))
-        self.it.acknowledge(task, checkpoint, handle.to_json())
-        return self.heard()
+        self.it.acknowledge(task, handle)
+        return self.commands()
 
-    def heard(self):
-        said, self.said = self.said, []
-        return said
+    def commands(self):
+        sent, self.sent = self.sent, []
+        return sent
 
 
 def trigger(checkpoint):
-    return ("in-0", {"do": "trigger", "checkpoint": checkpoint, "timestamp": 5_000})
+    return ("in-0", StartCheckpoint(checkpoint, 5_000))
 
 
 def complete(checkpoint):
-    message = {"do": "complete", "checkpoint": checkpoint}
+    message = CheckpointCompleted(checkpoint)
     return [("in-0", message), ("out-0", message)]
 
 
 def abort(checkpoint, completed):
-    message = {"do": "abort", "checkpoint": checkpoint, "completed": completed}
+    message = CheckpointAborted(checkpoint, completed)
     return [("in-0", message), ("out-0", message)]
 
 
-def test_a_checkpoint_is_triggered_published_and_only_then_told():
+def test_a_checkpoint_is_published_before_its_tasks_are_notified():
     bench = Bench()
     bench.start()
     assert bench.pass_ms(99) == []
@@ -81,7 +84,7 @@ def test_the_first_checkpoint_may_come_sooner_than_an_interval():
 
 def test_nothing_is_triggered_before_all_tasks_run():
     bench = Bench()
-    bench.it.begin_attempt(bench.storage.new_attempt(), lambda task, message: bench.said.append(message))
+    bench.it.begin_attempt(bench.storage.new_attempt(), lambda *sent: bench.sent.append(sent))
     bench.it.running("in-0")
     assert bench.pass_ms(1_000) == []
 
@@ -93,7 +96,7 @@ class FullDisk(MemoryStorage):
         raise StorageError("no space left")
 
 
-def test_a_checkpoint_that_cannot_be_published_is_told_to_nobody():
+def test_of_a_checkpoint_that_cannot_be_published_no_task_is_notified():
     bench = Bench(FullDisk(), tolerable_checkpoint_failure_number=1)
     bench.start()
     bench.pass_ms(100)
@@ -136,7 +139,7 @@ def test_the_last_checkpoint_covers_all_and_its_completion_ends_the_sources():
     bench.it.end_of_data("out-0")
     assert bench.pass_ms(0) == [trigger(1)]
     bench.acknowledge("in-0", 1)
-    assert bench.acknowledge("out-0", 1) == [complete(1)[0], ("in-0", {"do": "finish"}), complete(1)[1]]
+    assert bench.acknowledge("out-0", 1) == [complete(1)[0], ("in-0", FinishTask()), complete(1)[1]]
     assert bench.pass_ms(10_000) == []
 
 
@@ -158,7 +161,7 @@ def test_a_last_checkpoint_that_is_aborted_is_taken_again():
     bench.it.end_of_data("out-0")
     assert bench.pass_ms(0) == [trigger(1)]
     bench.it.decline("out-0", 1, "ASYNC_EXCEPTION")
-    assert bench.heard() == abort(1, -1)
+    assert bench.commands() == abort(1, -1)
     assert bench.pass_ms(0) == [trigger(2)]
 
 
@@ -198,7 +201,7 @@ def test_an_attempt_that_failed_by_its_checkpoints_is_followed_by_another():
     with pytest.raises(AttemptFailedError, match="more failures in a row"):
         bench.it.decline("out-0", 1, "ASYNC_EXCEPTION")
     bench.it.fail_attempt("too many")
-    bench.heard()
+    bench.commands()
     assert bench.start()[0] is None
     assert bench.pass_ms(100) == [trigger(2)]
 
@@ -259,17 +262,19 @@ def test_a_checkpoint_that_is_pending_when_the_job_finishes_leaves_nothing(tmp_p
     bench.acknowledge("in-0", 2)
     bench.it.finish()
     assert sorted(path.name for path in tmp_path.glob("chk-*")) == ["chk-1"]
-    assert bench.heard() == []
+    assert bench.commands() == []
 
 
-def test_a_fault_at_the_stored_completion_goes_before_the_notification_and_comes_once():
-    bench = Bench(faults=[FaultPlan(COMPLETION_STORED, action="error")])
+class FullAtTheEnd(MemoryStorage):
+    """A storage whose disk is full when the job has finished."""
+
+    def sweep(self, attempt):
+        raise StorageError("no space left")
+
+
+def test_a_full_disk_after_the_last_checkpoint_does_not_fail_the_job():
+    bench = Bench(FullAtTheEnd())
     bench.start()
-    bench.pass_ms(100)
-    bench.acknowledge("in-0", 1)
-    strike = {"do": "strike", "action": "error", "point": COMPLETION_STORED}
-    assert bench.acknowledge("out-0", 1) == [("out-0", strike), *complete(1)]
-    assert bench.ledger.left() == []
-    bench.pass_ms(100)
-    bench.acknowledge("in-0", 2)
-    assert bench.acknowledge("out-0", 2) == complete(2)
+    stopped = bench.it._savepoints._requests.add(SavepointRequest())
+    assert bench.it.finish() == ((), "no space left")
+    assert isinstance(stopped.exception(0), SavepointFailedError)

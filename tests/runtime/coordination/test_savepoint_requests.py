@@ -34,7 +34,7 @@ def bench(tmp_path):
 def test_a_savepoint_is_told_to_nobody_restored_by_nobody_and_outlives_everything(bench, tmp_path):
     bench.pass_ms(1_000)
     bench.acknowledge(1)
-    asked = bench.desk.ask(SavepointRequest())
+    asked = bench.requests.add(SavepointRequest())
     assert bench.pass_ms(1) == [("in-0", "trigger", 2)]
     assert bench.acknowledge(2) == []
     taken = asked.result(0)
@@ -54,7 +54,7 @@ def test_a_savepoint_is_told_to_nobody_restored_by_nobody_and_outlives_everythin
 def test_a_savepoint_that_is_pending_is_not_subsumed_by_a_newer_checkpoint(tmp_path):
     bench = Bench(tmp_path, max_concurrent_checkpoints=2)
     bench.start()
-    asked = bench.desk.ask(SavepointRequest())
+    asked = bench.requests.add(SavepointRequest())
     bench.pass_ms(1)
     bench.acknowledge(1, "in-0")
     bench.pass_ms(1_000)
@@ -68,7 +68,7 @@ def test_where_checkpoints_overtake_a_savepoint_waits_for_its_turn(tmp_path):
     bench = Bench(tmp_path, unaligned_checkpoints_enabled=True)
     bench.start()
     bench.pass_ms(1_000)
-    bench.desk.ask(SavepointRequest())
+    bench.requests.add(SavepointRequest())
     assert bench.pass_ms(1) == []
     assert bench.acknowledge(1)[-1] == ("in-0", "trigger", 2)
 
@@ -76,25 +76,25 @@ def test_where_checkpoints_overtake_a_savepoint_waits_for_its_turn(tmp_path):
 @pytest.mark.rule("COORD-12")
 def test_a_stop_ends_what_is_pending_commits_and_is_answered_when_the_job_has_ended(bench):
     bench.pass_ms(1_000)
-    asked = bench.desk.ask(SavepointRequest(stop=True))
+    asked = bench.requests.add(SavepointRequest(stop=True))
     said = bench.pass_ms(1)
     assert said == [("in-0", "abort", 1), ("out-0", "abort", 1), ("in-0", "trigger", 2)]
     assert bench.pass_ms(10_000) == []  # no checkpoint follows
     told = [one[0] for one in bench.acknowledge(2)]
     assert told == ["in-0", "out-0"]
     assert not asked.done()
-    taken = bench.it.finish()
+    taken, _ = bench.it.finish()
     assert asked.result(0) == taken[0]
     assert taken[0].stopped
     with pytest.raises(SavepointFailedError, match="has ended"):
-        bench.desk.ask(SavepointRequest()).result(0)
+        bench.requests.add(SavepointRequest()).result(0)
 
 
 def test_a_stop_while_the_last_checkpoint_is_pending_takes_its_place(bench):
     for task in TASKS:
         bench.it.end_of_data(task)
     assert bench.pass_ms(0) == [("in-0", "trigger", 1)]
-    bench.desk.ask(SavepointRequest(stop=True, drain=True))
+    bench.requests.add(SavepointRequest(stop=True, drain=True))
     assert bench.pass_ms(1)[-1] == ("in-0", "trigger", 2)
     assert bench.pass_ms(5_000) == []
 
@@ -103,7 +103,7 @@ def test_a_stop_while_the_last_checkpoint_is_pending_takes_its_place(bench):
 def test_a_stop_that_a_task_declines_fails_the_attempt_leaves_nothing_and_the_job_goes_on(bench, tmp_path):
     bench.pass_ms(1_000)
     bench.acknowledge(1)
-    asked = bench.desk.ask(SavepointRequest(stop=True))
+    asked = bench.requests.add(SavepointRequest(stop=True))
     bench.pass_ms(1)
     bench.acknowledge(2, "in-0")
     with pytest.raises(
@@ -113,14 +113,14 @@ def test_a_stop_that_a_task_declines_fails_the_attempt_leaves_nothing_and_the_jo
     with pytest.raises(SavepointFailedError, match="aborted with CHECKPOINT_DECLINED"):
         asked.result(0)
     bench.it.fail_attempt("as said")
-    bench.heard()
+    bench.commands()
     assert bench.start() == 1
     assert bench.pass_ms(1_000) == [("in-0", "trigger", 3)]
     assert list((tmp_path / "savepoints").iterdir()) == []
 
 
 def test_a_stop_whose_job_fails_before_its_end_says_where_the_savepoint_is(bench):
-    asked = bench.desk.ask(SavepointRequest(stop=True))
+    asked = bench.requests.add(SavepointRequest(stop=True))
     bench.pass_ms(1)
     bench.acknowledge(1)
     bench.it.fail_attempt("a sink could not commit")
@@ -169,7 +169,7 @@ def test_who_asks_wrongly_is_told_so(bench, tmp_path):
     with pytest.raises(SavepointFailedError, match="not what a job was started with"):
         request_savepoint(tmp_path / "savepoints", SavepointRequest(), 0.01)
     (tmp_path / "file").touch()
-    asked = bench.desk.ask(SavepointRequest(tmp_path / "file"))
+    asked = bench.requests.add(SavepointRequest(tmp_path / "file"))
     assert bench.pass_ms(1) == []
     with pytest.raises(SavepointFailedError, match=r"creating .* failed"):
         asked.result(0)
@@ -180,7 +180,7 @@ def test_who_asks_wrongly_is_told_so(bench, tmp_path):
 
 @pytest.fixture
 def taken(bench):
-    asked = bench.desk.ask(SavepointRequest())
+    asked = bench.requests.add(SavepointRequest())
     bench.pass_ms(1)
     bench.acknowledge(1)
     return SavepointFolder(asked.result(0).folder)

@@ -4,7 +4,7 @@ import pytest
 from coordination_bench import TASKS, Bench
 
 from impl.eventlog import EventLog
-from impl.savepoints import SavepointDesk, SavepointRequest
+from impl.savepoints import SavepointRequest, SavepointRequests
 from impl.state import FileSystemStorage, SupersededError, savepoints_in
 
 pytestmark = pytest.mark.rule("ONCE-06")
@@ -45,7 +45,7 @@ def test_a_thawed_driver_triggers_nothing(drivers):
     resume(newer)
     with pytest.raises(SupersededError, match="triggering checkpoint 2: expected attempt 1 to be the newest"):
         older.pass_ms(1_000)
-    assert older.heard() == []
+    assert older.commands() == []
 
 
 def test_a_thawed_driver_completes_nothing_and_notifies_nobody(drivers):
@@ -54,7 +54,7 @@ def test_a_thawed_driver_completes_nothing_and_notifies_nobody(drivers):
     resume(newer)
     with pytest.raises(SupersededError, match="publishing checkpoint 2"):
         older.acknowledge(2)
-    assert older.heard() == []
+    assert older.commands() == []
     assert newer.storage.completed_ids() == (1,)
 
 
@@ -85,7 +85,7 @@ def test_the_ended_driver_discards_nothing_of_the_newer_one(drivers):
 
 def test_a_savepoint_of_a_superseded_driver_is_withdrawn(drivers, monkeypatch):
     older, newer = drivers
-    future = older.desk.ask(SavepointRequest())
+    future = older.requests.add(SavepointRequest())
     older.pass_ms(1_000)
     require_newest, looked = older.storage.require_newest, []
 
@@ -103,9 +103,9 @@ def test_a_savepoint_of_a_superseded_driver_is_withdrawn(drivers, monkeypatch):
 
 def test_what_other_processes_ask_for_is_left_to_the_driver_that_has_taken_over(tmp_path):
     (tmp_path / "1a.json").write_text('{"directory": null, "stop": false, "drain": false}')
-    SavepointDesk(tmp_path).close("the job failed", superseded=True)
+    SavepointRequests(tmp_path).close("the job failed", superseded=True)
     assert [path.name for path in tmp_path.iterdir()] == ["1a.json"]
-    SavepointDesk(tmp_path).close("the job failed")
+    SavepointRequests(tmp_path).close("the job failed")
     assert (tmp_path / "1a.answer").is_file()
 
 

@@ -15,10 +15,10 @@ class AskedBench(Bench):
         self.begin()
 
     def ask(self):
-        return self.desk.checkpoints.ask()
+        return self.requests.checkpoints.request()
 
-    def heard(self):
-        return [checkpoint for _, do, checkpoint in super().heard() if do == "trigger"]
+    def commands(self):
+        return [checkpoint for _, do, checkpoint in super().commands() if do == "trigger"]
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_whoever_asked_hears_that_there_is_none(tmp_path):
 
 def test_a_job_that_is_being_stopped_takes_no_checkpoint(bench):
     bench.run()
-    bench.desk.ask(SavepointRequest(stop=True))
+    bench.requests.add(SavepointRequest(stop=True))
     asked = bench.ask()
     assert bench.pass_ms() == [1]
     with pytest.raises(CheckpointFailedError, match="being stopped"):

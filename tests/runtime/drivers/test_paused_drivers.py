@@ -19,6 +19,7 @@ from pathlib import Path
 import psycopg
 import pyarrow as pa
 import pytest
+from coordination_bench import coordination_of
 from psycopg import sql
 
 from impl.config import CheckpointConfig
@@ -31,10 +32,10 @@ from impl.connectors import (
     TwoPhaseSink,
     read_committed,
 )
-from impl.faults import FaultLedger
 from impl.graph.plan import Edge, Plan, Role, Stage
+from impl.spark.channels.messages import CheckpointCompleted
 from impl.spark.coordination.cleanup import Reclaiming
-from impl.spark.coordination.coordination import Coordination
+from impl.spark.coordination.context import JobContext
 from impl.spark.errors import AttemptFailedError
 from impl.spark.worker.sinks import state_in
 from impl.state import FileSystemStorage, StateError, SupersededError, encode, origin_of, pack
@@ -65,7 +66,7 @@ class Driver(threading.Thread):
         self.output, self.pause, self.locked = output, pause, False
         self.operations = self.checkpoints = 0
         self.paused, self.go_on, self.ended = threading.Event(), threading.Event(), None
-        self._folder, self._now, self._said = folder, 0.0, []
+        self._folder, self._now, self._sent = folder, 0.0, []
 
     def run(self):
         try:
@@ -95,9 +96,8 @@ class Driver(threading.Thread):
         plan = Plan("job", stages, (Edge("in", "out"),))
         self._storage = FileSystemStorage(self._folder, inline_bytes=1 << 20)
         config = CheckpointConfig(1_000, num_retained_checkpoints=2)
-        self._coordination = Coordination(
-            plan, config, self._storage, FaultLedger(()), None, lambda: self._now, lambda: 5
-        )
+        context = JobContext(plan, config, self._storage, None, lambda: self._now, lambda: 5)
+        self._coordination = coordination_of(context)
         self._reclaiming = Reclaiming(plan, self._storage, origin_of(self._storage))
         after = None
         for _ in range(4):
@@ -114,7 +114,7 @@ class Driver(threading.Thread):
         raise AssertionError("the sink fails again and again")
 
     def _attempt(self, attempt):
-        restored, states = self._coordination.begin_attempt(attempt, lambda *said: self._said.append(said))
+        restored, states = self._coordination.begin_attempt(attempt, lambda *sent: self._sent.append(sent))
         self._reclaiming.begin(attempt, restored, states)
         offset = states["in-0"].offset if states else 0
         state = state_in(self._storage.open(states["out-0"])) if states else None
@@ -142,9 +142,9 @@ class Driver(threading.Thread):
         source = self._storage.write(checkpoint, "in-0", attempt, pack({"at": encode(offset)}), offset=offset)
         packed = pack({"sink": encode(sink.state_of(checkpoint))})
         written = self._storage.write(checkpoint, "out-0", attempt, packed)
-        self._coordination.acknowledge("in-0", checkpoint, source.to_json())
-        self._coordination.acknowledge("out-0", checkpoint, written.to_json())
-        assert self._said[-1][1]["do"] == "complete"
+        self._coordination.acknowledge("in-0", source)
+        self._coordination.acknowledge("out-0", written)
+        assert self._sent[-1][1] == CheckpointCompleted(checkpoint)
         sink.notify_complete(checkpoint)
         self.checkpoints += 1
         if self.pause is None and self.checkpoints == 3 and not self.paused.is_set():

@@ -14,14 +14,21 @@ from impl.process_tree import end, members, new_token
 
 PASSWORD = "correct-horse-battery"
 SUPERVISOR = """
-import os, signal, subprocess, sys
+import os, signal, subprocess, sys, time
 from pathlib import Path
 from impl.driver import supervise
-from impl.job import Job
+from impl.job import Job, JobResult
 
 class Waits(Job):
     # a job that starts a process behind a shell, of a group of its own, and then runs for ever
-    def drive(self, master, output, *rest, **more):
+    def drive(self, master, output, *settings, **more):
+        if master == "vanishes":  # a driver that is superseded, and ends without a result
+            (output / "pids").write_text(str(os.getpid()))
+            while not (output / "the other has ended").exists():
+                time.sleep(0.01)
+            os._exit(3)
+        if master == "ends":
+            return JobResult("the newer run", (), (), (), (), 0, 0.0, None)
         behind = subprocess.Popen(["sh", "-c", "sleep 1000 & echo $!; wait"], stdout=subprocess.PIPE,
                                   text=True, start_new_session=True)
         pids = os.getpid(), behind.pid, behind.stdout.readline().strip()
@@ -35,7 +42,7 @@ from pyspark import cloudpickle
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 os.umask(0o022)
 job = Waits(name=os.environ["JOB_NAME"])
-supervise(job, sys.argv[2], Path(sys.argv[1]))
+print(supervise(job, sys.argv[2], Path(sys.argv[1]), resume=sys.argv[3] == "resume").name)
 """
 
 
@@ -47,12 +54,13 @@ def lives(pid):
 class Supervised:
     """A supervisor in a process of its own, and the pids of its driver and of what that has started."""
 
-    def __init__(self, output, master="waits"):
+    def __init__(self, output, master="waits", start="anew"):
         environ = {**os.environ, "JOB_NAME": PASSWORD}
         self.process = subprocess.Popen(
-            [sys.executable, "-c", SUPERVISOR, str(output), master],
+            [sys.executable, "-c", SUPERVISOR, str(output), master, start],
             env=environ,
             stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
@@ -74,11 +82,13 @@ def supervised(tmp_path):
         made.append(Supervised(tmp_path, *arguments))
         return made[-1]
 
+    make.output = tmp_path
     yield make
     for one in made:
         one.process.kill()
         one.process.wait()
         one.process.stderr.close()
+        one.process.stdout.close()
 
 
 @pytest.mark.parametrize(
@@ -115,7 +125,26 @@ def test_what_a_job_holds_is_in_no_file_and_the_folder_of_the_driver_is_private(
 def test_the_result_of_a_driver_is_for_its_owner_only(supervised):
     one = supervised("fails")
     one.process.wait(30)
-    assert stat.S_IMODE((one.output / "driver" / "result").stat().st_mode) == 0o600
+    (result,) = (one.output / "driver").glob("*-1-result")
+    assert stat.S_IMODE(result.stat().st_mode) == 0o600
+
+
+def test_the_result_of_a_newer_run_is_not_taken_for_that_of_a_superseded_driver(supervised):
+    older = supervised("vanishes")
+    older.started()
+    newer = supervised("ends", "resume")
+    assert newer.process.wait(60) == 0, newer.process.stderr.read()
+    assert newer.process.stdout.read() == "the newer run\n"
+    (older.output / "the other has ended").touch()
+    assert older.process.wait(60) == 1
+    assert "the driver ended without a result" in older.process.stderr.read()
+
+
+def test_a_run_from_the_beginning_leaves_no_file_of_earlier_drivers(supervised):
+    for _ in range(2):
+        assert supervised("ends").process.wait(60) == 0
+    (result,) = (supervised.output / "driver").iterdir()
+    assert result.name.endswith("-1-result")
 
 
 def test_only_processes_with_the_token_are_members(monkeypatch):

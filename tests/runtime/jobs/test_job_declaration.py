@@ -3,7 +3,7 @@
 import pytest
 
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
-from impl.faults import ALIGNMENT_IN_PROGRESS, COMPLETION_STORED, FaultLedger, FaultPlan, Passages
+from impl.faults import ALIGNMENT_IN_PROGRESS, COMPLETION_STORED, FaultLedger, FaultPlan, Schedule
 from impl.graph.plan import Role
 from impl.jobs.flights import flights_csv, flights_job, settle
 from impl.spark.errors import JavaNotFoundError
@@ -36,7 +36,7 @@ from impl.spark.session import spark_session
         (lambda: ExecutionConfig(heartbeat_timeout_ms=100), "heartbeat_timeout_ms"),
         (lambda: FaultPlan("sometime"), "alignment-in-progress"),
         (lambda: FaultPlan(ALIGNMENT_IN_PROGRESS, action="explode"), "sigkill"),
-        (lambda: FaultPlan(ALIGNMENT_IN_PROGRESS, occurrence=0), "occurrence 1"),
+        (lambda: FaultPlan(ALIGNMENT_IN_PROGRESS, occurrence=0), "occurrence counts from 1"),
         (lambda: FaultPlan(ALIGNMENT_IN_PROGRESS, action="full-disk"), "full-disk does not happen at"),
     ],
 )
@@ -66,10 +66,10 @@ def test_a_fault_for_a_task_that_does_not_exist_is_refused(tmp_path):
         job.execute("local[8]", tmp_path, faults=[FaultPlan(ALIGNMENT_IN_PROGRESS, "count-7")])
 
 
-def test_a_fault_is_due_at_its_passage_only_and_claimed_once():
+def test_a_fault_is_due_at_its_occurrence_only_and_claimed_once():
     plan = FaultPlan(ALIGNMENT_IN_PROGRESS, "count", occurrence=2)
-    passages, ledger = Passages([(0, plan)]), FaultLedger([plan])
-    assert [passages.due(ALIGNMENT_IN_PROGRESS) for _ in range(3)] == [None, (0, plan), None]
+    schedule, ledger = Schedule([(0, plan)]), FaultLedger([plan])
+    assert [schedule.reach(ALIGNMENT_IN_PROGRESS) for _ in range(3)] == [None, (0, plan), None]
     assert [ledger.claim(0), ledger.claim(0)] == [True, False]
     assert [plan.concerns(task) for task in ("count-0", "count-3", "counter-0", "sink-0")] == [
         True,

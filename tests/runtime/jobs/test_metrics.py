@@ -40,8 +40,8 @@ def test_an_alignment_lasts_from_the_first_barrier_to_the_last():
     watch.written(7, 1.25, 300)
     clock.now = 2.0
     watch.written(8, 1.5, 10)
-    assert watch.told(7) == {"alignment_ms": 250.0, "writing_ms": 0.0, "bytes": 300}
-    assert watch.told(8) == {"alignment_ms": 0.0, "writing_ms": 500.0, "bytes": 10}
+    assert watch.measures(7) == SnapshotMeasures(250.0, 0.0, 300)
+    assert watch.measures(8) == SnapshotMeasures(0.0, 500.0, 10)
 
 
 def test_of_checkpoints_that_nobody_acknowledges_only_a_few_are_remembered():
@@ -55,8 +55,8 @@ def test_of_checkpoints_that_nobody_acknowledges_only_a_few_are_remembered():
 def test_every_completed_checkpoint_has_a_line_that_can_be_read_back(tmp_path):
     metrics = JobMetrics(tmp_path / "metrics.jsonl")
     metrics.alive("count-0", 50, 9)
-    metrics.acknowledged("count-0", 3, {"alignment_ms": 4.0, "writing_ms": 1.0, "bytes": 100})
-    metrics.acknowledged("sink-0", 3, {"alignment_ms": 9.0, "writing_ms": 2.0, "bytes": 50})
+    metrics.acknowledged("count-0", 3, SnapshotMeasures(4.0, 1.0, 100))
+    metrics.acknowledged("sink-0", 3, SnapshotMeasures(9.0, 2.0, 50))
     metrics.completed(3, 2, 20.5)
     with metrics._path.open("a") as file:
         file.write('{"checkpoint": 4, "att')  # a driver died here

@@ -15,7 +15,7 @@ from impl.graph.plan import Edge, Partitioning, Plan, Role, Stage
 from impl.graph.rescaling import RestoreRefusedError, StageSnapshots, by_stage, require_restorable, taken_over
 from impl.job import ParquetOutput, RateInput
 from impl.spark.channels.partitioners import channel_of
-from impl.spark.worker.operator_factory import operator_of
+from impl.spark.worker.operator_factory import Restored, operator_of
 from impl.state import CompletedCheckpoint, encode, pack, sections_of
 from tests.memory_storage import MemoryStorage
 
@@ -47,7 +47,11 @@ def operators(plan, stage, attempt=1, restored=None, before=()):
         if plan.stages[subtask.stage].name == stage:
             place = SinkPlace(plan.name, "lineage", subtask.id, attempt)
             yield operator_of(
-                deepcopy(plan), subtask, ExecutionConfig(), place, restored, before, None, MemoryStorage()
+                deepcopy(plan),
+                subtask,
+                ExecutionConfig(),
+                place,
+                Restored(restored, before, MemoryStorage(), None),
             )
 
 

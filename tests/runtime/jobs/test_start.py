@@ -61,7 +61,7 @@ def test_committed_output_without_its_checkpoint_is_not_taken_back(begin, tmp_pa
 
 
 def test_without_any_checkpoint_there_is_nothing_to_resume(begin):
-    with pytest.raises(ConfigError, match="no checkpoint to resume from; bring one back"):
+    with pytest.raises(ConfigError, match="no checkpoint to resume from; restore one"):
         begin(resume=True)
 
 

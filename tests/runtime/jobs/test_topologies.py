@@ -99,10 +99,10 @@ def one(name, **options):
 @pytest.mark.parametrize(
     ("declare", "why"),
     [
-        (lambda out: one("in").sink("in", out("x")), "two named 'in'"),
+        (lambda out: one("in").sink("in", out("x")), "two are named 'in'"),
         (
             lambda out: one("in").sink("a", out("x")).together_with(one("in").sink("b", out("y"))),
-            "two named 'in'",
+            "two are named 'in'",
         ),
         (lambda out: one("in", parallelism=0), "parallelism of at least 1"),
         (lambda out: one("in", parallelism=129), "max_parallelism is 128"),
@@ -112,7 +112,7 @@ def one(name, **options):
             lambda out: one("in").forward().map("m", first, parallelism=2).sink("o", out("x")).plan(),
             "same parallelism",
         ),
-        (lambda out: one("in").union(one("other"), one("in")), "two named 'in'"),
+        (lambda out: one("in").union(one("other"), one("in")), "two are named 'in'"),
         (lambda out: Job("none").plan(), "from a source to a sink; 'none' has nothing"),
         (lambda out: one("in").job.plan(), "from a source to a sink; 'job' has in"),
         (

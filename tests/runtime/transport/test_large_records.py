@@ -104,15 +104,15 @@ def test_a_connection_announces_no_payload_that_its_receiver_would_refuse():
 
 def test_a_control_message_above_the_limit_goes_in_several_frames_that_no_other_message_parts():
     here, there = [Connection(end, 7) for end in socket.socketpair()]
-    large = {"do": "deploy", "states": ["x" * MIB] * 70}
-    senders = [threading.Thread(target=here.say, args=(large,))]
-    senders += [threading.Thread(target=here.say, args=({"do": "finish"},)) for _ in range(3)]
+    large = b"x" * (70 * MIB)
+    senders = [threading.Thread(target=here.send_message, args=(large,))]
+    senders += [threading.Thread(target=here.send_message, args=(b"finish",)) for _ in range(3)]
     for sender in senders:
         sender.start()
-    came = [there.hear() for _ in senders]
+    came = [there.receive_message() for _ in senders]
     for sender in senders:
         sender.join()
-    assert sorted(came, key=len) == [{"do": "finish"}] * 3 + [large]
+    assert sorted(came, key=len) == [b"finish"] * 3 + [large]
 
 
 @pytest.mark.parametrize("rows", [rows_list, batch])

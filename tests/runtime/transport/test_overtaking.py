@@ -7,7 +7,7 @@ import pytest
 
 from impl.core.gate.unaligned_events import Alignment
 from impl.graph.plan import Route
-from impl.spark.channels.credits import CreditedChannel, pack_credits
+from impl.spark.channels.credits import ChannelListener, CreditedChannel, pack_credits
 from impl.spark.channels.frames import (
     Connection,
     Kind,
@@ -35,7 +35,10 @@ class Wire:
         self.lost = queue.Queue()
         self.left = queue.Queue()
         self.channel = CreditedChannel(
-            Connection(here, 1), granted, restored, lambda: None, self.lost.put, self.left.put
+            Connection(here, 1),
+            granted,
+            restored,
+            ChannelListener(lambda: None, self.lost.put, self.left.put),
         )
 
     def received(self, count):

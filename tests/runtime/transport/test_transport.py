@@ -1,4 +1,4 @@
-"""How processes of one attempt talk: frames, the handshake, doors, and the inbox behind them."""
+"""How processes of one attempt talk: frames, the handshake, listeners, and the inbox behind them."""
 
 import queue
 import socket
@@ -9,9 +9,10 @@ import pytest
 from impl.graph.plan import Route, Subtask
 from impl.spark.channels.data_channels import DataChannels
 from impl.spark.channels.frames import MAX_PAYLOAD, Connection, Kind, pack_rows, unpack_rows
-from impl.spark.channels.handshake import new_secret
+from impl.spark.channels.handshake import Credentials, new_secret
 from impl.spark.channels.inbox import Inbox, InboxClosedError
-from impl.spark.channels.listener import Door, knock
+from impl.spark.channels.listener import Listener, connect_to
+from impl.spark.channels.messages import CheckpointCompleted
 from impl.spark.channels.outputs import Outputs
 from impl.spark.channels.partitioners import channel_of
 from impl.spark.errors import (
@@ -22,17 +23,17 @@ from impl.spark.errors import (
     StaleAttemptError,
 )
 
-SECRET = new_secret()
+OURS = Credentials(new_secret(), 7)
 BUFFER = 65_536
 
 
 @pytest.fixture
-def door():
-    """A door of attempt 7, with what it let in and what it refused."""
-    welcomed, refused = queue.Queue(), queue.Queue()
-    door = Door("127.0.0.1", SECRET, 7, lambda *who: welcomed.put(who), refused.put, BUFFER)
-    yield door, welcomed, refused
-    door.close()
+def listening():
+    """A listener of attempt 7, with what it accepted and what it refused."""
+    accepted, refused = queue.Queue(), queue.Queue()
+    listener = Listener("127.0.0.1", OURS, lambda *who: accepted.put(who), refused.put, BUFFER)
+    yield listener, accepted, refused
+    listener.close()
 
 
 def pair(attempt_here=7, attempt_there=7):
@@ -42,49 +43,49 @@ def pair(attempt_here=7, attempt_there=7):
     return ends
 
 
-def test_who_holds_the_secret_and_the_attempt_is_let_in_and_heard(door):
-    at, welcomed, _ = door
-    caller = knock(at.host, at.port, SECRET, 7, {"task": "count-1"}, BUFFER)
-    connection, claim = welcomed.get(timeout=10)
-    caller.say({"say": "alive", "records": 3})
-    assert claim["task"] == "count-1"
-    assert connection.hear() == {"say": "alive", "records": 3}
+def test_who_holds_the_secret_and_the_attempt_is_accepted_and_received(listening):
+    at, accepted, _ = listening
+    caller = connect_to((at.host, at.port), OURS, {"task": "count-1"}, BUFFER)
+    connection, hello = accepted.get(timeout=10)
+    caller.send_message(b"it runs")
+    assert hello["task"] == "count-1"
+    assert connection.receive_message() == b"it runs"
 
 
-def test_a_wrong_secret_is_refused_on_both_sides(door):
-    at, welcomed, refused = door
+def test_a_wrong_secret_is_refused_on_both_sides(listening):
+    at, accepted, refused = listening
     with pytest.raises(HandshakeRefusedError, match="does not hold the secret"):
-        knock(at.host, at.port, new_secret(), 7, {"task": "count-1"}, BUFFER)
+        connect_to((at.host, at.port), Credentials(new_secret(), 7), {"task": "count-1"}, BUFFER)
     assert isinstance(refused.get(timeout=10), SparkRuntimeError)
-    assert welcomed.empty()
+    assert accepted.empty()
 
 
-def test_who_only_skips_the_check_of_the_door_is_refused_by_the_door(door):
-    at, welcomed, refused = door
+def test_who_only_skips_the_check_of_the_listener_is_refused_by_the_listener(listening):
+    at, accepted, refused = listening
     connection = Connection(socket.create_connection((at.host, at.port)), 7)
     connection.send(Kind.HANDSHAKE, b'{"task": "count-1", "attempt": 7, "nonce": "00"}')
     connection.receive()
     connection.send(Kind.HANDSHAKE, b'{"proof": "guessed"}')
     assert b"does not hold the secret" in connection.receive()[1]
     assert isinstance(refused.get(timeout=10), HandshakeRefusedError)
-    assert welcomed.empty()
+    assert accepted.empty()
 
 
 @pytest.mark.rule("ONCE-06")
-def test_a_worker_of_an_ended_attempt_is_refused(door):
-    at, welcomed, refused = door
+def test_a_worker_of_an_ended_attempt_is_refused(listening):
+    at, accepted, refused = listening
     with pytest.raises(HandshakeRefusedError, match="another attempt"):
-        knock(at.host, at.port, SECRET, 6, {"task": "count-1"}, BUFFER)
+        connect_to((at.host, at.port), OURS._replace(attempt=6), {"task": "count-1"}, BUFFER)
     assert "attempt" in str(refused.get(timeout=10))
-    assert welcomed.empty()
+    assert accepted.empty()
 
 
-def test_no_pickle_of_a_stranger_is_read(door):
-    at, welcomed, refused = door
+def test_no_pickle_of_a_stranger_is_read(listening):
+    at, accepted, refused = listening
     stranger = Connection(socket.create_connection((at.host, at.port)), 7)
     stranger.send(Kind.RECORDS, pack_rows([(1,)]))
     assert isinstance(refused.get(timeout=10), FrameError)
-    assert welcomed.empty()
+    assert accepted.empty()
 
 
 @pytest.mark.rule("ONCE-06")
@@ -132,8 +133,8 @@ def test_what_waits_on_a_blocked_channel_is_taken_after_it_is_released():
 def test_mail_goes_before_frames():
     inbox = Inbox(1, 4)
     inbox.put(0, (Kind.RECORDS, b""))
-    inbox.post({"do": "complete", "checkpoint": 3})
-    assert inbox.take((), 0) == {"do": "complete", "checkpoint": 3}
+    inbox.post(CheckpointCompleted(3))
+    assert inbox.take((), 0) == CheckpointCompleted(3)
 
 
 def test_a_full_channel_stops_its_reader_and_no_other():
@@ -171,11 +172,10 @@ def test_no_frame_is_taken_off_the_wire_before_its_channel_has_room():
         def put(self, channel, frame):
             order.put("kept")
 
-    both, restored = TwoFrames(), threading.Event()
-    restored.set()
-    subtask = Subtask("sums-0", 1, 0)
-    channels = DataChannels(None, subtask, ("words-0",), both, threading.Event(), restored)
-    channels.welcome(both, {"from": "words-0", "to": "sums-0"})
+    both = TwoFrames()
+    channels = DataChannels(None, Subtask("sums-0", 1, 0), ("words-0",), both)
+    channels.restored()
+    channels.accept(both, {"from": "words-0", "to": "sums-0"})
     assert [order.get(timeout=10) for _ in range(7)] == [*("room", "read", "kept") * 2, "room"]
 
 
