@@ -151,7 +151,7 @@ def test_every_command_and_every_exit_code_is_in_the_reference():
 
 def test_words_become_links_but_not_in_code():
     titles = {"vectors.md": "Test vectors"}
-    text = "# ALIGN-03\n`docs/verify/vectors.md`, ALIGN-03, `ALIGN-03`, `in ALIGN-03`, NO-03.\n\n"
+    text = "# ALIGN-03\n`docs/vectors.md`, ALIGN-03, `ALIGN-03`, `in ALIGN-03`, NO-03.\n\n"
     fenced = "```\nALIGN-03\n```\n"
 
     assert linked(f"{text}<!-- file: x -->\n{fenced}", "reference/page.md", titles, IDS) == (
