@@ -37,8 +37,10 @@ class Scene(NamedTuple):
 
 @cache
 def scenes(root: Path) -> tuple[Scene, ...]:
-    """Every transcript of a checkout, in the order of their names."""
-    return tuple(_scene(path, root) for path in sorted((root / FOLDER).glob("*/*.txt")))
+    """Every transcript of a checkout, in the order of their components and names."""
+    folder = root / FOLDER
+    files = sorted(folder.rglob("*.txt"), key=lambda path: (path.relative_to(folder).parts[0], path.name))
+    return tuple(_scene(path, root) for path in files)
 
 
 def scene_of(rule_id: str, root: Path) -> Scene | None:

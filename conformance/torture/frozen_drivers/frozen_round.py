@@ -33,12 +33,12 @@ from conformance.torture.server import KeptServer
 from impl.config import ConfigError, ExecutionConfig, RestartConfig
 from impl.connectors.errors import ConnectorError, DatabaseLockedError
 from impl.connectors.two_phase import Output
-from impl.driver import Errand
+from impl.driver import DriverJob
 from impl.faults import FREEZE
 from impl.job import Job, JobResult, Progress, SqliteOutput
 from impl.jobs.numbers import UPDATES, numbers_job
 from impl.spark.errors import SparkRuntimeError
-from impl.spark.results import Start
+from impl.spark.results import RunSettings, Start
 from impl.state import StateError, SupersededError
 
 if TYPE_CHECKING:
@@ -61,8 +61,10 @@ class _FirstDriver:
         self._folder = folder / "first-driver"
         self._folder.mkdir(parents=True)
         self._whole = planned.faults[0].action == FREEZE
-        errand = Errand(job, LOCAL_MASTER, folder, Start.ANEW, planned.faults, event_log=False)
-        (self._folder / "job").write_bytes(cloudpickle.dumps(errand))
+        record = self._folder / "faults"
+        settings = RunSettings(faults=planned.faults, fault_record=record)
+        driver_job = DriverJob(job, LOCAL_MASTER, folder, settings)
+        (self._folder / "job").write_bytes(cloudpickle.dumps(driver_job))
         root = str(Path(__file__).resolve().parents[3])
         paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = psutil.Popen(
@@ -152,12 +154,13 @@ def run_frozen(
         else:
             outcome.drivers = 1  # its input has ended before the fault was due
         if outcome.drivers > 1:
+            second = RunSettings(Start.TAKEN_OVER, on_progress=watch, spark=session)
             try:
-                result = job.drive(MASTER, folder, Start.TAKEN_OVER, on_progress=watch, spark=session)
+                result = job.drive(MASTER, folder, second)
             except DatabaseLockedError:  # a frozen sink holds the lock: nobody can write before it goes on
                 thawed = True
                 first.thaw(driver_first=planned.driver_first)
-                result = job.drive(MASTER, folder, Start.TAKEN_OVER, on_progress=watch, spark=session)
+                result = job.drive(MASTER, folder, second)
             outcome.took_from(replace(result, faults=struck))
             if not thawed:
                 first.thaw(driver_first=planned.driver_first)
