@@ -22,7 +22,7 @@ KINDS = frozenset(
         "publishing", "publication_failed",
     }
 )  # fmt: skip
-"""The kinds of the engine's lines: docs/event-log.md."""
+"""The kinds of the engine's lines: docs/reference/event-log.md."""
 _KNOWN = ", ".join(sorted(KINDS))
 _TASK_FILE = re.compile(r"([0-9]{1,9})-(.+)\.jsonl")
 LONGEST_LINE = 16 << 20

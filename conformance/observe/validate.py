@@ -158,7 +158,8 @@ def odd_fields(reader: FileReader, odd: Exception) -> EventLogError:
     """The error of a line that lacks a field, or has one of another type."""
     line = reader.line
     named = line.fields.get("kind") or line.event.get("kind") if line is not None else "a line"
-    why = f"expected the fields of {named!r:.60} as docs/event-log.md has them, {type(odd).__name__}: {odd}"
+    fields = f"the fields of {named!r:.60} as docs/reference/event-log.md has them"
+    why = f"expected {fields}, {type(odd).__name__}: {odd}"
     return EventLogError(reader.file.name, reader.number, why[:300])
 
 

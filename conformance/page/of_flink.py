@@ -7,11 +7,11 @@ that was stepped last.
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from conformance.diagram.component import of_component
 from conformance.drive.lockstep import Answer
 from conformance.observe.flink import FlinkResult
 from conformance.observe.flink.run import Part, Taken
 from conformance.observe.situations import FLINK
-from conformance.page import draw
 from conformance.page.case import Case, Step
 from conformance.page.document import Page, Row, Situation
 from conformance.parts.result import PartResult
@@ -27,8 +27,8 @@ def page_of(
     """The page; `results` are those of the logs that could be read and judged."""
     verdict = together(part.verdict for part in parts)
     charged = [finding.rule for part in parts for finding in part.findings if finding.rule is not None]
-    said = sum(result.replayed for result in results)
-    headline = f"{said:,} lines of {len(results)} logs are what the protocol does."
+    lines = sum(result.replayed for result in results)
+    headline = f"{lines:,} lines of {len(results)} logs are what the protocol does."
     if charged:
         headline = f"What was logged is no run of the protocol: {charged[0]}."
     elif any(part.findings for part in parts):
@@ -75,15 +75,15 @@ def _case(result: FlinkResult, part: Part, title: str, taken: Iterable[Taken], n
         )
         for one in taken
     )
-    diagram = draw.of_component(part.component, part.config, steps, is_wrong=False)
+    diagram = of_component(part.component, part.config, steps, is_wrong=False)
     return Case(title, f"job {result.job}", steps, diagram, is_recorded=True, note=note)
 
 
 def _situations(results: Sequence[FlinkResult], required: Sequence[str]) -> list[Situation]:
-    wanted = {*FLINK.required, *required}
+    needed = {*FLINK.required, *required}
     found = []
     for name, meaning in FLINK.meanings().items():
         times = sum(result.situations.get(name, 0) for result in results)
-        if times or name in FLINK.usual or name in wanted:
-            found.append(Situation(name, meaning, times, name in wanted))
+        if times or name in FLINK.usual or name in needed:
+            found.append(Situation(name, meaning, times, name in needed))
     return found

@@ -9,8 +9,8 @@ from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
+from conformance.components.coordinator.walks import PROFILES, varied
 from conformance.drive.stream import Case
-from conformance.generators.coordinator import PROFILES, varied
 from conformance.released.results import Target
 from conformance.released.sequences import BATCHES, Search
 from model.coordinator.requests import QUEUE_LIMIT

@@ -9,7 +9,7 @@ from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
-from conformance.generators.generate import Chooser
+from conformance.generators.chooser import Chooser
 from conformance.released.results import Target
 from conformance.released.sequences import Search
 

@@ -6,12 +6,12 @@ from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
+from conformance.components.gate.unaligned_walks import MODES as OVERTAKING
+from conformance.components.gate.unaligned_walks import is_savepoint
 from conformance.drive.oracle import Edge
 from conformance.drive.signatures import expected_of, expects
 from conformance.generators import generate
-from conformance.generators.generate import Chooser
-from conformance.generators.unaligned import MODES as OVERTAKING
-from conformance.generators.unaligned import is_savepoint
+from conformance.generators.chooser import Chooser
 from conformance.released.results import Target
 from conformance.released.sequences import Search
 from model.gate.profiles import PROFILES

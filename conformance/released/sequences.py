@@ -16,6 +16,7 @@ from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import FAILURES, Applied, Unsupported, Wire
 from conformance.cases.directed import Directed
 from conformance.cases.tours_around_divergences import Transition, ways_around
+from conformance.components.gate.tracking_walks import flood
 from conformance.drive import lockstep as driver
 from conformance.drive.lockstep import Divergence
 from conformance.drive.loop import Limits, drive
@@ -23,8 +24,7 @@ from conformance.drive.oracle import Edge, Node, Oracle, canonical
 from conformance.drive.signatures import Signatures
 from conformance.drive.stream import Case, Prepare, differing, has_failed
 from conformance.generators import generate
-from conformance.generators.generate import Chooser
-from conformance.generators.tracking import flood
+from conformance.generators.chooser import Chooser
 from conformance.released.known_divergences import known_divergences, shown_by
 from conformance.released.results import Conformed, Target
 from model.components import WireError

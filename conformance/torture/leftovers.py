@@ -90,9 +90,9 @@ def _is_daemon(process: psutil.Process) -> bool:
     return parent is not None and parent.name() == "java"
 
 
-def lasting(look: Callable[[], list[str]]) -> list[str]:
-    """The findings of `look` that persist for PATIENCE_SECONDS."""
-    until = time.monotonic() + PATIENCE_SECONDS
+def lasting(look: Callable[[], list[str]], seconds: float = PATIENCE_SECONDS) -> list[str]:
+    """What `look` still finds after `seconds`; returns at once when it finds nothing."""
+    until = time.monotonic() + seconds
     while (found := look()) and time.monotonic() < until:
         time.sleep(0.05)
     return found

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from impl.faults import ERROR, KILL_DRIVER, KILL_EXECUTOR, SIGKILL
 from impl.jobs.numbers import KEYS
 from impl.spark.errors import InjectedFaultError
-from impl.spark.faults.worker import executor_above
+from impl.spark.faults.injector import executor_above
 from impl.spark.session import spark_session
 
 if TYPE_CHECKING:

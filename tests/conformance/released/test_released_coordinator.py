@@ -6,9 +6,9 @@ from random import Random
 import pytest
 
 from conformance.adapters.process import ProcessAdapter
+from conformance.components.coordinator.walks import walk_coordinator
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
-from conformance.generators.coordinator import coordinator_chooser
 from conformance.parts.released import Order, conform_one, targets_of
 from conformance.released import sequences as driver
 from conformance.released.coordinator import (
@@ -116,7 +116,7 @@ def test_random_histories_ask_every_kind_of_event_in_every_configuration():
         kinds = set()
         for number, config in enumerate(one.configs() * 4):
             rng = Random(f"{profile} {number}")
-            choose, oracle = coordinator_chooser(config, rng), Oracle("coordinator", config)
+            choose, oracle = walk_coordinator(config, rng, False), Oracle("coordinator", config)
             node = oracle.start
             for _ in range(50):
                 event = choose(node.observed)

@@ -13,7 +13,7 @@ from conformance.released.failures import FailuresSearch, reasons, target
 from model.components import PARTS
 from model.coordinator.failures import Failures
 
-PAGE = Path(__file__).parents[3] / "docs" / "released-flinks.md"
+PAGE = Path(__file__).parents[3] / "docs" / "verify" / "released-flinks.md"
 
 
 class Instance:
