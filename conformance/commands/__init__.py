@@ -10,9 +10,10 @@ from typing import Any
 import click
 
 from conformance.command_line.options import FILE
+from spec.vocabulary import vocabulary
 
-COMPONENTS = ("gate", "channel", "subtask", "coordinator", "store", "sink", "offsets", "source")
-"""What `--component` may name: those of `drive.generate`, which takes long to import."""
+COMPONENTS = tuple(vocabulary())
+"""The names that `--component` takes."""
 
 
 def reports(command: Callable[..., Any]) -> Callable[..., Any]:
