@@ -87,13 +87,15 @@ def command(
                 out,
                 seed,
                 planned.faults,
-                rate or flights.ROWS_PER_SECOND,
-                lambda progress: display.show(described(scenario, progress), progress),
-                csv=csv,
-                checkpoints=checkpoints_of(mode),
-                master=master,
-                supervised=supervise or scenario == KILLED_DRIVER,
-                from_savepoint=from_savepoint,
+                flights.FlightsOptions(
+                    rate=rate or flights.ROWS_PER_SECOND,
+                    csv=csv,
+                    checkpoints=checkpoints_of(mode),
+                    from_savepoint=from_savepoint,
+                    supervised=supervise or scenario == KILLED_DRIVER,
+                    master=master,
+                    on_progress=lambda progress: display.show(described(scenario, progress), progress),
+                ),
             )
     except (JobFailedError, UnknownEffectError, StorageError, SupersededError) as failed:
         click.echo(f"{Verdict.UNDETERMINED.value}  the job failed, and its output was not checked: {failed}")
