@@ -77,11 +77,13 @@ def _walks_over_pipes(cases: int = 200) -> Run:
 
 def _walked(adapter: Adapter, cases: int, pinned: Mapping[str, object], *, length: int, batch: int) -> Run:
     from conformance.cases.walks import walks
+    from conformance.drive.loop import Limits, drive
 
     begun, own = time.perf_counter(), time.process_time()
-    played, skipped = walks("gate", adapter, SEED, cases, length=length, batch=batch, pinned=pinned)
+    walked = walks("gate", SEED, length=length, pinned=pinned)
+    played = drive(walked, adapter, Limits(batch, cases=cases))
     seconds, own = time.perf_counter() - begun, time.process_time() - own
-    if played.divergence is not None or played.stopped is not None or skipped:
+    if not played.is_sound or played.skipped:
         raise MeasurementError("the walks did not run to their end; see `barrierspec conform --adapter impl`")
     return Run(played.steps, seconds, own)
 

@@ -1,13 +1,14 @@
-"""Hypothesis state machines in lock-step: one machine a component, failing runs shrunk by Hypothesis.
+"""Hypothesis state machines as a source of cases: one machine a component, failing runs shrunk by Hypothesis.
 
-Where walks are fast and broad, a machine is stubborn: Hypothesis varies the numbers, keeps what reaches
-new ground, and shrinks. A run is decided by its seed alone; there is no example database. Where only some
-rules are asked for, an example is drawn beside the model alone until one of them fires.
+The events are those of the component's random walk, with numbers that Hypothesis draws: it varies them, keeps
+those that reach new code, and shrinks. The seed alone decides a run; there is no example database. With
+selected rules an example is drawn beside the model until one of them fires.
 """
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity, settings
@@ -16,22 +17,23 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
-    precondition,
     rule,
     run_state_machine_as_test,
 )
 
-from conformance.adapters.in_process import INJECT
 from conformance.adapters.protocol import FAILURES, Adapter, Failure, Unsupported, Wire
-from conformance.cases.hypothesis_events import DRAWS, POSSIBLE, Draw, one_of
-from conformance.cases.walks import Oracles
+from conformance.cases.hypothesis_draws import DrawnRandom, one_of, plain_event
 from conformance.drive.bounds.ids import IdMap, mapped_as_drawn
-from conformance.drive.lockstep import Divergence, Played, compare
-from conformance.drive.oracle import Edge, Node, Oracle
+from conformance.drive.lockstep import Divergence, Instance, Played
+from conformance.drive.loop import Limits
+from conformance.drive.oracle import Node, Oracle, Oracles
 from conformance.generators import generate
+from conformance.generators.chooser import Chooser
 
 STEPS = 40
 """Events of one example at most."""
+PLAIN = 8
+"""One event in so many is a plain word of the vocabulary."""
 
 
 class DivergenceFound(AssertionError):  # noqa: N818 - a finding of a test, not an error of this program
@@ -50,81 +52,107 @@ class NotDetermined(Exception):  # noqa: N818 - neither a divergence nor a fault
         self.failure = failure
 
 
+class Source(NamedTuple):
+    """What decides the examples of a machine, beside its seed."""
+
+    seed: int
+    examples: int
+    limits: Limits = Limits()
+    """Its budget is looked at before each example; each example gives its events one by one."""
+    pinned: Mapping[str, object] = MappingProxyType({})
+    """Only configurations that have these values."""
+    asked: frozenset[str] = frozenset()
+    """Only examples that exercise one of these rules are played; empty: all."""
+    injects: bool = False
+    """The task of a gate is triggered itself, too."""
+    maps: tuple[IdMap, ...] = ()
+    """Each example has its ids mapped by one of these; empty: ids are as they are drawn."""
+    steps: int = STEPS
+    """The number of events of one example at most."""
+
+
 @dataclass
-class _Bench:
+class _Setting:
     """What all examples of a run share."""
 
     component: str
     adapter: Adapter
-    oracles: Oracles
     configs: list[Wire]
-    played: Played
-    may_go_on: Callable[[], bool]
-    is_known: Callable[[Divergence], bool]
-    asked: frozenset[str] = frozenset()
-    """Only examples that exercise one of these rules are played; empty: all."""
-    ended_early: bool = False
-    injects: bool = False
-    """A gate's task is triggered itself, too."""
-    maps: tuple[IdMap, ...] = ()
-    """Each example has one of these maps of ids; empty: ids are as they are drawn."""
-    mapped: Oracles = field(default_factory=lambda: Oracles("gate"))
+    source: Source
+    total: Played
+    oracles: Oracles
+    mapped: Oracles
     """The oracles of mapped events."""
 
 
 class LockStepMachine(RuleBasedStateMachine):
-    """One example: a fresh instance beside the model; subclasses add the rules of their component."""
+    """One example: a fresh instance beside the model; each run has a subclass with its own `setting`."""
 
-    bench: _Bench
+    setting: _Setting
 
     def __init__(self) -> None:
         super().__init__()
         self.oracle: Oracle
-        self.events: list[Wire] = []
-        self.waiting: list[tuple[Wire, Edge]] = []
-        """What the implementation has not been given yet."""
-        self.is_played = False
-        """The implementation takes part; from the beginning, unless only some rules are asked for."""
+        self.drawn: list[Wire] = []
+        """The events so far, until the implementation takes part."""
+        self.instance: Instance | None = None
         self.drawn_in: tuple[Oracle, Node] | None = None
         """Where ids are mapped: the state that events are drawn in, whose ids are small."""
-        self.over = False
-        """It has come to a divergence that is known, and nothing more can be said."""
+        self.random = DrawnRandom()
+        self.walk: Chooser
+        """The component's source of events, whose random numbers are drawn."""
+        self.is_over = False
+        """The budget has ended, or the example has come to a known divergence."""
 
     @initialize(data=st.data())
     def begin(self, data: st.DataObject) -> None:
-        """Choose a configuration and make the instance; once the budget has ended, do nothing any more."""
-        bench = self.bench
-        self.oracle = bench.oracles.of(one_of(data, bench.configs))
+        """Choose a configuration and make the instance; once the budget has ended, do nothing."""
+        setting, source = self.setting, self.setting.source
+        self.oracle = setting.oracles.of(one_of(data, setting.configs))
         self.node = self.oracle.start
-        self.ids = one_of(data, list(bench.maps)) if bench.maps else None
+        self.ids = one_of(data, list(source.maps)) if source.maps else None
         if self.ids is not None:
             self.drawn_in = (self.oracle, self.node)
-            self.oracle = bench.mapped.of(self.oracle.config)
+            self.oracle = setting.mapped.of(self.oracle.config)
             self.node = self.oracle.start
-        if bench.ended_early or not bench.may_go_on():
-            bench.ended_early = True
+        total = setting.total
+        self.is_over = total.ended_early = total.ended_early or not source.limits.may_go_on()
+        if self.is_over:
             return
-        if not bench.asked:
+        if not source.asked:
             self._play()
-        if bench.component == "coordinator" and data.draw(st.integers(0, 3), "starts by hand") < 3:
-            self.take({"kind": "job_status", "status": "RUNNING"})
-            for task in self.oracle.config["tasks"]:
-                self.take({"kind": "task_status", "task": task["id"], "status": "RUNNING"})
+        self.random.data = data
+        config = self.oracle.config if self.drawn_in is None else self.drawn_in[0].config
+        self.walk = generate.chooser(setting.component, config, self.random, injects=source.injects)
+
+    @rule(data=st.data())
+    def step(self, data: st.DataObject) -> None:
+        """One event of the component's walk; one in PLAIN is a plain word of the vocabulary."""
+        if self.is_over:
+            return
+        self.random.data = data
+        chosen = self.walk(self.seen) if data.draw(st.integers(1, PLAIN), "plain") < PLAIN else None
+        self.take(chosen or self._plain(data))
+
+    def _plain(self, data: st.DataObject) -> Wire:
+        setting = self.setting
+        config, injects = self.oracle.config, setting.source.injects
+        return plain_event(data, setting.component, config, self.seen, injects=injects)
 
     def take(self, event: Wire) -> None:
-        """Give one event to both sides; raises DivergenceFound.
+        """Give one event to both sides; raises DivergenceFound, and NotDetermined without an answer.
 
-        Where rules are asked for, the implementation gets what came so far when the first of them fires.
-        Where ids are mapped the event has small ones, and both sides get the mapped ones.
+        With selected rules the implementation gets all events so far when the first of these rules fires.
+        With mapped ids the event has small ids, and both sides get the mapped ones.
         """
-        if self.bench.ended_early or self.over:
+        if self.is_over:
             return
         if self.ids is None or self.drawn_in is None:
             self._both(event)
             return
         small, node = self.drawn_in
         self.drawn_in = (small, small.step(node, event).after)
-        for one in mapped_as_drawn(self.bench.component, event, self.ids):
+        for one in mapped_as_drawn(self.setting.component, event, self.ids):
             self._both(one)
 
     @property
@@ -132,120 +160,57 @@ class LockStepMachine(RuleBasedStateMachine):
         """The observable state that events are drawn in."""
         return (self.node if self.drawn_in is None else self.drawn_in[1]).observed
 
+    def teardown(self) -> None:
+        """Count what was played."""
+        if self.instance is not None:
+            played, self.instance = self.instance.end(), None
+            played.divergence = played.stopped = None  # raised where they came up
+            played.origins["hypothesis"] = played.cases
+            self.setting.total.add(played)
+
     def _both(self, event: Wire) -> None:
-        bench = self.bench
         edge = self.oracle.step(self.node, event)
         self.node = edge.after
-        self.waiting.append((event, edge))
-        if not self.is_played and bench.asked.intersection(edge.rules):
+        self.drawn.append(event)
+        if self.instance is None and self.setting.source.asked.intersection(edge.rules):
             self._play()
-        if self.is_played:
-            for waited in self.waiting:
-                self._give(*waited)
-            self.waiting.clear()
+        while self.instance is not None and self.drawn and not self.is_over:
+            self.instance.take(self.drawn.pop(0))
+            self.instance.settle()
+            self._judge(self.instance.found)
 
     def _play(self) -> None:
-        bench = self.bench
-        made = bench.adapter.new(bench.component, self.oracle.config)
-        if isinstance(made, FAILURES):
-            raise NotDetermined(made)
-        bench.played.cases += 1
-        self.is_played = True
+        instance = Instance(self.oracle, self.setting.adapter)
+        if isinstance(instance.found, FAILURES):
+            raise NotDetermined(instance.found)
+        self.instance = instance
 
-    def _give(self, event: Wire, edge: Edge) -> None:
-        bench = self.bench
-        if self.over:
-            return
-        self.events.append(event)
-        answer = bench.adapter.apply([event])
-        bench.played.steps += 1
-        bench.played.tried.take(bench.component, self.oracle.config, self.events[-1:])
-        bench.played.tried.longest = max(bench.played.tried.longest, len(self.events))
-        bench.played.fired.update(edge.rules)
-        judged = compare(self.oracle, self.events, edge, answer)
-        bench.played.unseen |= judged.unseen
-        if judged.stopped is not None:
-            raise NotDetermined(judged.stopped)
-        if judged.divergence is not None:
-            self.over = bench.is_known(judged.divergence)
-            if not self.over:
-                raise DivergenceFound(judged.divergence)
+    def _judge(self, found: Divergence | Failure | None) -> None:
+        if isinstance(found, FAILURES):
+            raise NotDetermined(found)
+        if isinstance(found, Divergence):
+            self.is_over = self.setting.source.limits.is_known(found)
+            if not self.is_over:
+                raise DivergenceFound(found)
 
 
-def machine(component: str) -> type[LockStepMachine]:
-    """The state machine of a component; set its `bench` before it is run."""
-    body = {name: _rule_of(component, name, draw) for name, draw in DRAWS[component].items()}
-    return type(f"{component.capitalize()}Machine", (LockStepMachine,), body)
-
-
-def _rule_of(component: str, name: str, draw: Draw) -> Any:  # noqa: ANN401 - Hypothesis' own wrapper
-    def step(self: LockStepMachine, data: st.DataObject) -> None:
-        self.take(draw(data, self.oracle.config, self.seen))
-
-    step.__name__ = name
-    made = rule(data=st.data())(step)
-    possible = POSSIBLE.get(f"{component}.{name}")
-    if possible is None:
-        return made
-    return precondition(
-        lambda self: (self.bench.injects or name != INJECT) and possible(self.oracle.config, self.seen)
-    )(made)
-
-
-class Run(NamedTuple):
-    """What the examples of one machine came to."""
-
-    played: Played
-    skipped: list[str]
-    ended_early: bool = False
-    """The budget ended before the examples did."""
-
-
-def run_machine(
-    component: str,
-    adapter: Adapter,
-    seed: int,
-    examples: int,
-    *,
-    steps: int = STEPS,
-    pinned: Mapping[str, object] | None = None,
-    may_go_on: Callable[[], bool] = lambda: True,
-    is_known: Callable[[Divergence], bool] = lambda _: False,
-    asked: Collection[str] = (),
-    injects: bool = False,
-    maps: tuple[IdMap, ...] = (),
-) -> Run:
-    """So many examples; the divergence, if there is one, is as Hypothesis shrank it.
-
-    `may_go_on` is asked before each example; one that comes to a divergence that `is_known` ends there. With
-    `asked`, only examples that exercise one of these rules are played. `maps`: each example has its ids
-    mapped by one of them. Without `injects` no gate's task is triggered itself.
-    """
-    configs = generate.fitting(component, pinned or {})
+def run_machine(component: str, adapter: Adapter, source: Source, total: Played | None = None) -> Played:
+    """Play the examples; returns the outcomes, added to `total`. Hypothesis has shrunk a divergence."""
+    total = Played() if total is None else total
+    configs = generate.fitting(component, source.pinned)
     if not configs:
-        return Run(Played(), [generate.why_not(component, pinned or {})])
-    played = Played()
-    kind = machine(component)
-    bench = kind.bench = _Bench(
-        component,
-        adapter,
-        Oracles(component),
-        configs,
-        played,
-        may_go_on,
-        is_known,
-        frozenset(asked),
-        injects=injects,
-        maps=maps,
-        mapped=Oracles(component),
+        total.skipped.append(generate.why_not(component, source.pinned))
+        return total
+    kind: type[LockStepMachine] = type(f"{component.capitalize()}Machine", (LockStepMachine,), {})
+    kind.setting = _Setting(
+        component, adapter, configs, source, total, Oracles(component), Oracles(component)
     )
-    seeded = hypothesis.seed(seed)(kind)
     try:
         run_state_machine_as_test(
-            seeded,
+            hypothesis.seed(source.seed)(kind),
             settings=settings(
-                max_examples=examples,
-                stateful_step_count=steps,
+                max_examples=source.examples,
+                stateful_step_count=source.steps,
                 database=None,
                 deadline=None,
                 verbosity=Verbosity.quiet,
@@ -256,17 +221,18 @@ def run_machine(
             ),
         )
     except DivergenceFound as found:
-        played.divergence = found.divergence
+        total.divergence = found.divergence
     except NotDetermined as ended:
         if isinstance(ended.failure, Unsupported):
-            return Run(played, [ended.failure.why])
-        played.stopped = ended.failure
+            total.skipped.append(ended.failure.why)
+        else:
+            total.stopped = ended.failure
     except Flaky as flaky:
         cause = _found_in(flaky)
         if cause is None:
             raise
-        played.unrepeatable = cause
-    return Run(played, [], bench.ended_early)
+        total.unrepeatable = cause
+    return total
 
 
 def _found_in(flaky: BaseException) -> Divergence | None:

@@ -6,18 +6,15 @@ out; a test says whether one is missing, and makes the file anew.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
 from conformance.adapters.in_process import INJECT
-from conformance.adapters.protocol import Adapter, Wire
-from conformance.cases.walks import Oracles
+from conformance.adapters.protocol import Wire
 from conformance.drive.bounds.channels import widened
-from conformance.drive.lockstep import Divergence, Played, replay
-from conformance.drive.oracle import Oracle
-from conformance.drive.series import Series
+from conformance.drive.oracle import Oracle, Oracles, canonical
 from conformance.generators import generate
 from conformance.rules.coverage import coverage
 from conformance.vectors.transcripts import spoken
@@ -35,29 +32,6 @@ class RuleCase(NamedTuple):
     events: tuple[Wire, ...]
 
 
-def play_rule_cases(
-    component: str,
-    adapter: Adapter,
-    *,
-    batch: int = 1,
-    pinned: Mapping[str, object],
-    may_go_on: Callable[[], bool] = lambda: True,
-    is_known: Callable[[Divergence], bool] = lambda _: False,
-    asked: frozenset[str] = frozenset(),
-    injects: bool = False,
-) -> tuple[Played, list[str]]:
-    """One case of every rule that is asked about; what came of them, and why cases were skipped."""
-    series = Series(is_known)
-    oracles = Oracles(component)
-    for _, oracle, events in chosen_cases(component, oracles, pinned, asked, injects=injects):
-        if not may_go_on():
-            break
-        series.take(replay(oracle, adapter, events, batch))
-        if series.is_over:
-            break
-    return series.total, series.skipped
-
-
 def chosen_cases(
     component: str,
     oracles: Oracles,
@@ -71,16 +45,24 @@ def chosen_cases(
     Where a gate has more channels than the cases know, the last one that they know stands for all others.
     """
     configs = generate.fitting(component, pinned)
+    chosen_from = (component, injects, canonical(dict(pinned)))
     for rule in coverage(component, (), pinned, asked, injects=injects).missing:
-        cases = [
-            case.events
-            for case in rule_cases()
-            if (case.component, case.rule) == (component, rule)
-            and (injects or not any(event["kind"] == INJECT for event in case.events))
-        ]
-        found = _first(rule, map(oracles.of, configs), cases)
+        if (*chosen_from, rule) not in _FOUND:
+            cases = [
+                case.events
+                for case in rule_cases()
+                if (case.component, case.rule) == (component, rule)
+                and (injects or not any(event["kind"] == INJECT for event in case.events))
+            ]
+            _FOUND[*chosen_from, rule] = _first(rule, map(oracles.of, configs), cases)
+        found = _FOUND[*chosen_from, rule]
         if found is not None:
-            yield (rule, *found)
+            config, events = found
+            yield rule, oracles.of(config), events
+
+
+_FOUND: dict[tuple[object, ...], tuple[Wire, tuple[Wire, ...]] | None] = {}
+"""The cases that were searched for: the model is pure, and an examination needs each of them three times."""
 
 
 def fires(oracle: Oracle, rule: str, events: Sequence[Wire]) -> bool:
@@ -117,15 +99,15 @@ def _told(event: Wire) -> str:
 
 def _first(
     rule: str, oracles: Iterator[Oracle], cases: Sequence[tuple[Wire, ...]]
-) -> tuple[Oracle, tuple[Wire, ...]] | None:
+) -> tuple[Wire, tuple[Wire, ...]] | None:
     """The first configuration in which a case fires the rule, with that case."""
     for oracle in oracles:
         for events in cases:
             if fires(oracle, rule, events):
-                return oracle, events
+                return oracle.config, events
             wide = _widened(oracle.config, events)
             if wide and fires(oracle, rule, wide):
-                return oracle, wide
+                return oracle.config, wide
     return None
 
 

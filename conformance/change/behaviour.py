@@ -16,8 +16,8 @@ from conformance.adapters.protocol import (
     Wire,
 )
 from conformance.change.repository import ChangeError
-from conformance.drive.lockstep import Answer, Divergence
-from conformance.drive.oracle import GOES_ON, canonical
+from conformance.drive.lockstep import Answer, Divergence, given, play
+from conformance.drive.oracle import GOES_ON, Edge, Node
 from conformance.drive.shrink import Trial, fewest_events
 from conformance.vectors.vector import Vector
 
@@ -100,26 +100,43 @@ def _trial(old: Adapter, new: Adapter, found: Divergence) -> Trial:
     return lambda events: _apart(old, new, found.component, found.config, events)
 
 
+class _Side:
+    """The answers of one side, as an oracle in place of the model."""
+
+    def __init__(self, adapter: Adapter, component: str, config: Wire) -> None:
+        self.component, self.config = component, config
+        self.made = _answer(adapter.new(component, config))
+        self.start = Node(None, {})
+        self._adapter = adapter
+
+    def step(self, node: Node, event: Wire) -> Edge:
+        """The answer to the event. The instance has one state only, so that steps come in order."""
+        answer = _answer(self._adapter.apply([event]))
+        after = node if answer.refused is not None else Node(None, answer.state)
+        edge = Edge(b"", answer.effects, (), after, answer.refused)
+        edge.fails = edge.fails and self.component not in GOES_ON
+        return edge
+
+
 def _apart(
     old: Adapter, new: Adapter, component: str, config: Wire, events: Sequence[Wire]
 ) -> Divergence | None:
-    """Where the answers part first: the new one is `expected`, the old one `got`; how stands for the rule."""
-    made = (old.new(component, config), new.new(component, config))
-    for one in made:
-        _require_answer(one)
-    if not all(isinstance(one, Made) for one in made):
-        if isinstance(made[0], Made) == isinstance(made[1], Made):
-            return None  # neither has it
-        before, after = (_answer(one) for one in made)
-        return _divergence(component, config, (), before, after)
-    for number, event in enumerate(events):
-        before, after = _answer(old.apply([event])), _answer(new.apply([event]))
-        if not _same(before, after):
-            return _divergence(component, config, tuple(events[: number + 1]), before, after)
-        fails = any(effect["kind"] == "fail" for effect in after.effects)
-        if fails and component not in GOES_ON:
-            return None
-    return None
+    """Where the answers differ first: `expected` is the new one, `got` the old one, `rules` how they look."""
+    side = _Side(new, component, config)
+    exists = side.made.refused is None
+    played = play(given(side, events if exists else (), is_exact=True), old)
+    if played.stopped is not None:
+        before, after = _answer(played.stopped), side.made
+        return (
+            _divergence(component, config, tuple(events[: played.steps]), before, after) if exists else None
+        )
+    if not exists:
+        return _divergence(component, config, (), Answer([], {}), side.made)
+    found = played.divergence
+    if found is None:
+        return None
+    before = found.got if isinstance(found.got, Answer) else _answer(found.got)
+    return _divergence(component, config, found.events, before, found.expected)
 
 
 def _require_answer(came: Applied | Made | Failure) -> None:
@@ -132,12 +149,6 @@ def _answer(came: Applied | Made | Failure) -> Answer:
         return Answer(came.effects[0], came.state)
     _require_answer(came)
     return Answer([], {}) if isinstance(came, Made) else Answer([], {}, came.describe())
-
-
-def _same(before: Answer, after: Answer) -> bool:
-    if before.refused is not None or after.refused is not None:
-        return before.refused is not None and after.refused is not None
-    return canonical([before.effects, before.state]) == canonical([after.effects, after.state])
 
 
 def _divergence(

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 
 from conformance.adapters.protocol import Adapter, Failure
 from conformance.cases.hypothesis_machines import run_machine
-from conformance.cases.rule_cases import chosen_cases, play_rule_cases
-from conformance.cases.walks import Oracles, walks
+from conformance.cases.rule_cases import chosen_cases
+from conformance.cases.walks import walks
 from conformance.drive.bounds.conduct import broken
-from conformance.drive.bounds.play import play_bounds
+from conformance.drive.bounds.play import machine_source, play_bounds
 from conformance.drive.bounds.tried import Tried, not_asked
-from conformance.drive.lockstep import Divergence, Played
+from conformance.drive.lockstep import Divergence, Played, given
+from conformance.drive.loop import drive
+from conformance.drive.oracle import Oracles
 from conformance.drive.plan import WALKS_PER_EXAMPLE as WALKS_PER_EXAMPLE
 from conformance.drive.plan import Plan as Plan
 from conformance.drive.shrink import shrink
@@ -62,63 +64,34 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     """Drive the component until it diverges or the plan is done."""
     if not generate.fitting(component, plan.pinned):
         return _none_fits(component, plan)
-    played, skipped = play_rule_cases(
-        component,
-        adapter,
-        batch=plan.batch,
-        pinned=plan.pinned,
-        may_go_on=plan.may_go_on,
-        is_known=plan.is_known,
-        asked=plan.asked,
-        injects=plan.injects,
-    )
-    if _goes_on(played):
-        walked, left_out = walks(
-            component,
-            adapter,
-            plan.seed,
-            plan.examples * WALKS_PER_EXAMPLE,
-            batch=plan.batch,
-            pinned=plan.pinned,
-            may_go_on=plan.may_go_on,
-            is_known=plan.is_known,
-            asked=plan.asked,
-            steps=plan.steps,
-            injects=plan.injects,
-        )
-        played.add(walked)
-        skipped += [why for why in left_out if why not in skipped]
-    ended_early = not plan.may_go_on()
-    if _goes_on(played) and not skipped and not ended_early:
-        run = run_machine(
-            component,
-            adapter,
-            plan.seed,
-            plan.examples,
-            pinned=plan.pinned,
-            may_go_on=plan.may_go_on,
-            is_known=plan.is_known,
-            asked=plan.asked,
-            injects=plan.injects,
-        )
-        played.add(run.played)
-        skipped = run.skipped
-        ended_early = run.ended_early
+    chosen = chosen_cases(component, Oracles(component), plan.pinned, plan.asked, injects=plan.injects)
+    played = drive((given(oracle, events, "rule") for _, oracle, events in chosen), adapter, plan.limits)
+    if played.is_sound:
+        walked = walks(component, plan.seed, pinned=plan.pinned, asked=plan.asked, injects=plan.injects)
+        enough = plan.limits._replace(cases=plan.examples * WALKS_PER_EXAMPLE, steps=plan.steps)
+        drive(walked, adapter, enough, played)
+    if _is_whole(played):
+        run_machine(component, adapter, machine_source(plan), played)
     wrong: tuple[str, ...] = ()
-    if _goes_on(played) and not skipped and not ended_early:
-        played.add(play_bounds(component, adapter, plan))
-        if _goes_on(played) and not plan.asked:
+    if _is_whole(played):
+        play_bounds(component, adapter, plan, played)
+        if played.is_sound and not plan.asked:
             wrong = broken(component, adapter, plan)
-        ended_early = not plan.may_go_on()
+        played.ended_early |= not plan.may_go_on()
     if played.divergence is not None:
         smallest = shrink(played.divergence, adapter)
         return _examined(component, Verdict.DIVERGES, plan, played, smallest)
     if wrong:
         return _examined(component, Verdict.DIVERGES, plan, played, wrong=wrong)
     covered, _ = _covered(component, played, plan)
-    doubts = _doubts(played, skipped, ended_early, covered) + _not_here(plan)
+    doubts = _doubts(played, covered) + _not_here(plan)
     verdict = Verdict.UNDETERMINED if doubts else Verdict.CONFORMS
     return _examined(component, verdict, plan, played, doubts=doubts)
+
+
+def _is_whole(played: Played) -> bool:
+    """Nothing was found, nothing was skipped, and the budget is not used up."""
+    return played.is_sound and not played.skipped and not played.ended_early
 
 
 def _covered(component: str, played: Played, plan: Plan) -> tuple[Coverage, tuple[str, ...]]:
@@ -159,14 +132,10 @@ def seen_again(component: str, played: Played, plan: Plan) -> Examination:
     return _examined(component, Verdict.DIVERGES, plan, played, played.divergence)
 
 
-def _goes_on(played: Played) -> bool:
-    return played.divergence is None and played.stopped is None and played.unrepeatable is None
-
-
-def _doubts(played: Played, skipped: list[str], ended_early: bool, covered: Coverage) -> tuple[str, ...]:
+def _doubts(played: Played, covered: Coverage) -> tuple[str, ...]:
     doubts = [
         f"skipped, not supported: {why}; offer less in hello, or leave it out with --config"
-        for why in skipped
+        for why in played.skipped
     ]
     if played.stopped is not None:
         doubts.append(played.stopped.describe())
@@ -174,7 +143,7 @@ def _doubts(played: Played, skipped: list[str], ended_early: bool, covered: Cove
         once = played.unrepeatable
         rule = once.rule or "a step that fires no rule"
         doubts.append(f"differed once, at {rule}, and not when the same {once.step} events came again")
-    if ended_early:
+    if played.ended_early:
         doubts.append("the budget ended before the plan was done; give more --seconds")
     if not covered.is_full:
         doubts.append(f"under-covered: {covered.describe()}; give more --examples")

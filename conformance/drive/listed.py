@@ -1,8 +1,8 @@
-"""A list of known divergences of somebody's own: what is listed may diverge, and has to.
+"""A user's list of known divergences: a listed run may diverge, and has to.
 
-A run that comes upon a divergence which looks like a listed one goes on. A listed one that passes is a
-finding of its own, so that a list never hides what has been mended. A list that grows takes up what is new
-while the run goes on, so that one run finds all that the next one would.
+A run that meets a divergence like a listed one goes on. A listed one that passes is a finding of its own, so
+that a list never hides a repair. A list that grows takes up new divergences during the run, so that one run
+finds everything that the next one would.
 """
 
 from collections.abc import Iterable
@@ -14,8 +14,7 @@ import orjson
 from conformance.adapters.protocol import Adapter, Wire
 from conformance.drive.lockstep import Divergence, replay
 from conformance.drive.oracle import Oracle, canonical
-from conformance.drive.shrink import shrink
-from conformance.released.known_divergences import Signature, signature
+from conformance.drive.signatures import Signatures
 from model.components import WireError
 
 FORMAT = 1
@@ -33,32 +32,28 @@ class Listed(NamedTuple):
     events: tuple[Wire, ...]
     rule: str | None
     why: str = ""
-    """For people: why it is as it is."""
+    """A comment for readers."""
 
 
 class Known:
     """The list in use: which divergences look like a listed one, and which entries pass.
 
-    A divergence looks like an entry if its shortest run does: what is found first may look otherwise, behind
-    a long run, than what it is shrunk to. With `grows` a new divergence becomes an entry when it is met.
+    With `grows` a new divergence becomes an entry when it is met.
     """
 
     def __init__(self, entries: Iterable[Listed], *, grows: bool = False) -> None:
         self.entries = list(entries)
         self.passing: list[Listed] = []
         self.added = 0
-        """Entries that this run has added."""
+        """The number of entries that this run has added."""
         self.met = 0
-        """Divergences that looked like a listed one."""
+        """The number of divergences that looked like a listed one."""
         self._grows = grows
-        self._looks: set[Signature] = set()
-        self._others: set[Signature] = set()
-        """What divergences that are not listed look like, so that each is shrunk once."""
-        self._adapter: Adapter | None = None
+        self._signatures: Signatures | None = None
 
     def replay(self, adapter: Adapter, components: Iterable[str]) -> None:
         """Play every entry of these components; raises ListError for one that the model cannot play."""
-        self._adapter = adapter
+        self._signatures = Signatures(adapter)
         for entry in self.entries:
             if entry.component not in components:
                 continue
@@ -70,39 +65,30 @@ class Known:
                 ) from wrong
             divergence = played.divergence
             if divergence is not None and divergence.step == len(entry.events):
-                self._looks.add(look(divergence))
+                self._signatures.add(entry.component, divergence)
             elif played.stopped is None:
                 self.passing.append(entry)
 
     def holds(self, divergence: Divergence) -> bool:
-        """Whether it looks like a listed one; counted if so. A list that grows then has it."""
-        seen = look(divergence)
-        if seen not in self._looks and seen not in self._others:
-            self._place(seen, divergence)
-        known = seen in self._looks
-        self.met += known
-        return known
+        """Whether it looks like a listed one, which is counted; a list that grows takes up a new one.
 
-    def _place(self, seen: Signature, divergence: Divergence) -> None:
-        """Find out by its shortest run whether a divergence that looks new is listed."""
-        smallest = divergence if self._adapter is None else shrink(divergence, self._adapter)
-        shortest = look(smallest)
-        if shortest not in self._looks and self._grows:
+        `replay` has to be called first.
+        """
+        assert self._signatures is not None
+        name, smallest = self._signatures.place(divergence)
+        if smallest is not None and self._grows:
             self.entries.append(Listed(smallest.component, smallest.config, smallest.events, smallest.charge))
             self.added += 1
-            self._looks.add(shortest)
-        (self._looks if shortest in self._looks else self._others).add(seen)
+            name = smallest.component
+            self._signatures.add(name, smallest, divergence)
+        self.met += name is not None
+        return name is not None
 
     def kept(self) -> list[Listed]:
         """The entries that still diverge, each once."""
         rows = {canonical(entry._replace(why="")._asdict()): entry for entry in reversed(self.entries)}
         once = [entry for entry in self.entries if any(entry is row for row in rows.values())]
         return [entry for entry in once if entry not in self.passing]
-
-
-def look(divergence: Divergence) -> Signature:
-    """What it looks like, and at which component."""
-    return (divergence.component, *signature(divergence))
 
 
 def read(file: Path) -> list[Listed]:
@@ -129,7 +115,7 @@ def _listed(row: dict[str, Any]) -> Listed:
 
 
 def write(file: Path, entries: Iterable[Listed]) -> None:
-    """Write a list, to be read by people too."""
+    """Write a list, indented for readers."""
     rows = [entry._asdict() for entry in entries]
     text = orjson.dumps({"format": FORMAT, "divergences": rows}, option=orjson.OPT_INDENT_2)
     file.parent.mkdir(parents=True, exist_ok=True)

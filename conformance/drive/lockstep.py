@@ -10,7 +10,7 @@ divergence names the first step that differs.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from conformance.adapters.protocol import (
     FAILURES,
@@ -27,7 +27,7 @@ from conformance.adapters.protocol import (
     Wire,
 )
 from conformance.drive.bounds.tried import Tried
-from conformance.drive.oracle import Edge, Oracle, canonical
+from conformance.drive.oracle import Edge, Node, Oracle, canonical
 from conformance.generators.chooser import Chooser
 
 
@@ -98,6 +98,19 @@ class Played:
     """It differed once, and not when the same events were given again."""
     tried: Tried = field(default_factory=Tried)
     """How far the cases reached."""
+    origins: Counter[str] = field(default_factory=Counter)
+    """The number of cases by their source."""
+    skipped: list[str] = field(default_factory=list)
+    """Why cases were skipped, each reason once."""
+    stops: int = 0
+    """The number of cases that were stopped."""
+    ended_early: bool = False
+    """The budget ended before the cases did."""
+
+    @property
+    def is_sound(self) -> bool:
+        """No case diverged, was stopped, or differed once."""
+        return self.divergence is None and self.stopped is None and self.unrepeatable is None
 
     def add(self, other: "Played") -> None:
         """Take the counts of another case, and its outcome."""
@@ -109,44 +122,73 @@ class Played:
         self.stopped = self.stopped or other.stopped
         self.unrepeatable = self.unrepeatable or other.unrepeatable
         self.tried.add(other.tried)
+        self.origins.update(other.origins)
+        self.skipped += (why for why in other.skipped if why not in self.skipped)
+        self.stops += other.stops
+        self.ended_early |= other.ended_early
 
 
-def walk(oracle: Oracle, adapter: Adapter, choose: Chooser, length: int, batch: int = 1) -> Played:
-    """One case of at most `length` events that `choose` draws, in batches of at most `batch`."""
-    played = Played(cases=1)
-    made = adapter.new(oracle.component, oracle.config)
-    if isinstance(made, FAILURES):
-        played.stopped = made
-        return played
-    link = _Link(played, oracle, adapter)
-    node = oracle.start
-    for _ in range(length):
-        event = choose(node.observed)
+class Expects(Protocol):
+    """Where the permitted answers come from: the model, or a record of it."""
+
+    component: str
+    config: Wire
+    start: Node
+
+    def step(self, node: Node, event: Wire) -> Edge:
+        """What `event` may be answered with in `node`."""
+        ...
+
+
+class Case(NamedTuple):
+    """One instance, from `new` to its last event."""
+
+    oracle: Expects
+    choose: Chooser
+    """Gives the next event for the observable state of the model; None ends the case."""
+    length: int
+    """The case ends after this many events."""
+    origin: str = ""
+    """The source that the case comes from: `pinned`, `rule`, `random`, `tour`, `directed`, `bound`, ..."""
+    is_exact: bool = False
+    """Every field of the state and the text of a failure count, also where the protocol leaves them open."""
+
+
+def given(oracle: Expects, events: Iterable[Wire], origin: str = "", *, is_exact: bool = False) -> Case:
+    """The case of these events."""
+    known = list(events)
+    position = iter(known)
+    return Case(oracle, lambda _: next(position, None), len(known), origin, is_exact)
+
+
+def play(case: Case, adapter: Adapter, batch: int = 1) -> Played:
+    """Play one case in batches of at most `batch` events; a difference in a batch is replayed one by one.
+
+    Ends at the first event that diverges, fails the task, or is not answered.
+    """
+    instance = Instance(case.oracle, adapter, batch, is_exact=case.is_exact)
+    while instance.goes_on and len(instance.events) < case.length:
+        event = case.choose(instance.node.observed)
         if event is None:
             break
-        edge = oracle.step(node, event)
-        node = edge.after
-        if edge.refused is not None:  # it goes alone: an error ends a batch
-            link.flush()
-        link.events.append(event)
-        link.edges.append(edge)
-        if edge.refused is not None or edge.fails or link.waiting() == batch:
-            link.flush()
-        if edge.fails or played.divergence is not None or played.stopped is not None:
-            break
-    link.flush()
-    link.settle()
-    played.steps = len(link.events)
-    played.tried.take(oracle.component, oracle.config, link.events)
-    for edge in link.edges:
-        played.fired.update(edge.rules)
+        instance.take(event)
+    played = instance.end()
+    played.origins[case.origin] = played.cases
     if batch > 1 and played.divergence is not None:
-        return _step_by_step(oracle, adapter, played)
+        again = replay(case.oracle, adapter, played.divergence.events)
+        if again.divergence is None:
+            played.unrepeatable, played.stopped = played.divergence, again.stopped
+        played.divergence = again.divergence
     return played
 
 
+def replay(oracle: Expects, adapter: Adapter, events: Iterable[Wire], batch: int = 1) -> Played:
+    """Play the case of these events."""
+    return play(given(oracle, events), adapter, batch)
+
+
 def drawn(oracle: Oracle, choose: Chooser, length: int) -> tuple[list[Wire], set[str]]:
-    """What `walk` would send, beside the model alone: the events, and the rules that fire."""
+    """The events of a case, drawn beside the model alone, and the rules that fire."""
     events: list[Wire] = []
     fired: set[str] = set()
     node = oracle.start
@@ -163,108 +205,125 @@ def drawn(oracle: Oracle, choose: Chooser, length: int) -> tuple[list[Wire], set
     return events, fired
 
 
-def replay(oracle: Oracle, adapter: Adapter, events: Iterable[Wire], batch: int = 1) -> Played:
-    """One case of given events, by default one at a time; ends at the first that differs."""
-    known = list(events)
-    position = iter(known)
-    return walk(oracle, adapter, lambda _: next(position, None), len(known), batch)
+class Instance:
+    """One instance of the implementation beside the model: every event goes to both.
 
+    An adapter that is `Overlapping` answers one batch while the next one is drawn.
+    """
 
-def compare(oracle: Oracle, events: Sequence[Wire], edge: Edge, answer: Applied | Failure) -> Played:
-    """The answer to one event, the last of `events`, against what is expected of it."""
-    played = Played()
-    _judge(played, oracle, list(events), len(events) - 1, [edge], answer)
-    return played
-
-
-class _Link:
-    """The case under way: what was drawn, how much of it was sent, and how much was answered."""
-
-    def __init__(self, played: Played, oracle: Oracle, adapter: Adapter) -> None:
+    def __init__(self, oracle: Expects, adapter: Adapter, batch: int = 1, *, is_exact: bool = False) -> None:
+        self.node = oracle.start
+        """The state of the model."""
         self.events: list[Wire] = []
-        self.edges: list[Edge] = []
-        self._played = played
         self._oracle = oracle
         self._adapter = adapter
+        self._batch = batch
+        self._is_exact = is_exact
+        self._played = Played(cases=1)
+        self._edges: list[Edge] = []
         self._overlapping = adapter if isinstance(adapter, Overlapping) else None
         self._sent = 0
         self._answered = 0
+        made = adapter.new(oracle.component, oracle.config)
+        if isinstance(made, FAILURES):
+            self._played.stopped = made
+        self.goes_on = self._played.stopped is None
+        """The instance exists, has answered as expected, and its task has not failed."""
 
-    def waiting(self) -> int:
-        """How many events were drawn and not sent."""
-        return len(self.events) - self._sent
+    @property
+    def found(self) -> Divergence | Failure | None:
+        """The divergence, or why the instance does not answer; None: all answers were as expected."""
+        return self._played.divergence or self._played.stopped
 
-    def flush(self) -> None:
-        """Send what waits; an adapter that can works on it while the next batch is drawn."""
+    def take(self, event: Wire) -> None:
+        """Give one event to the model, and to the implementation as soon as the batch is full."""
+        edge = self._oracle.step(self.node, event)
+        self.node = edge.after
+        if edge.refused is not None:  # an error ends a batch, so this event is sent alone
+            self._flush()
+        self.events.append(event)
+        self._edges.append(edge)
+        if edge.refused is not None or edge.fails or len(self.events) - self._sent == self._batch:
+            self._flush()
+        self.goes_on = not edge.fails and self.found is None
+
+    def end(self) -> Played:
+        """Send what is left, and give the outcome."""
+        self._flush()
         self.settle()
-        if self._played.divergence is not None or self._played.stopped is not None or not self.waiting():
+        played = self._played
+        if played.stopped is None or self.events:
+            played.steps = len(self.events)
+            played.tried.take(self._oracle.component, self._oracle.config, self.events)
+            for edge in self._edges:
+                played.fired.update(edge.rules)
+        return played
+
+    def settle(self) -> None:
+        """Wait for the answer to what was sent, and compare it."""
+        if self._overlapping is not None and self._answered < self._sent:
+            self._compare(self._overlapping.collect())
+
+    def _flush(self) -> None:
+        self.settle()
+        if self.found is not None or self._sent == len(self.events):
             return
         batch = self.events[self._sent :]
         self._sent = len(self.events)
         if self._overlapping is not None:
             self._overlapping.submit(batch)
         else:
-            self._take(self._adapter.apply(batch))
+            self._compare(self._adapter.apply(batch))
 
-    def settle(self) -> None:
-        """Wait for the answer to what was sent."""
-        if self._overlapping is not None and self._answered < self._sent:
-            self._take(self._overlapping.collect())
-
-    def _take(self, answer: Applied | Failure) -> None:
-        """Judge the answer if it is not just what is expected."""
-        first, edges = self._answered, self.edges[self._answered : self._sent]
+    def _compare(self, answer: Applied | Failure) -> None:
+        first, edges = self._answered, self._edges[self._answered : self._sent]
         self._answered = self._sent
         last = edges[-1]
         if type(answer) is Applied and last.refused is None and canonical(answer.state) == last.after.spelled:
             expected = b"[" + b",".join([edge.spelled for edge in edges]) + b"]"
             if canonical(answer.effects) == expected:  # the whole batch at once
                 return
-        _judge(self._played, self._oracle, self.events, first, edges, answer)
+        self._judge(first, edges, answer)
 
+    def _judge(self, first: int, edges: Sequence[Edge], answer: Applied | Failure) -> None:
+        """Find out where a batch differs, and how; its first event has the position `first`."""
+        if isinstance(answer, Hung | Unsupported):
+            self._played.stopped = answer
+            return
+        if isinstance(answer, Errored) and edges[-1].refused is not None:
+            return
+        at = len(edges) - 1
+        if isinstance(answer, Applied):
+            if edges[-1].refused is None:
+                differs = self._first_difference(answer, edges)
+                if differs is None:
+                    return
+                at = differs
+        elif isinstance(answer, Errored) and answer.at is not None:
+            at = answer.at
+        got = Answer(answer.effects[at], answer.state) if isinstance(answer, Applied) else answer
+        edge = edges[at]
+        expected = Answer(edge.effects, edge.after.observed, edge.refused)
+        events = tuple(self.events[: first + at + 1])
+        oracle = self._oracle
+        self._played.divergence = Divergence(
+            oracle.component, oracle.config, events, expected, got, edge.rules
+        )
 
-def _judge(
-    played: Played,
-    oracle: Oracle,
-    events: list[Wire],
-    first: int,
-    edges: list[Edge],
-    answer: Applied | Failure,
-) -> None:
-    """Find out where a batch differs, and how."""
-    if isinstance(answer, Hung | Unsupported):
-        played.stopped = answer
-        return
-    at = len(edges) - 1
-    got: Answer | Failure
-    if isinstance(answer, Applied):
-        if edges[-1].refused is None:
-            at = next(
-                (
-                    position
-                    for position, (came, edge) in enumerate(zip(answer.effects, edges, strict=True))
-                    if not _same(came, edge)
-                ),
-                at,
-            )
-            same = _same(answer.effects[at], edges[at])
-            if same and edges[-1].fails:
-                return
-            missing = [name for name in edges[-1].after.observed if name not in answer.state]
-            played.unseen.update(missing)
-            if same and _agrees(answer.state, edges[-1].after.observed):
-                return
-        got = Answer(answer.effects[at], answer.state)
-    elif isinstance(answer, Errored) and edges[-1].refused is not None:
-        return
-    else:
-        at = answer.at if isinstance(answer, Errored) and answer.at is not None else at
-        got = answer
-    edge = edges[at]
-    expected = Answer(edge.effects, edge.after.observed, edge.refused)
-    played.divergence = Divergence(
-        oracle.component, oracle.config, tuple(events[: first + at + 1]), expected, got, edge.rules
-    )
+    def _first_difference(self, answer: Applied, edges: Sequence[Edge]) -> int | None:
+        """The position of the first event whose effects differ, or of the last one if the state differs."""
+        last = len(edges) - 1
+        if self._is_exact:
+            return last
+        pairs = enumerate(zip(answer.effects, edges, strict=True))
+        at = next((at for at, (came, edge) in pairs if not _same(came, edge)), None)
+        if at is None and edges[-1].fails:
+            return None
+        expected = edges[-1].after.observed
+        self._played.unseen.update(name for name in expected if name not in answer.state)
+        if at is None and _agrees(answer.state, expected):
+            return None
+        return last if at is None else at
 
 
 def _same(came: Effects, edge: Edge) -> bool:
@@ -281,15 +340,3 @@ def _wordless(effect: Wire) -> bytes:
 def _agrees(came: Wire, expected: Wire) -> bool:
     """Every field that came and is known has the expected value; fields of later versions may be there."""
     return all(canonical(came[name]) == canonical(expected[name]) for name in expected if name in came)
-
-
-def _step_by_step(oracle: Oracle, adapter: Adapter, played: Played) -> Played:
-    """Repeat a case that differed in a batch event by event."""
-    assert played.divergence is not None
-    again = replay(oracle, adapter, played.divergence.events)
-    if again.divergence is None:
-        played.unrepeatable, played.divergence = played.divergence, None
-        played.stopped = again.stopped
-    else:
-        played.divergence = again.divergence
-    return played

@@ -141,5 +141,21 @@ class Oracle:
             self._nodes[self._model.key(self.start.state)] = self.start
 
 
+class Oracles:
+    """One oracle for each configuration of a component, kept over cases for what it remembers."""
+
+    def __init__(self, component: str) -> None:
+        self._component = component
+        self._by_config: dict[bytes, Oracle] = {}
+
+    def of(self, config: Wire) -> Oracle:
+        """The oracle of a configuration."""
+        key = canonical(config)
+        oracle = self._by_config.get(key)
+        if oracle is None:
+            oracle = self._by_config[key] = Oracle(self._component, config)
+        return oracle
+
+
 Models = dict[str, Component]
 """Components of the model by name, where not all or other ones are wanted."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from conformance.adapters.protocol import Offer
 from conformance.drive.lockstep import Divergence
+from conformance.drive.loop import Limits
 from conformance.generators import generate
 
 WALKS_PER_EXAMPLE = 10
@@ -23,7 +24,7 @@ class Plan(NamedTuple):
     pinned: Mapping[str, object] = MappingProxyType({})
     """Options of the configuration that have to have these values; a tuple stands for any of its own."""
     may_go_on: Callable[[], bool] = lambda: True
-    """Asked before each case; when it says no, the budget has ended."""
+    """Called before each case; false: the budget has ended."""
     is_known: Callable[[Divergence], bool] = lambda _: False
     """A divergence that is to be passed over; the case ends there."""
     steps: int = 0
@@ -31,15 +32,20 @@ class Plan(NamedTuple):
     asked: frozenset[str] = frozenset()
     """Only cases that exercise one of these rules are played; empty: all."""
     injects: bool = False
-    """A gate's task is triggered itself, too: the implementation offers the event `inject`."""
+    """The task of a gate is triggered itself, too: the implementation offers the event `inject`."""
     chosen: Mapping[str, object] = MappingProxyType({})
     """Those of `pinned` that the user has chosen; the others are what the implementation offers."""
     offered: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     """By option, all that the implementation offers, chosen or not."""
 
+    @property
+    def limits(self) -> Limits:
+        """The limits of a loop over cases."""
+        return Limits(self.batch, self.may_go_on, self.is_known)
+
 
 def for_offer(plan: Plan, component: str, offer: Offer) -> Plan:
-    """The plan for what an implementation offers of a component; what the user has chosen goes before it."""
+    """The plan for what an implementation offers of a component; what the user has chosen comes before it."""
     offered = generate.offered(offer)
     return plan._replace(
         pinned={**offered, **plan.pinned},

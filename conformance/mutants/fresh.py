@@ -7,14 +7,11 @@ with every property; one of the implementation is driven in lock-step beside the
 import json
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import Any
 
 from conformance.mutants.catalogue import Mutant, counted, load_catalogue
 from conformance.mutants.source_edit import install
-
-if TYPE_CHECKING:
-    from conformance.adapters.protocol import Adapter
-    from conformance.drive.lockstep import Divergence
 
 CASES = 4000
 """So many seeded cases at most for a mutant of the implementation."""
@@ -59,48 +56,32 @@ def drive_implementation(mutant: Mutant, seed: int = 20261121) -> dict[str, Any]
     It is shrunk until no event can be left out.
     """
     from conformance.adapters.bundled import bundled_adapter
-    from conformance.cases.pinned_runs import play_pinned
+    from conformance.cases.directed import graphs_of
+    from conformance.cases.pinned_runs import pinned_runs
+    from conformance.cases.scripts import scripted, tours_of
     from conformance.cases.walks import walks
+    from conformance.drive.loop import drive
     from conformance.drive.shrink import shrink
 
     adapter = bundled_adapter()
-    played, _ = walks(mutant.component, adapter, seed, CASES)
-    where = f"lock-step, seed {seed}"
-    found = played.divergence
-    if found is None:
-        where = "pinned runs"
-        found = play_pinned(mutant.component, adapter).divergence
-    if found is None:
-        where = f"{played.cases} seeded cases, pinned runs and every tour"
-        found = toured(mutant.component, adapter)
-    if found is None:
-        return {"rules": [], "events": [], "where": where, "size": ""}
-    shortest = shrink(found, adapter)
-    return {
-        "rules": shortest.rules,
-        "events": [dict(event) for event in shortest.events],
-        "where": where,
-        "size": size_of(shortest.config),
+    toured = (one for graph in graphs_of(mutant.component) for one in tours_of(graph))
+    sources = {
+        f"lock-step, seed {seed}": islice(walks(mutant.component, seed), CASES),
+        "pinned runs": pinned_runs(mutant.component),
+        f"{CASES} seeded cases, pinned runs and every tour": scripted(toured, "tour"),
     }
-
-
-def toured(component: str, adapter: "Adapter") -> "Divergence | None":
-    """The first divergence in the tours of the component's closed models: what no walk has met."""
-    from conformance.cases.directed import graphs_of
-    from conformance.cases.tours import tours
-    from conformance.drive.lockstep import replay
-    from conformance.drive.oracle import Oracle
-    from model.script import script
-
-    for graph in graphs_of(component):
-        edges = [(edge.source, edge.event, edge.target) for edge in graph.transitions]
-        for way in tours(0, edges):
-            one = script(graph.closed, way)
-            oracle = Oracle(one.component, one.config)
-            divergence = replay(oracle, adapter, (*one.opening, *one.events)).divergence
-            if divergence is not None:
-                return divergence
-    return None
+    for where, cases in sources.items():
+        found = drive(cases, adapter).divergence
+        if found is not None:
+            shortest = shrink(found, adapter)
+            events = [dict(event) for event in shortest.events]
+            return {
+                "rules": shortest.rules,
+                "events": events,
+                "where": where,
+                "size": size_of(shortest.config),
+            }
+    return {"rules": [], "events": [], "where": [*sources][-1], "size": ""}
 
 
 if __name__ == "__main__":

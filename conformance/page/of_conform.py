@@ -5,10 +5,10 @@ from pathlib import Path
 
 from conformance import escape
 from conformance.adapters.protocol import Adapter, Wire
+from conformance.diagram.component import of_component
 from conformance.drive.examine import Examination, Plan
 from conformance.drive.lockstep import Divergence
 from conformance.generators import generate
-from conformance.page import draw
 from conformance.page.case import Case, Step, sample, steps_of, witness
 from conformance.page.document import Page, Row
 from conformance.parts.result import PartResult
@@ -25,7 +25,7 @@ def page_of(done: Reported, adapter: Adapter, command: str, plan: Plan) -> Page:
     for part, examined in zip(done.parts, done.examined, strict=False):
         shown = _case(part, examined, done, adapter, command, plan)
         cases += [shown] if shown is not None else []
-        rows.append(_row(part, examined.coverage.missing, is_told=examined.divergence is not None))
+        rows.append(_row(part, examined.coverage.missing, has_case=examined.divergence is not None))
     rows += [_row(part, ()) for part in done.parts[len(done.examined) :]]
     about = (("implementation", done.implementation), ("adapter", command), ("seed", str(plan.seed)))
     return Page("conform", verdict, _headline(done, verdict), about, done.again, tuple(rows), tuple(cases))
@@ -64,9 +64,9 @@ def _headline(done: Reported, verdict: Verdict) -> str:
     return "Not everything could be judged."
 
 
-def _row(part: PartResult, missing: tuple[str, ...], *, is_told: bool = False) -> Row:
-    """One component; `is_told`: a case tells what was found."""
-    return Row(part.name, part.verdict, part.bound, part.rules, missing, () if is_told else part.findings)
+def _row(part: PartResult, missing: tuple[str, ...], *, has_case: bool = False) -> Row:
+    """One component; `has_case`: a case shows what was found."""
+    return Row(part.name, part.verdict, part.bound, part.rules, missing, () if has_case else part.findings)
 
 
 def _case(
@@ -99,7 +99,7 @@ def _diverging(
         title=story.headline(divergence),
         under=f"{implementation}, {phrases.of_config(divergence.component, divergence.config)}",
         steps=steps,
-        diagram=draw.of_component(divergence.component, divergence.config, steps, is_wrong=True),
+        diagram=of_component(divergence.component, divergence.config, steps, is_wrong=True),
         rule=divergence.rule,
         is_wrong=True,
         sentences=story.difference(divergence),
@@ -111,7 +111,7 @@ def _diverging(
 def _shown(
     component: str, config: Wire, steps: tuple[Step, ...], title: str, implementation: str, note: str
 ) -> Case:
-    diagram = draw.of_component(component, config, steps, is_wrong=False)
+    diagram = of_component(component, config, steps, is_wrong=False)
     return Case(title, f"{implementation}, {phrases.of_config(component, config)}", steps, diagram, note=note)
 
 

@@ -11,26 +11,25 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from conformance.adapters.bundled import bundled_adapter
 from conformance.cases.directed import aimed, graphs_of
-from conformance.cases.hypothesis_machines import run_machine
-from conformance.cases.pinned_runs import play_pinned
-from conformance.cases.tours import tours
+from conformance.cases.hypothesis_machines import Source, run_machine
+from conformance.cases.pinned_runs import pinned_runs
+from conformance.cases.scripts import scripted, tours_of
 from conformance.cases.walks import walks
-from conformance.drive.lockstep import Divergence, Played, replay
-from conformance.drive.oracle import Oracle
+from conformance.drive.lockstep import Case, Divergence, Played
+from conformance.drive.loop import drive
 from conformance.drive.shrink import shrink
 from conformance.generators import generate
-from conformance.parts.result import Context, Finding, PartResult, verdict_of
+from conformance.parts.result import Context, Finding, PartResult, silent, verdict_of
 from conformance.report.divergence import phrases
 from conformance.report.divergence.saved import save
 from conformance.report.divergence.story import Telling, tell
 from conformance.rules.coverage import coverage
-from model.checker.explore import Graph
-from model.script import Script, script
 
 WALKS = {
     "gate": 2500,
@@ -61,9 +60,9 @@ def run(context: Context) -> PartResult:
     """Drive every component until it diverges or all is done, each in a process of its own."""
     context.say("lock-step: tours, directed cases, walks and Hypothesis")
     components = sorted(generate.COMPONENTS, key=_LONGEST_FIRST.index)
-    quiet = replace(context, say=_nobody)
+    quiet = replace(context, say=silent)  # nobody hears what a process of its own says
     with ProcessPoolExecutor(context.processes) as pool:
-        driven = list(pool.map(drive, components, [quiet] * len(components)))
+        driven = list(pool.map(drive_all, components, [quiet] * len(components)))
     numbers = sum((one.numbers for one in driven), Counter[str]())
     fired = frozenset[str]().union(*(one.fired for one in driven))
     findings = tuple(finding for one in driven for finding in one.findings)
@@ -80,72 +79,40 @@ def run(context: Context) -> PartResult:
     )
 
 
-def drive(component: str, context: Context) -> Driven:
+def drive_all(component: str, context: Context) -> Driven:
     """One component: pinned runs, tours and directed cases, then walks and Hypothesis."""
-    numbers: Counter[str] = Counter()
-    played = play_pinned(component, bundled_adapter())
-    numbers.update(pinned=played.cases)
+    counted: Counter[str] = Counter()
+    adapter = bundled_adapter()
+    share = 10 if context.quick else 1
+    walked = islice(walks(component, context.seed, injects=True), WALKS[component] // share)
+    played = Played()
+    for cases in (pinned_runs(component), _scripts(component, counted, thorough=context.thorough), walked):
+        drive(cases, adapter, total=played)
+    examples = EXAMPLES // min(share, 3)
     if played.divergence is None:
-        played.add(_tour(component, numbers, thorough=context.thorough))
-    if played.divergence is None:
-        _walk(component, context, played, numbers)
-    numbers.update(steps=played.steps, cases=played.cases)
+        run_machine(component, adapter, Source(context.seed, examples, injects=True), played)
+        counted["examples"] = examples
+    counted.update(steps=played.steps, cases=played.cases, pinned=played.origins["pinned"])
     findings = tuple(_findings(component, played, context.build))
-    wanted = PATHS_HIT.get(component, 0)
-    if not findings and numbers["paths_hit"] < wanted:
-        line = f"{component}: {numbers['paths_hit']} paths of the step functions hit, {wanted} were before"
+    expected = PATHS_HIT.get(component, 0)
+    if not findings and counted["paths_hit"] < expected:
+        line = f"{component}: {counted['paths_hit']} paths of the step functions hit, {expected} were before"
         findings = (Finding(None, line),)
-    return Driven(numbers, frozenset(played.fired), findings)
+    return Driven(counted, frozenset(played.fired), findings)
 
 
 _LONGEST_FIRST = ("coordinator", "gate", "channel", "subtask", "sink", "store", "offsets", "source")
 
 
-def _nobody(what: str) -> None:
-    """A process of its own tells nobody what it is doing."""
-
-
-def _tour(component: str, numbers: Counter[str], *, thorough: bool) -> Played:
-    """Tours and directed cases over the closed models of one component."""
-    played = Played()
-    adapter = bundled_adapter()
+def _scripts(component: str, counted: Counter[str], *, thorough: bool) -> Iterator[Case]:
+    """Tours of the closed models of one component, and directed cases; `counted` gets how many there are."""
     graphs = list(graphs_of(component))
-    scripts: list[Script] = []
-    for graph in graphs:
-        scripts += _tours_of(graph)
-        numbers["transitions"] += len(graph.transitions)
-    numbers["tours"] += len(scripts)
+    toured = [one for graph in graphs for one in tours_of(graph)]
+    counted.update(transitions=sum(len(graph.transitions) for graph in graphs), tours=len(toured))
+    yield from scripted(toured, "tour")
     for directed in aimed(component, graphs, thorough=thorough):
-        scripts += directed.scripts
-        numbers["paths"] += directed.paths
-        numbers["paths_hit"] += directed.hit
-        numbers["paths_excluded"] += directed.excluded
-    oracles: dict[str, Oracle] = {}
-    for one in scripts:
-        oracle = oracles.setdefault(repr(one.config), Oracle(one.component, one.config))
-        played.add(replay(oracle, adapter, (*one.opening, *one.events)))
-        if played.divergence is not None:
-            break
-    return played
-
-
-def _tours_of(graph: Graph) -> Iterator[Script]:
-    edges = [(edge.source, edge.event, edge.target) for edge in graph.transitions]
-    for way in tours(0, edges):
-        yield script(graph.closed, way)
-
-
-def _walk(component: str, context: Context, played: Played, numbers: Counter[str]) -> None:
-    """Seeded walks and Hypothesis."""
-    adapter = bundled_adapter()
-    share = 10 if context.quick else 1
-    walked, _ = walks(component, adapter, context.seed, WALKS[component] // share, injects=True)
-    played.add(walked)
-    if played.divergence is None:
-        examples = EXAMPLES // min(share, 3)
-        found = run_machine(component, adapter, context.seed, examples, injects=True)
-        played.add(found.played)
-        numbers["examples"] += examples
+        counted.update(paths=directed.paths, paths_hit=directed.hit, paths_excluded=directed.excluded)
+        yield from scripted(directed.scripts, "directed")
 
 
 def _findings(component: str, played: Played, build: Path) -> Iterator[Finding]:

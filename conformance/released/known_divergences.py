@@ -11,14 +11,11 @@ from collections.abc import Iterator
 from importlib import resources
 from typing import Any, NamedTuple
 
-from conformance.adapters.protocol import Adapter, Effects, Wire
+from conformance.adapters.protocol import Adapter, Wire
 from conformance.drive.lockstep import Answer, Divergence, replay
-from conformance.drive.oracle import Edge, Oracle, canonical
+from conformance.drive.oracle import Oracle
 
 FOLDER = "known-divergences"
-
-Signature = tuple[object, ...]
-"""What a divergence looks like, whatever its ids, channels and history."""
 
 
 class KnownError(ValueError):
@@ -93,44 +90,6 @@ def shown_by(known: Known, level: str, adapter: Adapter) -> Divergence | None:
     played = replay(Oracle(known.component, config), adapter, known.events)
     divergence = played.divergence
     return divergence if divergence is not None and divergence.step == len(known.events) else None
-
-
-def signature(divergence: Divergence) -> Signature:
-    """What it looks like: mode, event, rules, both sides' effects without ids, the fields that differ."""
-    got = divergence.got
-    if not isinstance(got, Answer):
-        came: Signature = (type(got).__name__,)
-    else:
-        expected = divergence.expected.state
-        fields = [name for name in expected if name in got.state]
-        came = (
-            _kinds(got.effects),
-            tuple(name for name in fields if canonical(got.state[name]) != canonical(expected[name])),
-        )
-    event = divergence.event
-    wanted = _kinds(divergence.expected.effects)
-    asked = (divergence.config.get("mode"), event["kind"], divergence.rules, wanted)
-    return (*asked, event.get("alignment"), *came)
-
-
-def expects(looks: Signature) -> Signature:
-    """What of a signature is known before the implementation answers."""
-    return looks[:4]
-
-
-def expected_of(mode: str, event: Wire, edge: Edge) -> Signature:
-    """The same of a transition of the model."""
-    return (mode, event["kind"], edge.rules, _kinds(edge.effects))
-
-
-def _kinds(effects: Effects) -> tuple[str, ...]:
-    """The effects' kinds with their reasons, each once in a row: how many channels there are is no matter."""
-    named = [":".join([effect["kind"], *_said(effect)]) for effect in effects]
-    return tuple(name for at, name in enumerate(named) if at == 0 or named[at - 1] != name)
-
-
-def _said(effect: Wire) -> list[str]:
-    return [str(effect[field]) for field in ("reason", "error", "unaligned") if field in effect]
 
 
 def is_alignment_clock(divergence: Divergence) -> bool:

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from textwrap import shorten
 
 from conformance.observe.flink.corruptions import NEVER_OBSERVABLE, Outcome
-from conformance.observe.flink.order import REORDERINGS
-from conformance.observe.flink.situations import RARE, SITUATIONS
 from conformance.observe.flink.validate import FlinkResult
+from conformance.observe.situations import FLINK, REORDERINGS
 from conformance.parts.result import Finding, PartResult
 from conformance.report.divergence import refusal
 from conformance.report.formats.columns import wrapped
@@ -30,7 +29,7 @@ def story(log: str, result: FlinkResult) -> str:
         told += [
             f"  rules   {', '.join(rejection.rules)}",
             f"  line    {shorten(rejection.text, 300)}",
-            *refusal.of_rejection(rejection.asked, rejection.waiting),
+            *refusal.of_rejection(rejection.refused, rejection.waiting),
         ]
     told += [wrapped(f"  {one.describe()}", 4) for one in result.unreadable[:_SHOWN]]
     if len(result.unreadable) > _SHOWN:
@@ -38,7 +37,7 @@ def story(log: str, result: FlinkResult) -> str:
     if result.unreadable:
         told.append(wrapped(f"  {_MEND}", 4))
     told.append("  situations witnessed")
-    meanings = {**SITUATIONS, **RARE}
+    meanings = FLINK.meanings()
     told += [_counted(count, name, meanings[name]) for name, count in result.situations.items()]
     trusted = "order is trusted within one thread only"
     told.append(
@@ -61,7 +60,7 @@ def part(log: str, result: FlinkResult) -> PartResult:
     )
     rejection = result.rejection
     if rejection is not None:
-        why = "\n".join(refusal.of_rejection(rejection.asked, rejection.waiting))
+        why = "\n".join(refusal.of_rejection(rejection.refused, rejection.waiting))
         told = f"{shorten(rejection.text, 300)}\n{why}".rstrip()
         rule = rejection.rules[0] if result.verdict is Verdict.DIVERGES else None
         findings = (*findings, Finding(rule, rejection.describe(), told, log, rejection.line))
@@ -72,7 +71,7 @@ def part(log: str, result: FlinkResult) -> PartResult:
 
 def corruptions_part(log: str, outcomes: Sequence[Outcome]) -> PartResult:
     """What became of a log's corruptions; each that is not rejected for its own reason is a finding."""
-    missed = [outcome for outcome in outcomes if outcome.observable and not outcome.seen]
+    missed = [outcome for outcome in outcomes if outcome.observable and not outcome.detected]
     findings = tuple(
         Finding(
             next(iter(outcome.corruption.rules), None),
@@ -105,13 +104,13 @@ def table(outcomes: Sequence[Outcome], seed: int) -> str:
             told.append(f"  ACCEPTED  {name}  {outcome.what}; expected {expected}")
             continue
         charged = rejection.rules[0]
-        if not outcome.seen:
+        if not outcome.detected:
             charged = f"{charged}, expected {expected}"
-        mark = "rejected" if outcome.seen else "OTHERWISE"
+        mark = "rejected" if outcome.detected else "OTHERWISE"
         told.append(f"  {mark:9} {name}  {charged:8} line {rejection.line:>6,}: {outcome.what}")
         told.append(f"            {'':{widest}}  {shorten(rejection.guard, _CUT)}")
     tried = [outcome for outcome in outcomes if outcome.observable]
-    rejected = sum(outcome.seen for outcome in tried)
+    rejected = sum(outcome.detected for outcome in tried)
     told.append(
         f"  {rejected} of {len(tried)} corruptions rejected for their own reason; not observable here: "
         f"{len(outcomes) - len(tried)}, in any log of these loggers: {len(NEVER_OBSERVABLE)}"
@@ -125,4 +124,4 @@ def verdict_of(outcomes: Sequence[Outcome]) -> Verdict:
     tried = [outcome for outcome in outcomes if outcome.observable]
     if not tried:
         return Verdict.UNDETERMINED
-    return Verdict.CONFORMS if all(outcome.seen for outcome in tried) else Verdict.DIVERGES
+    return Verdict.CONFORMS if all(outcome.detected for outcome in tried) else Verdict.DIVERGES

@@ -9,7 +9,7 @@ from conformance.generators.generate import COMPONENTS
 from conformance.observe.guarantees.anomalies import Subject
 from conformance.report.divergence import phrases
 from conformance.report.formats.columns import wrapped
-from conformance.torture.pipelines import Struck
+from conformance.torture.pipelines import Tortured
 
 NOTHING = "-"
 
@@ -40,7 +40,7 @@ def _charged(found: Examination) -> str:
     return (found.divergence.charge if found.divergence is not None else None) or "no rule"
 
 
-def line_of_job(struck: Struck) -> str:
+def line_of_job(struck: Tortured) -> str:
     """One whole job, when it is done: what its state and its output have kept."""
     kept = f"state {struck.keeps(Subject.STATE)}, output {struck.keeps(Subject.OUTPUT)}"
     faults = len(struck.outcome.struck)
@@ -48,7 +48,9 @@ def line_of_job(struck: Struck) -> str:
     return wrapped(f"  {struck.verdict.value:<12} {name}: {kept}; {faults} faults", 15)
 
 
-def page(all_done: Sequence[Examined], all_struck: Sequence[Struck] = (), *, seed: int, examples: int) -> str:
+def page(
+    all_done: Sequence[Examined], all_struck: Sequence[Tortured] = (), *, seed: int, examples: int
+) -> str:
     """The tables and, below them, each divergence with its shortest run and each doubt, in Markdown."""
     lines = ["# Implementations beside the model", ""]
     lines += _table(all_done, seed, examples) if all_done else []
@@ -75,7 +77,7 @@ def _table(all_done: Sequence[Examined], seed: int, examples: int) -> list[str]:
     return lines
 
 
-def _jobs(all_struck: Sequence[Struck]) -> list[str]:
+def _jobs(all_struck: Sequence[Tortured]) -> list[str]:
     lines = [
         "",
         "## Whole jobs, struck",

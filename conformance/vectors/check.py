@@ -1,23 +1,15 @@
-"""Playing vectors: what an implementation, or the model of today, answers in the place of what is written."""
+"""Plays vectors: compares the answers of an implementation, or of the current model, with those written."""
 
 from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
 from conformance.adapters.in_process import INJECT, model_adapter
-from conformance.adapters.protocol import (
-    Adapter,
-    Applied,
-    Errored,
-    Failure,
-    Hello,
-    Offer,
-    Unsupported,
-    Wire,
-)
-from conformance.drive.oracle import GOES_ON, canonical
+from conformance.adapters.protocol import Adapter, Hello, Offer, Unsupported, Wire
+from conformance.drive.lockstep import Answer, Divergence, replay
+from conformance.drive.oracle import GOES_ON, Edge, Node, canonical
 from conformance.generators import generate
-from conformance.vectors.vector import Expected, Vector
+from conformance.vectors.vector import Vector
 
 
 class Difference(NamedTuple):
@@ -63,44 +55,44 @@ def _model_offers() -> Mapping[str, Offer]:
     return hello.components
 
 
+class Written:
+    """The answers of a vector, as an oracle in place of the model."""
+
+    def __init__(self, vector: Vector) -> None:
+        self.component, self.config = vector.component, vector.config
+        self.start = Node(0, {})
+        self._steps = vector.steps
+
+    def step(self, node: Node, event: Wire) -> Edge:
+        """The next step of the vector; `node.state` is its position."""
+        step = self._steps[node.state]
+        after = Node(node.state + 1, step.state)
+        edge = Edge(b"", step.effects, step.rules, after, "an error" if step.refused else None)
+        edge.fails = edge.fails and self.component not in GOES_ON
+        return edge
+
+
 def check(vector: Vector, adapter: Adapter) -> Difference | Unsupported | None:
-    """None if all came as it is written; `Unsupported` if the implementation does not have this."""
-    made = adapter.new(vector.component, vector.config)
-    if isinstance(made, Unsupported):
-        return made
-    if isinstance(made, Failure):
-        return Difference(vector, 0, "an instance", made.describe())
-    for number, step in enumerate(vector.steps, 1):
-        answer = adapter.apply([step.event])
-        if isinstance(answer, Unsupported):
-            return answer
-        fails = vector.component not in GOES_ON and any(one["kind"] == "fail" for one in step.effects)
-        difference = _difference(step, answer, fails=fails)
-        if difference is not None:
-            return Difference(vector, number, *difference)
-        if fails:
-            return None  # the instance is not used again
-    return None
+    """None if every answer is as written; `Unsupported` if the implementation does not have this."""
+    played = replay(Written(vector), adapter, vector.events)
+    found = played.divergence
+    if isinstance(played.stopped, Unsupported):
+        return played.stopped
+    if played.stopped is not None:
+        at = played.steps
+        written: object = list(vector.steps[at - 1].effects) if at else "an instance"
+        return Difference(vector, at, written, played.stopped.describe())
+    return None if found is None else Difference(vector, found.step, *_differing(found))
 
 
-def _difference(step: Expected, answer: Applied | Failure, *, fails: bool) -> tuple[object, object] | None:
-    """What is written and what came; `fails`: the task ends here, so that neither text nor state counts."""
-    if step.refused:
-        refused = isinstance(answer, Errored)
-        came = answer.effects[0] if isinstance(answer, Applied) else answer
-        return None if refused else ("an error", came)
-    if not isinstance(answer, Applied):
-        return list(step.effects), answer.describe()
-    came, written = ([*answer.effects[0]], [*step.effects])
-    if fails:
-        came, written = [_wordless(effect) for effect in came], [_wordless(effect) for effect in written]
-    if canonical(came) != canonical(written):
-        return written, came
-    seen = {name: answer.state[name] for name in step.state if name in answer.state}
-    shown = {name: step.state[name] for name in seen}
-    return (shown, seen) if not fails and canonical(seen) != canonical(shown) else None
-
-
-def _wordless(effect: Wire) -> Wire:
-    """The text of a failure that ends the task is everybody's own."""
-    return {"kind": "fail"} if effect.get("kind") == "fail" else effect
+def _differing(found: Divergence) -> tuple[object, object]:
+    """What is written, and what came."""
+    expected, got = found.expected, found.got
+    if expected.refused is not None:
+        return expected.refused, got.effects if isinstance(got, Answer) else got
+    if not isinstance(got, Answer):
+        return list(expected.effects), got.describe()
+    if canonical(got.effects) != canonical(expected.effects):
+        return list(expected.effects), list(got.effects)
+    shared = [name for name in expected.state if name in got.state]
+    return {name: expected.state[name] for name in shared}, {name: got.state[name] for name in shared}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from conformance.adapters.protocol import Wire
 from conformance.cases.directed import aimed, graphs_of
-from conformance.cases.tours import tours
+from conformance.cases.scripts import tours_of
 from conformance.drive.lockstep import drawn
 from conformance.drive.oracle import Oracle
 from conformance.generators import generate
@@ -15,7 +15,6 @@ from conformance.report.scenarios.side_by_side import scenarios
 from conformance.vectors.transcripts import Transcript
 from conformance.vectors.vector import Vector, vector_of
 from model.components import WireError
-from model.script import script
 
 SMALL = 500
 """Closed models with at most so many transitions are toured."""
@@ -63,8 +62,7 @@ def _runs(component: str, seed: int, walks: int, *, whole: bool, paths: bool) ->
             yield Run("path", one.config, (*one.opening, *one.events))
     for graph in graphs:
         if whole or len(graph.transitions) <= SMALL:
-            for way in tours(0, [(edge.source, edge.event, edge.target) for edge in graph.transitions]):
-                one = script(graph.closed, way)
+            for one in tours_of(graph):
                 yield Run("tour", one.config, (*one.opening, *one.events))
     yield from _random(component, seed, walks)
 

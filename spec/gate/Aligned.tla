@@ -9,15 +9,16 @@
 (* after it.                                                               *)
 (*                                                                         *)
 (* The module holds functions, no behaviour: OnX(g, ...) is the state of   *)
-(* gate g after event X, with its effects. AlignedModel.tla puts one       *)
-(* gate into an environment and states rules ALIGN-01 to ALIGN-24 and      *)
-(* SUB-01; Dataflow.tla composes gates with the rest of the protocol.      *)
+(* gate g after event X, with its effects. AlignedGenerations.tla has what *)
+(* older generations do instead. AlignedModel.tla puts one gate into an    *)
+(* environment and states rules ALIGN-01 to ALIGN-24 and SUB-01;           *)
+(* Dataflow.tla composes gates with the rest of the protocol.              *)
 (*                                                                         *)
 (* Source: Apache Flink 1.14 and later, SingleCheckpointBarrierHandler     *)
 (* with AbstractAlignedBarrierHandlerState; the algorithm is that of       *)
 (* Carbone et al. 2015, after Chandy and Lamport 1985.                     *)
 (***************************************************************************)
-EXTENDS Integers, Sequences, FiniteSets, Order, GateGenerations
+EXTENDS Integers, Sequences, FiniteSets, Order
 
 CONSTANTS
     N,              \* number of input channels; they are 0 .. N-1
@@ -52,8 +53,7 @@ OpenChannels(g) == Channels \ g.closed
 
 Awaited(g) == OpenChannels(g) \ g.blocked
 
-(* One channel can count for another only if repeats count (ALIGN-21). *)
-IsAligned(g) == Cardinality(Awaited(g)) <= g.repeats
+IsAligned(g) == Awaited(g) = {}
 
 (* ALIGN-17: items behind a barrier on a blocked channel wait. *)
 Readable(g, c) == c \notin g.blocked
@@ -69,10 +69,11 @@ Resumes(channels) ==
 AbortSubsumed(g) == <<<<"abort", g.current, "SUBSUMED">>>>
 
 (* ALIGN-03, ALIGN-14: an alignment ends without a snapshot. *)
-GivenUp(g, aborts) ==
-    IF Has("releases_first") THEN Resumes(g.blocked) \o aborts ELSE aborts \o Resumes(g.blocked)
+GivenUp(g, aborts) == Resumes(g.blocked) \o aborts
 
 Overtaken(g) == GivenUp(g, AbortSubsumed(g))
+
+AbortCancelled(g, n) == <<<<"abort", n, "ON_CANCELLATION_BARRIER">>>>
 
 ------------------------------------------------------------------------------
 (* The phases of an alignment.                                              *)
@@ -84,56 +85,41 @@ Blocks(g, c) == [g EXCEPT !.blocked = @ \cup {c}]
 Idle(g) == [g EXCEPT !.pending = FALSE, !.blocked = {}, !.repeats = 0]
 
 (* ALIGN-06: trigger, then resume. *)
-Completion(g) ==
-    LET trigger == <<<<"trigger", g.current>>>>
-    IN  IF Has("triggers_first") THEN trigger \o Resumes(g.blocked) ELSE Resumes(g.blocked) \o trigger
+Completion(g) == <<<<"trigger", g.current>>>> \o Resumes(g.blocked)
 
 (* ALIGN-05: the alignment completes when the gate awaits no channel. *)
-Settle(g, said) ==
+Settle(g, effects) ==
     IF IsAligned(g)
-    THEN [gate |-> Idle(g), out |-> said \o Completion(g)]
-    ELSE [gate |-> g, out |-> said]
+    THEN [gate |-> Idle(g), out |-> effects \o Completion(g)]
+    ELSE [gate |-> g, out |-> effects]
 
-Arrive(g, c, said) == Settle(Blocks(g, c), Append(said, <<"block", c>>))
+Arrive(g, c, effects) == Settle(Blocks(g, c), Append(effects, <<"block", c>>))
+
+(* ALIGN-01, and ALIGN-03 if an older checkpoint is pending *)
+Newer(g, c, n) == Arrive(Begin(g, n), c, IF g.pending THEN Overtaken(g) ELSE <<>>)
 
 (* ALIGN-04: the sender stopped after its barrier, so its channel resumes;   *)
 (* the alignment of a newer checkpoint does not change.                      *)
-Late(g, c) == [gate |-> g, out |-> IF Has("resumes_late") THEN <<<<"resume", c>>>> ELSE <<>>]
+Late(g, c) == [gate |-> g, out |-> <<<<"resume", c>>>>]
 
-(* A repeated barrier of the pending checkpoint on one channel: ALIGN-16,    *)
-(* and before 1.14 ALIGN-20 or ALIGN-21.                                     *)
-Repeated(g, c) ==
-    IF Has("repeats_fail")
-    THEN [gate |-> [g EXCEPT !.failed = TRUE], out |-> <<<<"fail", "repeated barrier">>>>]
-    ELSE Arrive([g EXCEPT !.repeats = IF Has("repeats_count") THEN @ + 1 ELSE @], c, <<>>)
+(* ALIGN-16: a repeated barrier of the pending checkpoint on one channel. *)
+Repeated(g, c) == Arrive(g, c, <<>>)
 
 ------------------------------------------------------------------------------
 (* The steps of a gate. *)
 
-(* ALIGN-07: up to 1.11 a gate with one channel triggers without a block. *)
-Passes(g, n) ==
-    [gate |-> [g EXCEPT !.current = n],
-     out  |-> (IF Has("resumes_late") THEN <<<<"resume", 0>>>> ELSE <<>>) \o <<<<"trigger", n>>>>]
-
 (* ALIGN-01, ALIGN-02, ALIGN-03, ALIGN-04, ALIGN-07 *)
 OnBarrier(g, c, n) ==
-    IF IsNewer(n, g.current) /\ Has("passes_alone") /\ N = 1 THEN Passes(g, n)
-    ELSE IF IsNewer(n, g.current)
-    THEN Arrive(Begin(g, n), c, IF g.pending THEN Overtaken(g) ELSE <<>>)
+    IF IsNewer(n, g.current) THEN Newer(g, c, n)
     ELSE IF IsPending(g, n) THEN IF c \in g.blocked THEN Repeated(g, c) ELSE Arrive(g, c, <<>>)
     ELSE Late(g, c)
 
 (* ALIGN-09 (the pending id), ALIGN-10 and ALIGN-11 (a newer one), ALIGN-12 *)
 Cancels(g, n) == IsPending(g, n) \/ n > g.current
 
-CancelsTwice(g, n) == Has("cancels_twice") /\ g.pending /\ n > g.current
-
 OnCancel(g, n) ==
     IF Cancels(g, n)
-    THEN [gate |-> Idle([g EXCEPT !.current = n]),
-          out  |-> Resumes(g.blocked)
-                    \o (IF CancelsTwice(g, n) THEN <<<<"abort", n, "SUBSUMED">>>> ELSE <<>>)
-                    \o <<<<"abort", n, "ON_CANCELLATION_BARRIER">>>>]
+    THEN [gate |-> Idle([g EXCEPT !.current = n]), out |-> Resumes(g.blocked) \o AbortCancelled(g, n)]
     ELSE [gate |-> g, out |-> <<>>]
 
 (* ALIGN-13, and ALIGN-14 or ALIGN-15 if a checkpoint is pending *)
@@ -156,7 +142,7 @@ OnInject(g, n) ==
     THEN [gate |-> g, out |-> Resumes(OpenChannels(g))]
     ELSE LET newer == n > g.current
              begun == IF newer THEN Begin(g, n) ELSE g
-             said  == IF newer /\ g.pending THEN Overtaken(g) ELSE <<>>
+             first == IF newer /\ g.pending THEN Overtaken(g) ELSE <<>>
              late  == IF newer THEN {} ELSE BehindAwaited(g)
-         IN  [gate |-> Idle(begun), out |-> said \o Completion(begun) \o Resumes(late)]
+         IN  [gate |-> Idle(begun), out |-> first \o Completion(begun) \o Resumes(late)]
 ==============================================================================

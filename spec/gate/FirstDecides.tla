@@ -4,17 +4,16 @@
 (* whether its checkpoint aligns or overtakes. There are no announcements  *)
 (* and no time-outs; module Unaligned holds later releases.                *)
 (*                                                                         *)
-(* In 1.12 the options of the first barrier decide. In 1.11 the type of    *)
-(* the checkpoint does, and one that overtook ends without an effect.      *)
+(* This is the gate of 1.12, where the options of the first barrier        *)
+(* decide. TypeDecides.tla has what 1.11 does instead.                     *)
 (*                                                                         *)
 (* The module holds functions, no behaviour. FirstDecidesModel.tla puts    *)
 (* one gate into an environment and states rules UNAL-27 to UNAL-29.       *)
 (*                                                                         *)
-(* Source: Apache Flink 1.11 (AlternatingCheckpointBarrierHandler,         *)
-(* CheckpointBarrierUnaligner) and 1.12 (AlternatingController), read in   *)
-(* the bytecode and executed.                                              *)
+(* Source: Apache Flink 1.12 (AlternatingController), read in the bytecode *)
+(* and executed.                                                           *)
 (***************************************************************************)
-EXTENDS Integers, Sequences, FiniteSets, Order, GateGenerations
+EXTENDS Integers, Sequences, FiniteSets, Order
 
 CONSTANTS
     N,              \* number of input channels; they are 0 .. N-1
@@ -44,26 +43,20 @@ NewGate ==
 
 IsOver(g, n) == n < g.current \/ (n = g.current /\ ~g.pending)
 
-(* UNAL-28: the barrier belongs to a checkpoint that overtakes. *)
-OfItself(o) == IF Has("type_decides") THEN ~o.savepoint ELSE o.alignment = "unaligned"
+(* The barrier belongs to a checkpoint that overtakes. *)
+OfItself(o) == o.alignment = "unaligned"
 
 (* UNAL-27: a checkpoint that begins with this barrier overtakes. *)
 Decided(o) == ~Alternating \/ OfItself(o)
 
-(* 1.12 counts barriers, so one channel can count for another. *)
+(* The gate counts barriers, so one channel can count for another. *)
 EveryoneArrived(g) == Cardinality(Channels \ (g.arrived \cup g.closed)) <= g.repeats
-
-(* UNAL-29 *)
-StaysPending == Has("whole_stays_pending")
-Whole(g) == StaysPending /\ g.pending /\ g.overtaking /\ EveryoneArrived(g)
 
 (* UNAL-27: another kind than the first, or a repeated one in an alignment. *)
 Disagrees(g, c, o) == c \in g.blocked \/ (Alternating /\ OfItself(o) # g.overtaking)
 
 (* UNAL-23: channels whose records the running snapshot stores. *)
 Persisting(g) == IF g.pending /\ g.overtaking THEN Channels \ (g.arrived \cup g.closed) ELSE {}
-
-IsLone(g) == Has("passes_alone") /\ N = 1 /\ ~g.overtaking
 
 ------------------------------------------------------------------------------
 (* Effects: sequences of tuples, in order. *)
@@ -72,29 +65,24 @@ Resumes(channels) ==
     LET order == InOrder(channels)
     IN  [i \in 1 .. Len(order) |-> <<"resume", order[i]>>]
 
-Step(g, said) == [gate |-> g, out |-> said]
+Step(g, effects) == [gate |-> g, out |-> effects]
 
 Idle(g) == [g EXCEPT !.pending = FALSE, !.arrived = {}, !.blocked = {}, !.repeats = 0]
 
 LetGo(g, n) ==
-    (IF g.overtaking /\ Has("tells_stop") THEN <<<<"stop_persisting", n>>>> ELSE <<>>) \o Resumes(g.blocked)
+    (IF g.overtaking THEN <<<<"stop_persisting", n>>>> ELSE <<>>) \o Resumes(g.blocked)
 
-(* The pending checkpoint ends unfinished; the order differs. *)
-Cut(g, reason, lets) ==
-    IF lets THEN Append(LetGo(g, g.current), <<"abort", g.current, reason>>)
-    ELSE <<<<"abort", g.current, reason>>>> \o LetGo(g, g.current)
+(* The pending checkpoint ends unfinished. *)
+Cut(g, reason) == Append(LetGo(g, g.current), <<"abort", g.current, reason>>)
 
-Overtaken(g, o) ==
-    LET changes == Decided(o) # g.overtaking
-    IN  IF ~g.pending \/ (Whole(g) /\ ~changes) THEN <<>>
-        ELSE Cut(g, "SUBSUMED", changes \/ Has("releases_first"))
+(* A checkpoint begins that has these options. *)
+Overtaken(g, o) == IF g.pending THEN Cut(g, "SUBSUMED") ELSE <<>>
 
 Persists(n, o) == <<<<"start_persisting", n>>, <<"trigger", n, o.alignment = "unaligned">>>>
 
 (* The last barrier has overtaken. *)
-Stop(g, said) ==
-    IF StaysPending THEN Step(g, said)
-    ELSE Step(Idle(g), said \o <<<<"stop_persisting", g.current>>>> \o Resumes(g.blocked))
+Stop(g, effects) ==
+    Step(Idle(g), effects \o <<<<"stop_persisting", g.current>>>> \o Resumes(g.blocked))
 
 ------------------------------------------------------------------------------
 (* The steps of a gate. *)
@@ -102,20 +90,18 @@ Stop(g, said) ==
 Begin(g, n, o) == [Idle(g) EXCEPT !.current = n, !.pending = TRUE, !.overtaking = Decided(o)]
 
 Counted(g, c) ==
-    IF c \in g.arrived /\ Has("overtaking_counts_repeats")
-    THEN [g EXCEPT !.repeats = @ + 1] ELSE [g EXCEPT !.arrived = @ \cup {c}]
+    IF c \in g.arrived THEN [g EXCEPT !.repeats = @ + 1] ELSE [g EXCEPT !.arrived = @ \cup {c}]
 
 Collect(g, c, o, first) ==
     LET went == Counted(g, c)
-        said == IF first THEN Persists(g.current, o) ELSE <<>>
-    IN  IF EveryoneArrived(went) THEN Stop(went, said) ELSE Step(went, said)
+        begins == IF first THEN Persists(g.current, o) ELSE <<>>
+    IN  IF EveryoneArrived(went) THEN Stop(went, begins) ELSE Step(went, begins)
 
 Align(g, c) ==
-    LET went == [Counted(g, c) EXCEPT !.blocked = @ \cup {c}]
-        said == <<<<"block", c>>>>
-    IN  IF IsLone(g) THEN Step(Idle(g), <<<<"resume", c>>, <<"trigger", g.current, FALSE>>>>)
-        ELSE IF ~EveryoneArrived(went) THEN Step(went, said)
-        ELSE Step(Idle(went), said \o Resumes(went.blocked) \o <<<<"trigger", g.current, FALSE>>>>)
+    LET went  == [Counted(g, c) EXCEPT !.blocked = @ \cup {c}]
+        first == <<<<"block", c>>>>
+    IN  IF ~EveryoneArrived(went) THEN Step(went, first)
+        ELSE Step(Idle(went), first \o Resumes(went.blocked) \o <<<<"trigger", g.current, FALSE>>>>)
 
 Read(g, c, o, first) == IF g.overtaking THEN Collect(g, c, o, first) ELSE Align(g, c)
 
@@ -137,5 +123,5 @@ OnCancel(g, n) ==
 OnEndOfPartition(g, c) ==
     LET closed == [g EXCEPT !.closed = @ \cup {c}]
     IN  IF ~g.pending THEN Step(closed, <<>>)
-        ELSE Step(Idle(closed), Cut(g, "INPUT_END_OF_STREAM", Has("releases_first")))
+        ELSE Step(Idle(closed), Cut(g, "INPUT_END_OF_STREAM"))
 ==============================================================================

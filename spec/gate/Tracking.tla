@@ -8,14 +8,14 @@
 (* faster channel are in the snapshot too, and are processed again after a *)
 (* restore: TrackedDataflow.tla shows it.                                  *)
 (*                                                                         *)
-(* The module holds functions, no behaviour, as Aligned does.              *)
-(* TrackingModel.tla puts one tracker into an environment and states       *)
-(* rules TRACK-01 to TRACK-18.                                             *)
+(* The module holds functions, no behaviour. TrackingModel.tla puts one    *)
+(* tracker into an environment, states rules TRACK-01 to TRACK-18, and has *)
+(* what older generations do instead.                                      *)
 (*                                                                         *)
 (* Source: Apache Flink, CheckpointBarrierTracker (up to 1.8               *)
 (* BarrierTracker), read in the bytecode of 1.9.3 to 2.3.0.                *)
 (***************************************************************************)
-EXTENDS Integers, Sequences, FiniteSets, Order, GateGenerations
+EXTENDS Integers, Sequences, FiniteSets, Order
 
 CONSTANTS
     N,              \* number of input channels; they are 0 .. N-1
@@ -47,7 +47,7 @@ NewTracker(channels) == [latest |-> -1, tracked |-> <<>>, closed |-> Channels \ 
 OpenChannels(t) == Channels \ t.closed
 
 (* TRACK-15 *)
-Needed(t) == IF Has("tracker_awaits_ended") THEN N ELSE Cardinality(OpenChannels(t))
+Needed(t) == Cardinality(OpenChannels(t))
 
 (* TRACK-17: no other channel is awaited. *)
 IsAlone(t) == Needed(t) = 1
@@ -64,7 +64,7 @@ Total(entry) == Sum(entry.counted, Channels)
 IsComplete(entry) == Total(entry) = entry.needed
 
 (* TRACK-16 *)
-Counting(entry, c) == [entry EXCEPT !.counted[c] = IF Has("tracker_counts_repeats") THEN @ + 1 ELSE 1]
+Counting(entry, c) == [entry EXCEPT !.counted[c] = 1]
 
 (* TRACK-07 *)
 Bounded(entries) == IF Len(entries) > Bound THEN Tail(entries) ELSE entries
@@ -75,7 +75,7 @@ After(entries, i) == SubSeq(entries, i + 1, Len(entries))
 ------------------------------------------------------------------------------
 Tracks(t, entries) == [t EXCEPT !.tracked = entries]
 
-TrackerStep(t, said) == [tracker |-> t, out |-> said]
+TrackerStep(t, effects) == [tracker |-> t, out |-> effects]
 
 Aborts(entries, reason) ==
     LET alive == SelectSeq(entries, LAMBDA entry : ~entry.aborted)
@@ -92,10 +92,10 @@ Completion(entry) == IF entry.aborted THEN <<>> ELSE <<<<"trigger", entry.id>>>>
 
 (* A channel has counted for the checkpoint at position i, which is now      *)
 (* `entry`.                                                                  *)
-SettleEntry(t, i, entry, said) ==
+SettleEntry(t, i, entry, effects) ==
     IF IsComplete(entry)
-    THEN TrackerStep(Tracks(t, After(t.tracked, i)), said \o Completion(entry))
-    ELSE TrackerStep(Tracks(t, [t.tracked EXCEPT ![i] = entry]), said)
+    THEN TrackerStep(Tracks(t, After(t.tracked, i)), effects \o Completion(entry))
+    ELSE TrackerStep(Tracks(t, [t.tracked EXCEPT ![i] = entry]), effects)
 
 ------------------------------------------------------------------------------
 (* The steps of a tracker. *)
@@ -118,15 +118,15 @@ Overtaken(t, n) == {i \in DOMAIN t.tracked : t.tracked[i].id < n}
 TrackCancel(t, c, n) ==
     IF IsNewer(t, n) /\ IsAlone(t) THEN TrackerStep(t, Cancelled(n))
     ELSE LET older == Cardinality(Overtaken(t, n))
-             said == Aborts(SubSeq(t.tracked, 1, older), "ON_CANCELLATION_BARRIER")
+             effects == Aborts(SubSeq(t.tracked, 1, older), "ON_CANCELLATION_BARRIER")
              rest == Tracks(t, After(t.tracked, older))
          IN  IF Position(rest, n) # {}
              THEN LET i == Least(Position(rest, n))
                       entry == rest.tracked[i]
                   IN  SettleEntry(rest, i, Counting([entry EXCEPT !.aborted = TRUE], c),
-                                  said \o IF entry.aborted THEN <<>> ELSE Cancelled(n))
-             ELSE IF IsNewer(t, n) THEN TrackerStep(Begins(rest, c, n, TRUE), said \o Cancelled(n))
-             ELSE TrackerStep(rest, said)
+                                  effects \o IF entry.aborted THEN <<>> ELSE Cancelled(n))
+             ELSE IF IsNewer(t, n) THEN TrackerStep(Begins(rest, c, n, TRUE), effects \o Cancelled(n))
+             ELSE TrackerStep(rest, effects)
 
 (* TRACK-14: newest first; the first complete one ends the search. *)
 RECURSIVE CountsEnd(_, _, _)
@@ -136,10 +136,9 @@ CountsEnd(t, c, i) ==
          IN  IF IsComplete(entry) THEN SettleEntry(t, i, entry, <<>>)
              ELSE CountsEnd(Tracks(t, [t.tracked EXCEPT ![i] = entry]), c, i - 1)
 
-(* TRACK-13, TRACK-14, TRACK-18 *)
+(* TRACK-13, TRACK-14 *)
 TrackEndOfPartition(t, c) ==
     LET closed == [t EXCEPT !.closed = @ \cup {c}]
-    IN  IF ~Has("tracker_hears_ends") THEN TrackerStep(closed, <<>>)
-        ELSE IF AfterFinish THEN CountsEnd(closed, c, Len(t.tracked))
+    IN  IF AfterFinish THEN CountsEnd(closed, c, Len(t.tracked))
         ELSE TrackerStep(Tracks(closed, <<>>), Aborts(t.tracked, "INPUT_END_OF_STREAM"))
 ==============================================================================

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from conformance.adapters.choose import ours
 from conformance.adapters.process import ProcessAdapter
-from conformance.cases.hypothesis_machines import run_machine
+from conformance.cases.hypothesis_machines import Source, run_machine
 from conformance.commands.implementations import conform
 from conformance.drive.listed import Known, Listed, ListError, read, write
 from conformance.drive.lockstep import replay
@@ -104,8 +104,8 @@ def test_only_what_looks_alike_is_passed_over():
             oracle, adapter, [dict(event, checkpoint=event["checkpoint"] + 5) for event in OVERTAKEN]
         )
         assert known.holds(alike.divergence)
-        ran = run_machine("gate", adapter, 0, 20, pinned={"level": "handler"}, is_known=lambda _: False)
-        assert ran.played.divergence is not None
+        ran = run_machine("gate", adapter, Source(0, 20, pinned={"level": "handler"}))
+        assert ran.divergence is not None
     with ProcessAdapter([sys.executable, str(ADAPTERS / "gate_unblocks_on_late_barrier.py")]) as other:
         late = replay(oracle, other, [*reversed(OVERTAKEN), OVERTAKEN[0] | {"channel": 1}])
         assert not known.holds(late.divergence)

@@ -43,7 +43,7 @@ def command(adapter: str, seed: int, limit: float) -> int:
             mark = "FAILS" if wrong else "ok   "
             click.echo(wrapped(f"  {mark}  {subject:<11}  {good}; {notes}".rstrip("; "), indent=22))
             for check in wrong:
-                click.echo(wrapped(f"           {check.asks}: {check.wrong}", indent=13))
+                click.echo(wrapped(f"           {check.name}: {check.wrong}", indent=13))
     finally:
         implementation.bye()
     took = f"{_checks(asked)} in {time.monotonic() - begun:.1f} s"

@@ -12,7 +12,7 @@ MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
 
 
 @click.command()
-@click.option("--faults", type=click.IntRange(1), help="To strike; default: 300, of spark 16.")
+@click.option("--faults", type=click.IntRange(1), help="To inject; default: 300, of spark 16.")
 @click.option(
     "--seed", default=20261121, show_default=True, type=INTEGER, help="Draws rounds, faults and tasks."
 )

@@ -108,10 +108,10 @@ def _judged_on(master: str, logs: Sequence[Path]) -> "Watched":
     required=True,
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
 )
-@click.option("--corruptions", is_flag=True, help="Spoil each log in every known way; all must be rejected.")
 @click.option(
-    "--seed", default=20261121, show_default=True, type=INTEGER, help="Draws the places that are spoilt."
+    "--corruptions", is_flag=True, help="Corrupt each log in every known way; each must be rejected."
 )
+@click.option("--seed", default=20261121, show_default=True, type=INTEGER, help="Draws the corrupted places.")
 @click.option(
     "--max-concurrent",
     default=1,
@@ -161,7 +161,7 @@ def flink(
         read_lines,
         validate_flink,
     )
-    from conformance.observe.flink.corruptions import spoil_all
+    from conformance.observe.flink.corruptions import corrupt_all
     from conformance.parts.result import Finding, PartResult
     from conformance.report import flink_log
     from conformance.report.formats import findings
@@ -188,7 +188,7 @@ def flink(
         judged.append(result)
         if corruptions and result.rejection is None and not result.unreadable:
             assert isinstance(lines, list)
-            outcomes = list(spoil_all(lines, settings, seed))
+            outcomes = list(corrupt_all(lines, settings, seed))
             click.echo(flink_log.table(outcomes, seed), nl=False)
             verdicts.append(flink_log.verdict_of(outcomes))
             parts.append(flink_log.corruptions_part(log, outcomes))

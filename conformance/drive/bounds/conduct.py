@@ -5,18 +5,16 @@ What stands before a refused event of a batch has happened, the refused event an
 """
 
 from collections.abc import Iterator, Sequence
-from random import Random
 
-from conformance.adapters.protocol import FAILURES, Adapter, Applied, Errored, Hung, Unsupported, Wire
+from conformance.adapters.protocol import Adapter, Applied, Errored, Hung, Unsupported, Wire
 from conformance.cases.rule_cases import rule_cases
-from conformance.cases.walks import Oracles
+from conformance.drive.answers import STRAY, allowed_run, fresh, one_by_one
 from conformance.drive.bounds.tried import OPTIONS
-from conformance.drive.lockstep import drawn, replay
-from conformance.drive.oracle import GOES_ON, Oracle, canonical
+from conformance.drive.lockstep import replay
+from conformance.drive.oracle import GOES_ON, Oracle, Oracles, canonical
 from conformance.drive.plan import Plan
 from conformance.generators import generate
 
-STRAY: Wire = {"kind": "no_such_event"}
 LENGTH = 24
 """Events of a run that the protocol allows."""
 CUTS = (0, 1, 3, 7, 12)
@@ -31,22 +29,13 @@ def broken(component: str, adapter: Adapter, plan: Plan) -> tuple[str, ...]:
         if found or not plan.may_go_on():
             break
         oracle = oracles.of(config)
-        run = allowed_run(oracle, plan)
+        run = allowed_run(oracle, f"{plan.seed}/{component}/conduct", LENGTH, injects=plan.injects)
         if len(run) < 2:
             continue
         shown = ", ".join(f"{key}={value}" for key, value in config.items() if not isinstance(value, list))
         wrong = (_behind_an_error(oracle, adapter, run), _behind_a_failure(oracle, adapter, run, plan))
         found += (f"{one} ({shown})" for one in wrong if one is not None)
     return tuple(found)
-
-
-def allowed_run(oracle: Oracle, plan: Plan) -> list[Wire]:
-    """A run that the protocol allows and in which no task fails."""
-    rng = Random(f"{plan.seed}/{oracle.component}/conduct")
-    choose = generate.chooser(oracle.component, oracle.config, rng, injects=plan.injects)
-    events, _ = drawn(oracle, choose, 2 * LENGTH)
-    edges = zip(events, oracle.transcript(events), strict=True)
-    return [event for event, edge in edges if edge.refused is None and not edge.fails][:LENGTH]
 
 
 def _one_of_each(component: str, plan: Plan) -> Iterator[Wire]:
@@ -61,59 +50,36 @@ def _one_of_each(component: str, plan: Plan) -> Iterator[Wire]:
 
 def _behind_an_error(oracle: Oracle, adapter: Adapter, run: Sequence[Wire]) -> str | None:
     """Batches with an event that has to be refused: what stands before it happens, nothing else does."""
-    alone = _answers(oracle, adapter, run)
-    if alone is None:
-        return None
-    for cut in CUTS:
-        if cut < len(run):
-            wrong = _cut_short(oracle, adapter, run, cut, alone)
-            if wrong is not None:
-                return wrong
-    return None
-
-
-def _answers(oracle: Oracle, adapter: Adapter, run: Sequence[Wire]) -> list[Applied] | None:
-    """What the implementation itself answers to the run, event by event; None if it does not get through."""
-    if isinstance(adapter.new(oracle.component, oracle.config), FAILURES):
+    alone = fresh(adapter, oracle, [[event] for event in run])
+    if not isinstance(alone, list):
         return None  # what is offered is examined elsewhere
-    return _one_by_one(adapter, run)
-
-
-def _one_by_one(adapter: Adapter, run: Sequence[Wire]) -> list[Applied] | None:
-    answers: list[Applied] = []
-    for event in run:
-        answer = adapter.apply([event])
-        if not isinstance(answer, Applied):
-            return None
-        answers.append(answer)
-    return answers
+    wrong = (_cut_short(oracle, adapter, run, cut, alone) for cut in CUTS if cut < len(run))
+    return next((one for one in wrong if one is not None), None)
 
 
 def _cut_short(
     oracle: Oracle, adapter: Adapter, run: Sequence[Wire], cut: int, alone: Sequence[Applied]
 ) -> str | None:
-    if isinstance(adapter.new(oracle.component, oracle.config), FAILURES):
-        return None
-    answer = adapter.apply([*run[:cut], STRAY, run[cut]])
-    said = f"a batch whose event {cut + 1} of {cut + 2} is {dict(STRAY)}"
+    answer = fresh(adapter, oracle, [[*run[:cut], STRAY, run[cut]]])
+    sent = f"a batch whose event {cut + 1} of {cut + 2} is {dict(STRAY)}"
     if isinstance(answer, Hung | Unsupported):
         return None
     if not isinstance(answer, Errored):
-        came = "effects" if isinstance(answer, Applied) else answer.describe()
-        return f'{said}: expected `error` with "at": {cut}, got {came}'
+        came = "effects" if isinstance(answer, list) else answer.describe()
+        return f'{sent}: expected `error` with "at": {cut}, got {came}'
     if answer.at != cut:
         came = "no position" if answer.at is None else f'"at": {answer.at}'
-        return f'{said}: expected "at": {cut}, got {came}'
-    after = _one_by_one(adapter, run[cut:])
-    if after is not None and [_told(one) for one in after] == [_told(one) for one in alone[cut:]]:
+        return f'{sent}: expected "at": {cut}, got {came}'
+    after = one_by_one(adapter, run[cut:])
+    if isinstance(after, list) and list(map(_spelled, after)) == list(map(_spelled, alone[cut:])):
         return None
     return (
-        f"behind {said} it goes on otherwise than after its first {cut}; what stands before the refused "
+        f"after {sent} it goes on otherwise than after its first {cut}; what stands before the refused "
         "event has happened, and nothing else"
     )
 
 
-def _told(answer: Applied) -> bytes:
+def _spelled(answer: Applied) -> bytes:
     """The effects and the state, in one spelling."""
     return canonical([answer.effects, answer.state])
 

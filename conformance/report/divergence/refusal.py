@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from conformance.adapters.protocol import Errored, Wire
 from conformance.drive.lockstep import Answer, Divergence
 from conformance.drive.oracle import Oracle
-from conformance.refusals.asked import Asked
+from conformance.refusals.answer import RefusedAnswer
 from conformance.refusals.candidates import Candidate, Candidates, candidates
 from conformance.refusals.conflict import conflict, same_as
 from conformance.refusals.guards import Guard, guards_of, text
@@ -55,7 +55,7 @@ def of_divergence(divergence: Divergence) -> list[str]:
     return [] if asked is None else ["", *told(asked)]
 
 
-def asked_at(divergence: Divergence) -> Asked | None:
+def asked_at(divergence: Divergence) -> RefusedAnswer | None:
     """What the last step asks of the model; None where there was no answer."""
     got = divergence.got
     if not isinstance(got, Answer | Errored):
@@ -64,10 +64,10 @@ def asked_at(divergence: Divergence) -> Asked | None:
     before = edges[-2].after if len(edges) > 1 else Oracle(divergence.component, divergence.config).start
     said = got.effects if isinstance(got, Answer) else None
     seen = got.state if isinstance(got, Answer) else None
-    return Asked(divergence.component, before.state, divergence.event, said, seen)
+    return RefusedAnswer(divergence.component, before.state, divergence.event, said, seen)
 
 
-def of_rejection(asked: Asked | None, waiting: Sequence[str]) -> list[str]:
+def of_rejection(asked: RefusedAnswer | None, waiting: Sequence[str]) -> list[str]:
     """Behind the guard that refused an event of a log: what else was possible there."""
     lines = told(asked) if asked is not None else []
     if waiting:
@@ -78,7 +78,7 @@ def of_rejection(asked: Asked | None, waiting: Sequence[str]) -> list[str]:
     return lines
 
 
-def told(asked: Asked) -> list[str]:
+def told(asked: RefusedAnswer) -> list[str]:
     """Each action that the model has for the event, the guard that failed, and z3's word; 80 columns."""
     why = refusal(asked)
     lines = _wrapped(f"  Before it {textwrap.shorten(why.before, 300)}.", 4)
@@ -90,7 +90,7 @@ def told(asked: Asked) -> list[str]:
     return lines + (_wrapped(f"  {why.excluded}", 4) if why.excluded else [])
 
 
-def refusal(asked: Asked) -> Refusal:
+def refusal(asked: RefusedAnswer) -> Refusal:
     """The same as values."""
     found = candidates(asked)
     groups = _grouped(found)
@@ -116,7 +116,7 @@ def _grouped(found: Candidates) -> list[Candidate]:
 
 
 def _was_said(way: Candidate, found: Candidates) -> bool:
-    said = found.asked.said
+    said = found.refused.effects
     if way.refused or said is None:
         return way.refused and said is None
     return same_as(list(way.effects), list(said)) is not None

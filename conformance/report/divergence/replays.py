@@ -10,9 +10,9 @@ import orjson
 from conformance import escape
 from conformance.drive.bounds.ids import highest_id
 from conformance.drive.lockstep import Divergence
-from conformance.vectors import tla
 from conformance.vectors.itf import divergence_to_itf
-from conformance.vectors.tla import Module, NotInTlaError
+from conformance.vectors.tla import module as tla
+from conformance.vectors.tla.text import NotInTlaError
 from conformance.verdict import Verdict
 from spec.counterexample import Trace, changes, plain, render
 from spec.values import State, format_value
@@ -62,7 +62,9 @@ def by_tlc(file: Path) -> tuple[Verdict, str]:
 
     Raises TlcError, and OSError if a file is missing.
     """
-    module = Module(file.stem, file.read_text(encoding="utf-8"), file.with_suffix(".cfg").read_text("utf-8"))
+    module = tla.Module(
+        file.stem, file.read_text(encoding="utf-8"), file.with_suffix(".cfg").read_text("utf-8")
+    )
     found = tla.replay(module)
     outcome, violated = found.outcome, found.violated
     unchecked = _unchecked(found.unchecked)

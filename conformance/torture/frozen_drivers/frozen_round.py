@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 CHECKPOINTS_BEFORE_THE_THAW = 3
 _TO_FREEZE_SECONDS, _TO_END_SECONDS, _LONGEST_SECONDS = 180.0, 120.0, 300.0
+_TO_LEAVE_SECONDS = 60.0
+"""The JVM of a driver ends some time after it."""
 _PATIENT_MS = 120_000
 _EXECUTION = ExecutionConfig(heartbeat_interval_ms=50, heartbeat_timeout_ms=4_000, batch_rows=100)
 
@@ -85,6 +87,10 @@ class _FirstDriver:
                 return False
             time.sleep(0.01)
         return False
+
+    def runs(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
 
     def kill(self) -> None:
         """Kill the driver itself, which is not frozen."""
@@ -135,16 +141,19 @@ def run_frozen(
             if not thawed and progress.completed >= CHECKPOINTS_BEFORE_THE_THAW:
                 thawed = True
                 first.thaw(driver_first=planned.driver_first)
-            if time.monotonic() - began > _LONGEST_SECONDS:
+            if progress.seconds > _LONGEST_SECONDS:
                 raise TimeoutError(f"the second driver has not ended after {_LONGEST_SECONDS:.0f} s")
 
-        if first.wait_until_frozen():
-            outcome.struck = planned.faults
+        struck = planned.faults if first.wait_until_frozen() else ()
+        if struck:
+            outcome.struck = struck
             if not whole:
                 first.kill()
+        elif first.runs():  # it is far too slow: its replacement completes the input
+            kill_alive(token)
         else:
-            outcome.drivers = 1  # its input has ended before the fault was due, or it is far too slow
-        if outcome.struck:
+            outcome.drivers = 1  # its input has ended before the fault was due
+        if outcome.drivers > 1:
             second = RunSettings(Start.TAKEN_OVER, on_progress=watch, spark=session)
             try:
                 result = job.drive(MASTER, folder, second)
@@ -152,16 +161,16 @@ def run_frozen(
                 thawed = True
                 first.thaw(driver_first=planned.driver_first)
                 result = job.drive(MASTER, folder, second)
-            outcome.took_from(replace(result, faults=planned.faults))
+            outcome.took_from(replace(result, faults=struck))
             if not thawed:
                 first.thaw(driver_first=planned.driver_first)
-            if whole:
+            if whole and struck:
                 outcome.findings += _first_ended(first.ended())
     except (SparkRuntimeError, StateError, ConnectorError, ConfigError, TimeoutError) as failed:
         outcome.findings.append(f"the second driver failed: {type(failed).__name__}: {failed}")
     finally:
         first.thaw(driver_first=True)
-        left = lasting(lambda: list(alive(token)))
+        left = lasting(lambda: list(alive(token)), _TO_LEAVE_SECONDS)
         outcome.findings += [f"left behind: {one}" for one in left]
         kill_alive(token)
     rows = _committed(planned, folder, server)

@@ -3,10 +3,11 @@
 import pytest
 
 from conformance.adapters.choose import ours
-from conformance.cases.hypothesis_machines import run_machine
+from conformance.cases.hypothesis_machines import Source, run_machine
 from conformance.cases.walks import walks
 from conformance.drive.examine import Plan, examine
 from conformance.drive.lockstep import replay
+from conformance.drive.loop import Limits, drive
 from conformance.drive.oracle import Oracle
 from conformance.drive.shrink import shrink
 from conformance.verdict import Verdict
@@ -42,7 +43,8 @@ def test_shrinking_is_deterministic_whatever_the_walk(start, script, rule, lengt
     adapter = start(script)
     shrunk = []
     for seed in (2, 2, 3):
-        played, _ = walks("gate", adapter, seed, 20, batch=20, pinned={**PINNED, "channels": 3})
+        walked = walks("gate", seed, pinned={**PINNED, "channels": 3})
+        played = drive(walked, adapter, Limits(batch=20, cases=20))
         shrunk.append(shrink(played.divergence, adapter))
     assert shrunk[0] == shrunk[1]
     assert {(one.rule, one.step) for one in shrunk} == {(rule, length)}
@@ -51,8 +53,8 @@ def test_shrinking_is_deterministic_whatever_the_walk(start, script, rule, lengt
 @pytest.mark.parametrize(("script", "rule", "length"), BROKEN)
 def test_a_hypothesis_machine_finds_it_too(start, script, rule, length):
     adapter = start(script)
-    run = run_machine("gate", adapter, 3, 150, steps=15, pinned=PINNED)
-    smallest = shrink(run.played.divergence, adapter)
+    found = run_machine("gate", adapter, Source(3, 150, steps=15, pinned=PINNED)).divergence
+    smallest = shrink(found, adapter)
     assert (smallest.rule, smallest.step) == (rule, length)
 
 

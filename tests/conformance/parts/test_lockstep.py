@@ -7,10 +7,11 @@ import pytest
 from conformance.adapters.choose import ours
 from conformance.adapters.in_process import InProcess
 from conformance.adapters.protocol import Crashed, Errored
-from conformance.cases.hypothesis_machines import run_machine
+from conformance.cases.hypothesis_machines import Source, run_machine
 from conformance.cases.walks import walks
 from conformance.drive.examine import Plan, examine, not_offered
-from conformance.drive.lockstep import Answer, replay, walk
+from conformance.drive.lockstep import Answer, replay
+from conformance.drive.loop import Limits, drive
 from conformance.drive.oracle import Oracle
 from conformance.drive.shrink import shrink
 from conformance.generators import generate
@@ -57,8 +58,8 @@ def test_it_conforms_and_every_rule_fires(component, name):
 
 @pytest.mark.parametrize("batch", [1, 7, 60])
 def test_batches_say_the_same_as_single_events(batch):
-    plain, _ = walks("gate", ours("impl"), 5, 40)
-    batched, _ = walks("gate", ours("impl"), 5, 40, batch=batch)
+    plain = drive(walks("gate", 5), ours("impl"), Limits(cases=40))
+    batched = drive(walks("gate", 5), ours("impl"), Limits(batch, cases=40))
     assert (batched.steps, batched.fired, batched.divergence) == (plain.steps, plain.fired, None)
 
 
@@ -78,8 +79,7 @@ def test_the_same_seed_gives_the_same_events():
 @pytest.mark.parametrize("batch", [1, 3])
 def test_another_effect_is_found_at_its_step(batch):
     forgets = altered(said=lambda event, effects: [one for one in effects if one["kind"] != "trigger"])
-    events = iter([FIRST, LATE, SECOND])
-    found = walk(Oracle("gate", GATE), forgets, lambda _: next(events, None), 9, batch).divergence
+    found = replay(Oracle("gate", GATE), forgets, [FIRST, LATE, SECOND], batch).divergence
     assert (found.step, found.event) == (3, SECOND)
     assert found.rules == ("ALIGN-02", "ALIGN-05", "ALIGN-06")
     assert {"kind": "trigger", "checkpoint": 1} in found.expected.effects
@@ -94,9 +94,8 @@ def test_another_order_of_effects_is_a_divergence():
 @pytest.mark.parametrize("batch", [1, 3])
 def test_another_state_is_found_at_its_step_even_in_a_batch(batch):
     shows_one_less = altered(seen=lambda state: {**state, "blocked": state["blocked"][1:]})
-    events = iter([LATE, FIRST, SECOND])
     oracle = Oracle("gate", {**GATE, "channels": 3})
-    found = walk(oracle, shows_one_less, lambda _: next(events, None), 9, batch).divergence
+    found = replay(oracle, shows_one_less, [LATE, FIRST, SECOND], batch).divergence
     assert (found.step, found.got.state["blocked"], found.expected.state["blocked"]) == (1, [], [0])
 
 
@@ -160,8 +159,7 @@ def test_a_crash_at_an_event_outside_the_protocol_is_a_divergence():
 
 def test_what_stands_in_a_batch_before_a_refused_event_is_compared():
     silent = altered(said=lambda event, effects: [])
-    events = iter([FIRST, STRAY])
-    found = walk(Oracle("gate", GATE), silent, lambda _: next(events, None), 9, batch=5).divergence
+    found = replay(Oracle("gate", GATE), silent, [FIRST, STRAY], batch=5).divergence
     assert (found.step, found.event) == (1, FIRST)
 
 
@@ -179,9 +177,9 @@ def test_what_differs_only_once_is_undetermined():
 
 def test_a_hypothesis_machine_shrinks_what_it_finds():
     forgets = altered("store", said=lambda event, effects: effects[:1])
-    run = run_machine("store", forgets, 1, 30, steps=15, pinned={"profile": "2.3"})
-    assert run.played.divergence.rules[-1] == "SUB-09"
-    smallest = shrink(run.played.divergence, forgets)
+    found = run_machine("store", forgets, Source(1, 30, steps=15, pinned={"profile": "2.3"})).divergence
+    assert found.rules[-1] == "SUB-09"
+    smallest = shrink(found, forgets)
     assert [event["kind"] for event in smallest.events] == ["add", "add"]
 
 

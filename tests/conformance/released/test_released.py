@@ -12,10 +12,11 @@ from conformance.adapters.protocol import Crashed, Unsupported
 from conformance.cases.directed import Directed
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
+from conformance.drive.signatures import signature
 from conformance.parts.released import LEVELS, MODES
 from conformance.released import gate, sequences
 from conformance.released.gate import GateSearch, GateTarget, alphabet
-from conformance.released.known_divergences import Known, KnownError, known_divergences, read, signature
+from conformance.released.known_divergences import Known, KnownError, known_divergences, read
 from conformance.report import released as told
 from conformance.rules import index as rule_index
 from conformance.verdict import Verdict

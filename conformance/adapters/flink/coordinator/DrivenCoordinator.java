@@ -1,0 +1,390 @@
+package barrierspec.flink;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import org.apache.flink.api.common.JobStatus;
+import org.apache.flink.runtime.checkpoint.CheckpointCoordinator;
+import org.apache.flink.runtime.checkpoint.CheckpointFailureManager;
+import org.apache.flink.runtime.checkpoint.CheckpointRetentionPolicy;
+import org.apache.flink.runtime.checkpoint.CheckpointStatsTracker;
+import org.apache.flink.runtime.checkpoint.CompletedCheckpoint;
+import org.apache.flink.runtime.checkpoint.MasterTriggerRestoreHook;
+import org.apache.flink.runtime.checkpoint.PendingCheckpoint;
+import org.apache.flink.runtime.checkpoint.StandaloneCheckpointIDCounter;
+import org.apache.flink.runtime.checkpoint.WatchedStats;
+import org.apache.flink.runtime.execution.ExecutionState;
+import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
+import org.apache.flink.runtime.executiongraph.ExecutionJobVertex;
+import org.apache.flink.runtime.executiongraph.JobStatusListener;
+import org.apache.flink.runtime.jobgraph.tasks.CheckpointCoordinatorConfiguration;
+import org.apache.flink.util.FlinkException;
+//# before 1.13
+import org.apache.flink.runtime.state.StateBackend;
+//# end
+//# from 1.12
+import org.apache.flink.runtime.checkpoint.CheckpointsCleaner;
+//# end
+//# from 1.13
+import java.util.Arrays;
+import org.apache.flink.runtime.checkpoint.CheckpointPlanCalculator;
+import org.apache.flink.runtime.checkpoint.CheckpointPlanCalculatorContext;
+import org.apache.flink.runtime.checkpoint.DefaultCheckpointPlanCalculator;
+import org.apache.flink.runtime.state.CheckpointStorage;
+//# end
+//# from 1.13 before 1.18
+import org.apache.flink.runtime.checkpoint.ExecutionAttemptMappingProvider;
+//# end
+//# before 1.15
+import org.apache.flink.runtime.state.SharedStateRegistry;
+//# end
+//# from 1.14
+import java.util.function.BiFunction;
+import org.apache.flink.runtime.checkpoint.VertexFinishedStateChecker;
+//# end
+//# from 2.3
+import org.apache.flink.runtime.executiongraph.ExecutionStateUpdateListener;
+//# end
+
+/** One coordinator of Flink with its store, its listener, and what is watched of it. */
+final class DrivenCoordinator {
+    private static final String SIZE = "pendingCheckpointsSizeSupplier";
+
+    private final Settings settings;
+    private final CoordinatorEffects effects;
+    private final StandaloneCheckpointIDCounter counter;
+    private final Masters masters;
+    private final Retained store;
+    private final CheckpointCoordinator flink;
+    private final Loop loop;
+    private final Job job;
+    private final Map<Long, PendingCheckpoint> pending;
+    private final Set<Object> ends = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Map<CompletableFuture<?>, Long> open = new LinkedHashMap<>();
+    private final JobStatusListener listener;
+//# from 1.12
+    private final CheckpointsCleaner cleaner = new CheckpointsCleaner();
+//# end
+    private final Requests requests;
+    private Long restored;
+
+    DrivenCoordinator(Settings settings, Release release, Job job, CoordinatorEffects effects, States states, Loop loop, DrivenCoordinator before)
+            throws Exception {
+        this.settings = settings;
+        this.effects = effects;
+        this.loop = loop;
+        this.job = job;
+        counter = before == null ? new StandaloneCheckpointIDCounter() : before.counter;
+        masters = new Masters(settings, effects);
+        store = new Retained(settings.retain, states::look);
+        if (before != null) {
+            store.follow(before.store);
+        }
+        Storage storage = new Storage(effects, states);
+        loop.randomDelay(settings.initialDelay);
+        Executor direct = Runnable::run;
+        CheckpointFailureManager failures = new CheckpointFailureManager(
+                settings.tolerableFailures < 0
+                        ? CheckpointFailureManager.UNLIMITED_TOLERABLE_FAILURE_NUMBER
+                        : settings.tolerableFailures,
+                Fakes.of(CheckpointFailureManager.FailJobCallback.class, (proxy, method, arguments) -> {
+                    tellEnds();
+                    effects.failJob(Reasons.within((Throwable) arguments[0]));
+                    return null;
+                }));
+        CheckpointCoordinatorConfiguration configuration = configuration();
+        CheckpointStatsTracker stats = WatchedStats.of(
+                configuration, job.vertices().iterator().next(), checkpoint -> restored = checkpoint);
+        List<Object> parts = new ArrayList<>();
+        parts.add(job.id);
+        parts.add(configuration);
+        parts.add(counter);
+        parts.add(store);
+        parts.add(direct);
+        parts.add(loop.executor());
+        parts.add(failures);
+        parts.add(loop.clock());
+        parts.add(stats);
+        parts.add(masters.coordinators());
+//# before 1.13
+        parts.add(job.all(true));
+        parts.add(job.all(false));
+        parts.add(job.all(false));
+        parts.add(storage.as(StateBackend.class));
+        parts.add(SharedStateRegistry.DEFAULT_FACTORY);
+//# end
+//# from 1.12
+        parts.add(cleaner);
+//# end
+//# from 1.13
+        parts.add(storage.as(CheckpointStorage.class));
+        CheckpointPlanCalculatorContext context = Fakes.of(
+                CheckpointPlanCalculatorContext.class,
+                (proxy, method, arguments) ->
+                        method.getName().equals("hasFinishedTasks") ? (Object) job.hasFinished() : loop.executor());
+        CheckpointPlanCalculator plans = Reflect.make(
+                DefaultCheckpointPlanCalculator.class, job.id, context, job.vertices(), settings.finishedTasks);
+        parts.add(plans);
+//# end
+//# from 1.13 before 1.18
+        parts.add(new ExecutionAttemptMappingProvider(Arrays.asList(job.all(false))));
+//# end
+//# from 1.13 before 1.15
+        parts.add(SharedStateRegistry.DEFAULT_FACTORY);
+//# end
+//# from 1.14
+        parts.add(checker());
+//# end
+        flink = Reflect.make(CheckpointCoordinator.class, parts.toArray());
+//# before 1.15
+        flink.setCheckpointStatsTracker(stats);
+//# end
+        requests = new Requests(flink);
+        Reflect.set(flink, "masterHooks", new LinkedHashMap<>()); // hooks are called in the order of the configuration
+        for (MasterTriggerRestoreHook<?> hook : masters.hooks()) {
+            flink.addMasterHook(hook);
+        }
+//# from 2.3
+        Reflect.set(flink, "initialTriggeringDelay", settings.initialDelay);
+        Reflect.set(flink, "triggerDelay", settings.initialDelay);
+//# end
+        pending = new Watching();
+        Reflect.set(flink, "pendingCheckpoints", pending);
+        if (Fields.has(flink, "requestDecider")) {
+            Object decider = Fields.get(flink, "requestDecider"); // it knows the map that was there before
+            Reflect.set(decider, SIZE, Fakes.of(
+                    Reflect.type(decider, SIZE), (proxy, method, arguments) -> pending.size()));
+        }
+        listener = (JobStatusListener) (Reflect.has(CheckpointCoordinator.class, "createActivatorDeactivator", 1)
+                ? Reflect.call(flink, "createActivatorDeactivator", true)
+                : Reflect.call(flink, "createActivatorDeactivator"));
+        register();
+        states.use(this::registry, retained());
+//# from 2.3
+        for (String task : settings.tasks) { // the scheduler has them all before the job runs
+            taskStatus(job.attempt(task, null), ExecutionState.CREATED, ExecutionState.SCHEDULED);
+        }
+//# end
+    }
+//# from 1.14
+
+    private static Object checker() {
+        BiFunction<Set<org.apache.flink.runtime.executiongraph.ExecutionJobVertex>,
+                Map<org.apache.flink.runtime.jobgraph.OperatorID, org.apache.flink.runtime.checkpoint.OperatorState>,
+                VertexFinishedStateChecker> checker = VertexFinishedStateChecker::new;
+        return checker;
+    }
+//# end
+
+    private CheckpointCoordinatorConfiguration configuration() {
+        long interval = settings.interval < 0 ? Long.MAX_VALUE : settings.interval;
+        CheckpointRetentionPolicy kept = settings.keptOnCancellation
+                ? CheckpointRetentionPolicy.RETAIN_ON_CANCELLATION
+                : CheckpointRetentionPolicy.NEVER_RETAIN_AFTER_TERMINATION;
+        int tolerable = Math.max(0, settings.tolerableFailures);
+//# before 1.11
+        return new CheckpointCoordinatorConfiguration(
+                interval, settings.timeout, settings.minPause, settings.maxConcurrent, kept, true, false, tolerable);
+//# end
+//# from 1.11
+        return new CheckpointCoordinatorConfiguration.CheckpointCoordinatorConfigurationBuilder()
+                .setCheckpointInterval(interval)
+                .setCheckpointTimeout(settings.timeout)
+                .setMinPauseBetweenCheckpoints(settings.minPause)
+                .setMaxConcurrentCheckpoints(settings.maxConcurrent)
+                .setCheckpointRetentionPolicy(kept)
+                .setExactlyOnce(true)
+                .setUnalignedCheckpointsEnabled(settings.unaligned)
+                .setTolerableCheckpointFailureNumber(tolerable)
+//# end
+//# from 1.11 before 1.14
+                .setPreferCheckpointForRecovery(false) // as jobs have it
+//# end
+//# from 1.11
+                .build();
+//# end
+    }
+
+    /** Tells how each pending checkpoint ends, at the moment at which Flink says so. */
+    private final class Watching extends LinkedHashMap<Long, PendingCheckpoint> {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public PendingCheckpoint put(Long checkpoint, PendingCheckpoint fresh) {
+            CompletableFuture<CompletedCheckpoint> end = fresh.getCompletionFuture();
+            open.put(end, checkpoint);
+            end.whenComplete((done, failure) -> ended(checkpoint, end, failure));
+            return super.put(checkpoint, fresh);
+        }
+    }
+
+    CheckpointCoordinator flink() {
+        return flink;
+    }
+
+    Retained store() {
+        return store;
+    }
+
+    Map<Long, PendingCheckpoint> pending() {
+        return pending;
+    }
+
+    void jobStatus(JobStatus next) throws Exception {
+        if (settings.interval < 0) {
+            if (next != JobStatus.RUNNING) {
+                flink.stopCheckpointScheduler(); // Flink listens only where checkpoints are periodic
+            }
+            return;
+        }
+//# before 2.3
+        boolean starts = next == JobStatus.RUNNING;
+        loop.firstDelay(starts ? settings.initialDelay : -1);
+//# end
+        try {
+            Reflect.callFilled(listener, "jobStatusChanges", job.id, next, loop.now(), new FlinkException("a change of status"));
+        } catch (IllegalArgumentException refused) { // the job's other listeners are notified all the same
+            effects.add("fail", "error", refused.getClass().getSimpleName());
+        }
+        loop.firstDelay(-1);
+//# from 1.19 before 2.3
+        if (starts) {
+            Reflect.set(flink, "nextCheckpointTriggeringRelativeTime", loop.relative() + settings.initialDelay);
+        }
+//# end
+    }
+
+    void taskStatus(ExecutionAttemptID attempt, ExecutionState before, ExecutionState next) throws Exception {
+//# from 2.3
+        boolean starts = next == ExecutionState.RUNNING && settings.interval >= 0 && !flink.isShutdown();
+        if (starts && !flink.isPeriodicCheckpointingStarted()) {
+            flink.startCheckpointScheduler(); // as the execution graph does when it hears of a running task
+        }
+        try {
+            ((ExecutionStateUpdateListener) listener).onStateUpdate(attempt, before, next);
+        } catch (IllegalArgumentException refused) {
+            effects.add("fail", "error", refused.getClass().getSimpleName());
+        }
+//# end
+    }
+
+    Requests requests() {
+        return requests;
+    }
+
+    /** What the retained ones share is registered anew: up to 1.14 a coordinator does so when it restores the job. */
+    private void register() {
+//# before 1.15
+        for (CompletedCheckpoint one : store.getAllCheckpoints()) {
+            one.registerSharedStatesAfterRestored((SharedStateRegistry) registry());
+        }
+//# end
+    }
+
+    /** Where shared state is registered. */
+    Object registry() {
+//# before 1.15
+        return Fields.get(flink, "sharedStateRegistry");
+//# end
+//# from 1.15
+        return store.getSharedStateRegistry();
+//# end
+    }
+
+    Masters masters() {
+        return masters;
+    }
+
+    /** Hand the newest checkpoint to the new executions of these tasks; its id, or null if there is none. */
+    Long restore(List<String> tasks, boolean region) throws Exception {
+        Set<ExecutionJobVertex> vertices = new HashSet<>();
+        for (String task : tasks) {
+            vertices.add(job.vertex(task).getJobVertex());
+        }
+        restored = null;
+//# before 1.11
+        flink.restoreLatestCheckpointedState(vertices, false, true);
+//# end
+//# from 1.11
+        if (region) {
+            flink.restoreLatestCheckpointedStateToSubtasks(vertices);
+        } else {
+            flink.restoreLatestCheckpointedStateToAll(vertices, true);
+        }
+//# end
+        return restored;
+    }
+
+    void shutdown(JobStatus last) throws Exception {
+        if (!flink.isShutdown()) {
+            store.shut(last);
+        }
+//# before 1.13
+        flink.shutdown(last);
+//# end
+//# from 1.13
+        if (!flink.isShutdown()) {
+            flink.shutdown();
+            store.shutdown(last, cleaner);
+        }
+//# end
+    }
+
+    private void ended(long checkpoint, CompletableFuture<?> end, Throwable failure) {
+        if (open.remove(end) == null) {
+            return;
+        }
+        if (failure == null) {
+            effects.add("complete", "checkpoint", checkpoint);
+        } else {
+            ends.add(Reasons.root(failure));
+            effects.abort(checkpoint, Reasons.ofEnd(failure));
+        }
+    }
+
+    /** Tell of ends of which others hear before us: whoever asks a future last is answered first. */
+    private void tellEnds() {
+        for (Map.Entry<CompletableFuture<?>, Long> entry : new ArrayList<>(open.entrySet())) {
+            CompletableFuture<?> end = entry.getKey();
+            if (end.isDone()) {
+                end.whenComplete((done, failure) -> ended(entry.getValue(), end, failure));
+            }
+        }
+    }
+
+    /** Whether it is what a pending checkpoint ended with; else a request failed that started nothing. */
+    boolean ended(Throwable failure) {
+        tellEnds();
+        return ends.contains(Reasons.root(failure));
+    }
+
+    List<Long> retained() {
+        List<Long> ids = new ArrayList<>();
+        for (CompletedCheckpoint one : store.getAllCheckpoints()) {
+            ids.add(one.getCheckpointID());
+        }
+        return ids;
+    }
+
+    long nextId() {
+        return counter.get();
+    }
+
+    List<String> queued() {
+        List<String> types = new ArrayList<>();
+        if (Fields.has(flink, "requestDecider")) {
+            for (Object request : (Collection<?>) Fields.get(Fields.get(flink, "requestDecider"), "queuedRequests")) {
+                types.add(Kinds.of(Fields.get(request, "props")));
+            }
+        }
+        return types;
+    }
+}

@@ -1,0 +1,24 @@
+"""Runs of closed models as cases: tours of a state graph, and scripts of any source."""
+
+from collections.abc import Iterable, Iterator
+
+from conformance.cases.tours import tours
+from conformance.drive.lockstep import Case, given
+from conformance.drive.oracle import Oracle
+from model.checker.explore import Graph
+from model.script import Script, script
+
+
+def tours_of(graph: Graph) -> Iterator[Script]:
+    """Runs that together take every transition of the graph."""
+    edges = [(edge.source, edge.event, edge.target) for edge in graph.transitions]
+    for way in tours(0, edges):
+        yield script(graph.closed, way)
+
+
+def scripted(scripts: Iterable[Script], origin: str) -> Iterator[Case]:
+    """Each script as a case, its opening first; scripts of one configuration share an oracle."""
+    oracles: dict[str, Oracle] = {}
+    for one in scripts:
+        oracle = oracles.setdefault(repr(one.config), Oracle(one.component, one.config))
+        yield given(oracle, (*one.opening, *one.events), origin)

@@ -1,0 +1,70 @@
+"""The one loop that drives an implementation: cases from any source, each with an instance of its own.
+
+Every command that compares an implementation with the model plays its cases here. What differs between the
+commands is the source of the cases (`conformance.cases`) and the `Limits`.
+"""
+
+from collections.abc import Callable, Iterable
+from math import inf
+from typing import NamedTuple
+
+from conformance.adapters.protocol import Adapter, Unsupported
+from conformance.drive.lockstep import Case, Divergence, Played, play
+
+
+class Limits(NamedTuple):
+    """What one loop differs in from another."""
+
+    batch: int = 1
+    """The number of events in one request."""
+    may_go_on: Callable[[], bool] = lambda: True
+    """Called before each case; false ends the loop, because the budget has ended."""
+    is_known: Callable[[Divergence], bool] = lambda _: False
+    """A divergence that is known ends its case, and not the loop."""
+    cases: float = inf
+    """The loop ends after this many cases,"""
+    stops: int = 3
+    """The loop ends after this many cases that hung or could not begin: each may cost a whole time limit."""
+    steps: int = 0
+    """once there were so many steps."""
+    bound: str = ""
+    """The name of a bound that these cases test: if the implementation does not support it, the loop ends."""
+
+
+NO_LIMITS = Limits()
+
+
+def drive(
+    cases: Iterable[Case | None], adapter: Adapter, limits: Limits = NO_LIMITS, total: Played | None = None
+) -> Played:
+    """Play the cases until one diverges, too many are stopped, or none is left; returns what came of all.
+
+    None stands for a case that is left out: it counts, and is not played. Outcomes are added to `total`.
+    """
+    total = Played() if total is None else total
+    begun = total.steps
+    for number, case in () if is_over(total, limits) else enumerate(cases):
+        if is_over(total, limits) or (number >= limits.cases and total.steps - begun >= limits.steps):
+            break
+        if not limits.may_go_on():
+            total.ended_early = True
+            break
+        if case is None:
+            continue
+        played = play(case, adapter, limits.batch)
+        if isinstance(played.stopped, Unsupported):
+            if limits.bound:
+                total.tried.declined[limits.bound] = played.stopped.why
+                break
+            played.skipped, played.stopped, played.cases = [played.stopped.why], None, 0
+            played.origins.clear()
+        if played.divergence is not None and limits.is_known(played.divergence):
+            played.divergence = None
+        played.stops = played.stopped is not None
+        total.add(played)
+    return total
+
+
+def is_over(total: Played, limits: Limits = NO_LIMITS) -> bool:
+    """Whether a divergence was found, or too many cases were stopped."""
+    return total.divergence is not None or total.stops >= limits.stops

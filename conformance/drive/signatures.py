@@ -1,0 +1,81 @@
+"""Signatures: two divergences look alike if they differ in nothing but ids, channels and history.
+
+Lists of known divergences name one run of each. A divergence found elsewhere is known if it looks like a
+listed one, or if its shortest run does: what is found first may look otherwise, at the end of a long run.
+"""
+
+from conformance.adapters.protocol import Adapter, Effects, Wire
+from conformance.drive.lockstep import Answer, Divergence
+from conformance.drive.oracle import Edge, canonical
+from conformance.drive.shrink import shrink
+
+Signature = tuple[object, ...]
+"""What a divergence looks like, whatever its ids, channels and history."""
+
+
+class Signatures:
+    """The known divergences of one adapter by their looks, and the looks of all others that were met."""
+
+    def __init__(self, adapter: Adapter) -> None:
+        self.names: dict[Signature, str] = {}
+        """The name of the known divergence for each look."""
+        self._others: set[Signature] = set()
+        self._adapter = adapter
+
+    def place(self, divergence: Divergence) -> tuple[str | None, Divergence | None]:
+        """The name of the known divergence that it looks like; else its shortest run if that is met first."""
+        looks = signature(divergence)
+        if looks in self.names or looks in self._others:
+            return self.names.get(looks), None
+        smallest = shrink(divergence, self._adapter)
+        shortest = signature(smallest)
+        name = self.names.get(shortest)
+        if name is not None:
+            self.names[looks] = name
+            return name, None
+        is_first = shortest not in self._others
+        self._others |= {looks, shortest}
+        return None, smallest if is_first else None
+
+    def add(self, name: str, *divergences: Divergence) -> None:
+        """These divergences are known by this name from now on."""
+        for divergence in divergences:
+            self.names[signature(divergence)] = name
+
+
+def signature(divergence: Divergence) -> Signature:
+    """Mode, event, rules, the effects of both sides without ids, the fields that differ, the component."""
+    got = divergence.got
+    if not isinstance(got, Answer):
+        came: Signature = (type(got).__name__,)
+    else:
+        expected = divergence.expected.state
+        fields = [name for name in expected if name in got.state]
+        came = (
+            _kinds(got.effects),
+            tuple(name for name in fields if canonical(got.state[name]) != canonical(expected[name])),
+        )
+    event = divergence.event
+    due = _kinds(divergence.expected.effects)
+    step = (divergence.config.get("mode"), event["kind"], divergence.rules, due)
+    return (*step, event.get("alignment"), *came, divergence.component)
+
+
+def expects(looks: Signature) -> Signature:
+    """The part of a signature that does not depend on the answer of the implementation."""
+    return looks[:4]
+
+
+def expected_of(mode: str, event: Wire, edge: Edge) -> Signature:
+    """The same part for a transition of the model."""
+    return (mode, event["kind"], edge.rules, _kinds(edge.effects))
+
+
+def _kinds(effects: Effects) -> tuple[str, ...]:
+    """Kinds of the effects with their reasons, without repetitions; the number of channels is left out."""
+    named = [":".join([effect["kind"], *_reasons(effect)]) for effect in effects]
+    return tuple(name for at, name in enumerate(named) if at == 0 or named[at - 1] != name)
+
+
+def _reasons(effect: Wire) -> list[str]:
+    return [str(effect[field]) for field in ("reason", "error", "unaligned") if field in effect]
