@@ -118,6 +118,8 @@ def command(
         click.echo(f"a driver died by {signal}; another went on from its newest checkpoint")
     for damaged in result.refused:
         click.echo(f"checkpoint {damaged.checkpoint} was refused: {damaged.reason}")
+    if result.not_cleaned is not None:
+        click.echo(f"unneeded files are left in {result.paths.checkpoints}: {result.not_cleaned}")
     click.echo(f"committed output in {out / 'committed'}, event log in {out / 'events'}, seed {seed}")
     if not report.exact:
         return Exit.DIVERGES
