@@ -1,7 +1,7 @@
 """The adapter of an implementation that runs as a process of its own: JSON lines over its pipes.
 
 Every answer has a time limit. A process that exits, hangs, or answers something that is no valid frame is
-ended, its outcome is told with the tail of its stderr, and the next `new` starts a fresh one. It has a
+ended, its outcome has the tail of its stderr, and the next `new` starts a fresh one. It has a
 session of its own, and ends with its whole process group: a command may be a shell that starts the
 implementation. A guard beside it ends the group if this process dies, however it dies.
 """

@@ -16,7 +16,7 @@ from conformance.bench.benchmark import MeasurementError
 from conformance.bench.figures import FOLDER, interval
 from conformance.machine import HOME
 from conformance.pictures.lines import Panel, svg
-from conformance.report.figures import number
+from conformance.report.measured import number
 
 FOLDER_OF, PAGE, README = "docs/performance", "docs/performance.md", "README.md"
 STORED = f"{FOLDER_OF}/measured.json"

@@ -24,8 +24,9 @@ from hypothesis.stateful import (
 from conformance.adapters.in_process import INJECT
 from conformance.adapters.protocol import FAILURES, Adapter, Failure, Unsupported, Wire
 from conformance.cases.hypothesis_events import DRAWS, POSSIBLE, Draw, one_of
+from conformance.divergence import Divergence
 from conformance.drive.bounds.ids import IdMap, mapped_as_drawn
-from conformance.drive.lockstep import Divergence, Instance, Played
+from conformance.drive.lockstep import Instance, Played
 from conformance.drive.loop import Limits
 from conformance.drive.oracle import Node, Oracle, Oracles
 from conformance.generators import generate
@@ -59,7 +60,7 @@ class Source(NamedTuple):
     """Its budget is looked at before each example; each example gives its events one by one."""
     pinned: Mapping[str, object] = MappingProxyType({})
     """Only configurations that have these values."""
-    asked: frozenset[str] = frozenset()
+    selected: frozenset[str] = frozenset()
     """Only examples that exercise one of these rules are played; empty: all."""
     injects: bool = False
     """The task of a gate is triggered itself, too."""
@@ -114,7 +115,7 @@ class LockStepMachine(RuleBasedStateMachine):
         self.is_over = total.ended_early = total.ended_early or not source.limits.may_go_on()
         if self.is_over:
             return
-        if not source.asked:
+        if not source.selected:
             self._play()
         if setting.component == "coordinator" and data.draw(st.integers(0, 3), "starts by hand") < 3:
             self.take({"kind": "job_status", "status": "RUNNING"})
@@ -154,7 +155,7 @@ class LockStepMachine(RuleBasedStateMachine):
         edge = self.oracle.step(self.node, event)
         self.node = edge.after
         self.drawn.append(event)
-        if self.instance is None and self.setting.source.asked.intersection(edge.rules):
+        if self.instance is None and self.setting.source.selected.intersection(edge.rules):
             self._play()
         while self.instance is not None and self.drawn and not self.is_over:
             self.instance.take(self.drawn.pop(0))

@@ -36,7 +36,7 @@ def chosen_cases(
     component: str,
     oracles: Oracles,
     pinned: Mapping[str, object],
-    asked: frozenset[str] = frozenset(),
+    selected: frozenset[str] = frozenset(),
     *,
     injects: bool = False,
 ) -> Iterator[tuple[str, Oracle, tuple[Wire, ...]]]:
@@ -45,7 +45,7 @@ def chosen_cases(
     Where a gate has more channels than the cases know, the last one that they know stands for all others.
     """
     configs = generate.fitting(component, pinned)
-    for rule in coverage(component, (), pinned, asked, injects=injects).missing:
+    for rule in coverage(component, (), pinned, selected, injects=injects).missing:
         cases = [
             case.events
             for case in rule_cases()

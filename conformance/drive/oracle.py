@@ -5,30 +5,18 @@ state graph that was walked already and asks the model only at edges that are ne
 the same situations so often that this is several times faster than asking each time.
 """
 
-import json
 from collections.abc import Hashable, Sequence
 from typing import Any
 
 import orjson
 
-from conformance.adapters.protocol import Effects, Wire
+from conformance.adapters.protocol import Effects, Wire, canonical
 from model.components import COMPONENTS, PARTS, Component, WireError
 
 GOES_ON = frozenset({"coordinator", "source"})
 """Components that refuse an event with an exception and go on, as their instances do in the real system."""
 NODES_KEPT = 100_000
 """So many states are remembered; then the oracle forgets all of them and goes on."""
-
-
-def canonical(wire: object) -> bytes:
-    """One spelling for each JSON value: 1, 1.0 and true differ, the order of keys does not.
-
-    What orjson does not write (an int beyond 64 bits, half a pair of surrogates) the standard library spells.
-    """
-    try:
-        return orjson.dumps(wire, option=orjson.OPT_SORT_KEYS)
-    except orjson.JSONEncodeError:
-        return json.dumps(wire, sort_keys=True, separators=(",", ":")).encode()
 
 
 class Node:
@@ -57,12 +45,12 @@ class Edge:
     answer with an error, and `after` is the state before.
     """
 
-    __slots__ = ("after", "asked", "effects", "fails", "refused", "rules", "spelled")
+    __slots__ = ("after", "effects", "fails", "refused", "rules", "sent", "spelled")
 
     def __init__(
-        self, asked: bytes, effects: Effects, rules: tuple[str, ...], after: Node, refused: str | None
+        self, sent: bytes, effects: Effects, rules: tuple[str, ...], after: Node, refused: str | None
     ) -> None:
-        self.asked = asked
+        self.sent = sent
         """The event, as it is sent."""
         self.effects = effects
         self.spelled = canonical(effects)
@@ -110,12 +98,12 @@ class Oracle:
         edges = (edge for node in self._nodes.values() for edge in node.edges.values())
         return {rule for edge in edges for rule in edge.rules}
 
-    def _ask(self, node: Node, event: Wire, asked: bytes) -> Edge:
+    def _ask(self, node: Node, event: Wire, sent: bytes) -> Edge:
         try:
             state, effects, rules = self._model.apply(node.state, event)
         except WireError as refused:
-            return Edge(asked, (), (), node, str(refused))
-        edge = Edge(asked, effects, rules, self._node(state), None)
+            return Edge(sent, (), (), node, str(refused))
+        edge = Edge(sent, effects, rules, self._node(state), None)
         edge.fails = edge.fails and self.component not in GOES_ON
         return edge
 

@@ -13,11 +13,12 @@ from conformance.adapters.hello_words import unknown_words
 from conformance.adapters.protocol import FAILURES, Hello
 from conformance.drive.examine import Examination, Plan, examine
 from conformance.drive.plan import for_offer
+from conformance.errors import InputError
 from conformance.generators import generate
 from conformance.verdict import Verdict, together
 
 
-class SeveralError(ValueError):
+class SeveralError(InputError):
     """The file of implementations cannot be read; the message says what is missing."""
 
 

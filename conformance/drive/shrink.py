@@ -10,7 +10,8 @@ found.
 from collections.abc import Callable, Sequence
 
 from conformance.adapters.protocol import Adapter, Wire
-from conformance.drive.lockstep import Divergence, replay
+from conformance.divergence import Divergence
+from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 
 OPTIONS = ("timestamp", "alignment")

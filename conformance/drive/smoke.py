@@ -23,13 +23,14 @@ from conformance.adapters.protocol import (
     Offer,
     Unsupported,
     Wire,
+    canonical,
 )
 from conformance.adapters.validation import complaints
 from conformance.cases.walks import walks
 from conformance.drive.answers import STRAY, allowed_run, fresh, one_by_one
 from conformance.drive.lockstep import Played
 from conformance.drive.loop import Limits, drive
-from conformance.drive.oracle import Oracle, canonical
+from conformance.drive.oracle import Oracle
 from conformance.generators import generate
 
 LENGTH = 40

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from conformance.adapters.process import ProcessAdapter
-from conformance.adapters.protocol import FAILURES, Failure, Wire
-from conformance.drive.oracle import Edge, Node, Oracle, canonical
+from conformance.adapters.protocol import FAILURES, Failure, Wire, canonical
+from conformance.drive.oracle import Edge, Node, Oracle
 
 CHUNK = 40_000
 """Bytes of requests sent at once: they fit into a pipe, so that sending waits for nobody."""
@@ -49,7 +49,7 @@ class Prepare:
             if not batch:
                 break
             at += size
-            events = b",".join([edge.asked for _, edge in batch])
+            events = b",".join([edge.sent for _, edge in batch])
             frames.append(b'{"op":"apply","events":[%b],"seq":' % events)
             effects = b",".join([edge.spelled for _, edge in batch])
             state = b"{}" if has_failed(batch[-1][1]) else self._state(batch[-1][1].after)

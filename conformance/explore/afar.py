@@ -1,4 +1,4 @@
-"""A search on Spark, told as those on this machine are."""
+"""A search on Spark, with the same outcome as one on this machine."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""A search on this machine, in Python or compiled, with its times told apart."""
+"""A search on this machine, in Python or compiled, with the time of each phase."""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from model.checker.compiled.program import Program
 
 Progress = Callable[[int, int], None]
-"""Told how many states are known, and the depth."""
+"""Called with the number of known states, and the depth."""
 
 
 class Explored(NamedTuple):
@@ -51,11 +51,11 @@ class Explored(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """Everything, with the events of the run as words."""
         shown = self.violation
-        told = None
+        broken = None
         if shown is not None:
             events = [event._asdict() for event in shown.run]  # type: ignore[attr-defined]
-            told = {"rules": shown.rules, "properties": shown.properties, "events": events}
-        return {**self._asdict(), "violation": told, "rate": self.rate}
+            broken = {"rules": shown.rules, "properties": shown.properties, "events": events}
+        return {**self._asdict(), "violation": broken, "rate": self.rate}
 
 
 class Reading(NamedTuple):

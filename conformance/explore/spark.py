@@ -223,11 +223,11 @@ def _expanded(
         broken = None if row < 0 else _state(words, row)
         after = states.distinct(states.keyed(found.columns))
         belongs = states.partition_of(after, partitions)
-        told = {"transitions": len(found.sources), "fired": kernel.fired.tobytes(), "broken": broken}
+        counts = {"transitions": len(found.sources), "fired": kernel.fired.tobytes(), "broken": broken}
         for own in range(partitions):
             here = tuple(word[belongs == own] for word in after)
-            yield _row(_BLOCKS, {"partition": own, "states": states.as_bytes(here), **told})
-            told = {"transitions": 0, "fired": b"", "broken": None}
+            yield _row(_BLOCKS, {"partition": own, "states": states.as_bytes(here), **counts})
+            counts = {"transitions": 0, "fired": b"", "broken": None}
 
 
 def _kept(
@@ -252,8 +252,8 @@ def _kept(
     count = 0 if new is None else len(new[0])
     if new is not None and count:
         states.write(new, folder / name)
-    told = {"transitions": transitions, "fired": fired, "broken": broken}
-    yield _row(_PARTS, {"partition": gathering.partition, "file": name, "states": count, **told})
+    counts = {"transitions": transitions, "fired": fired, "broken": broken}
+    yield _row(_PARTS, {"partition": gathering.partition, "file": name, "states": count, **counts})
 
 
 class _Gathering:

@@ -11,9 +11,8 @@ from random import Random
 from types import MappingProxyType
 
 from conformance.adapters.in_process import INJECT
-from conformance.adapters.protocol import Offer, Wire
+from conformance.adapters.protocol import Offer, Wire, canonical
 from conformance.adapters.validation import complaints
-from conformance.drive.oracle import canonical
 from conformance.generators.channel import CONFIGS as CHANNEL_CONFIGS
 from conformance.generators.channel import channel_chooser
 from conformance.generators.coordinator import CONFIGS as COORDINATOR_CONFIGS

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from conformance.adapters.protocol import FAILURES, Adapter, Applied, Errored, Failure, Wire
+from conformance.divergence import Answer, Divergence
 from conformance.drive.examine import Plan
-from conformance.drive.lockstep import Answer, Divergence, drawn, replay
+from conformance.drive.lockstep import drawn, replay
 from conformance.drive.oracle import Edge, Oracle
 from conformance.generators import generate
 from conformance.page.diagram import Diagram

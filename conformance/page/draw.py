@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from conformance.adapters.protocol import FAILURES, Failure, Wire
-from conformance.drive.lockstep import Answer
-from conformance.drive.oracle import canonical
+from conformance.adapters.protocol import FAILURES, Failure, Wire, canonical
+from conformance.divergence import Answer
 from conformance.page.case import Step
 from conformance.page.conditions import Condition, closed_lanes, conditions
 from conformance.page.diagram import BOTH, IMPLEMENTATION, MODEL, Arrow, Band, Diagram, Front, Mark

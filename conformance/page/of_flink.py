@@ -7,7 +7,7 @@ asked last.
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from conformance.drive.lockstep import Answer
+from conformance.divergence import Answer
 from conformance.observe.flink.run import Part, Taken
 from conformance.observe.flink.situations import RARE, REQUIRED, SITUATIONS
 from conformance.observe.flink.validate import FlinkResult

@@ -15,13 +15,13 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from conformance import escape
-from conformance.adapters.in_process import own_version
 from conformance.page import details
 from conformance.page.diagram import BANDS, LOOKS
 from conformance.page.document import Page
 from conformance.page.layout import laid_out
 from conformance.report.divergence import phrases
 from conformance.verdict import Verdict
+from conformance.version import own_version
 
 TEMPLATE, STYLE, PROGRAM = "page.html.jinja", "page.css", "page.js"
 

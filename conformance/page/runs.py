@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from conformance.adapters.protocol import Wire
-from conformance.drive.lockstep import Answer
+from conformance.divergence import Answer
 from conformance.observe.eventlog import COORDINATOR
 from conformance.observe.record import Record, Seen
 from conformance.page.case import Step

@@ -21,13 +21,14 @@ from conformance.cases.hypothesis_machines import Source, run_machine
 from conformance.cases.pinned_runs import pinned_runs
 from conformance.cases.scripts import scripted, tours_of
 from conformance.cases.walks import walks
-from conformance.drive.lockstep import Case, Divergence, Played
+from conformance.divergence import Divergence
+from conformance.drive.lockstep import Case, Played
 from conformance.drive.loop import drive
+from conformance.drive.saved import save
 from conformance.drive.shrink import shrink
 from conformance.generators import generate
 from conformance.parts.result import Context, Finding, PartResult, silent, verdict_of
 from conformance.report.divergence import phrases
-from conformance.report.divergence.saved import save
 from conformance.report.divergence.story import Telling, tell
 from conformance.rules.coverage import coverage
 

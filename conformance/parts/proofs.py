@@ -77,11 +77,11 @@ def closure_of(reports: Sequence[Report]) -> str:
     still_open = open_components(starts, afters)
     sizes = Counter(component for component, _ in starts)
     closed = sorted(name for name in sizes if name not in still_open)
-    told = [f"induction closed for {', '.join(closed) or 'no component'}"]
+    parts = [f"induction closed for {', '.join(closed) or 'no component'}"]
     if still_open:
         rest = ", ".join(f"{name} {sizes[name]}" for name in sorted(still_open))
-        told.append(f"one step from the shapes given for the others ({rest})")
-    return "; ".join(told)
+        parts.append(f"one step from the shapes given for the others ({rest})")
+    return "; ".join(parts)
 
 
 def _share(number: int, of: int, channels: int, thorough: bool) -> Report:
@@ -120,11 +120,11 @@ def _claim(number: int) -> Finding | None:
 
 def _findings(refutations: list[Refutation]) -> Iterator[Finding]:
     """One for each rule: the refutation, and the shortest run that shows it from the start."""
-    told: set[str] = set()
+    charged: set[str] = set()
     for refutation in refutations:
-        if refutation.rule in told:
+        if refutation.rule in charged:
             continue
-        told.add(refutation.rule)
+        charged.add(refutation.rule)
         lines = [
             f"{refutation.property} fails: {refutation.label}",
             f"  in     {refutation.state}",

@@ -39,6 +39,8 @@ class PartResult:
     seconds: float = 0.0
     tried: Mapping[str, object] = field(default_factory=dict)
     """How far the cases of a component reached, as JSON values."""
+    engine: str = ""
+    """What did the work, of a part of a verification."""
 
 
 DUMPS = "graphs"

@@ -44,7 +44,7 @@ def logs_under(folders: Sequence[Path]) -> list[Path]:
 def judged_on_spark(logs: Sequence[Path], spark: "SparkSession", say: Callable[[str], None]) -> Watched:
     """Each log by itself, and the required situations of all of them together: as `trace.judged` does.
 
-    `say` is told how many logs there are, in how many tasks.
+    `say` is called with the number of logs and of tasks.
     """
     tasks = -(-len(logs) // LOGS_A_TASK)
     say(f"{len(logs):,} logs in {tasks:,} tasks")

@@ -139,7 +139,8 @@ def verify(
             watch.begins(name)
             if name in paced:
                 watch.says("beside the others since they began")
-                results.append(_answer(name, paced[name], context))
+                answer = _answer(name, paced[name], context)
+                results.append(replace(answer, engine=parts[name].engine))
             else:
                 results.append(_timed(name, parts[name], replace(context, say=watch.says)))
             watch.ends(results[-1])
@@ -215,7 +216,7 @@ def _answer(name: str, paced: Future[PartResult], context: Context) -> PartResul
 def _timed(name: str, part: Part, context: Context) -> PartResult:
     begun = time.perf_counter()
     result = _run(name, part, context)
-    return replace(result, seconds=round(time.perf_counter() - begun, 3))
+    return replace(result, seconds=round(time.perf_counter() - begun, 3), engine=part.engine)
 
 
 def _run(name: str, part: Part, context: Context) -> PartResult:

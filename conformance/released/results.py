@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from conformance.adapters.protocol import Failure, Unsupported, Wire
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.generators.unaligned import MODES as OVERTAKING
 from conformance.released.known_divergences import Known
 from conformance.verdict import Verdict

@@ -9,7 +9,7 @@ import pytest
 from simulated_run import SimulatedRun
 
 from conformance.observe import REQUIRED, SITUATIONS, EventLogError, validate
-from conformance.report.divergence import refusal
+from conformance.refusals import explained
 from conformance.verdict import Verdict
 
 Lines = list[dict[str, Any]]
@@ -377,7 +377,7 @@ def test_a_refused_event_is_told_with_every_action(recorded: Path, tmp_path: Pat
 
     assert rejection is not None
     assert rejection.asked is not None
-    told = refusal.of_rejection(rejection.asked, rejection.waiting)
+    told = explained.of_rejection(rejection.asked, rejection.waiting)
     assert any(one.startswith("      was said; needs current > ") for one in told)
     assert len(told) <= 24
     assert all(len(one) <= 80 for one in told)
@@ -391,7 +391,7 @@ def test_where_nothing_can_go_on_every_guard_is_told(recorded: Path, tmp_path: P
 
     assert rejection is not None
     assert len(rejection.waiting) > 1
-    told = refusal.of_rejection(rejection.asked, rejection.waiting)
+    told = explained.of_rejection(rejection.asked, rejection.waiting)
     assert told[0] == "  What waits for a cause at that point, and the guard that holds it back:"
     assert told[1].startswith(f"    {rejection.file}:{rejection.line}: ")
     assert len(told) <= 48

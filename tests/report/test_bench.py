@@ -1,13 +1,12 @@
 """Measured rates: medians, bars, and work that is checked to be the same each time."""
 
-import json
-
 import pytest
 
 from conformance import cli
 from conformance.bench import rates as bench
 from conformance.bench.benchmark import ENOUGH_SECONDS, Benchmark, Measured, MeasurementError, Run
-from conformance.report import rates
+from conformance.commands.jobs.bench import document
+from conformance.report.measured import rates
 
 
 def works(*runs):
@@ -40,15 +39,14 @@ def test_work_that_changes_is_no_measurement():
         benchmark(Run(100, 1.0, 1.0), Run(99, 1.0, 1.0)).measure(2)
 
 
-def test_the_table_and_the_file(tmp_path):
+def test_the_table_and_the_file():
     rows = [
         Measured("explorer", "transitions/s", 250_000, 500_000, (300_000.0,), (400_000.0,), "a gate"),
         Measured("lock-step", "steps/s", 20_000, 600, (19_999.4, 19_998.0, 30_000.0), (), "walks"),
         Measured("TLC", "states/s", None, 10, (5.0,), (), "small"),
     ]
 
-    table = rates.table(rows)
-    rates.write(rows, tmp_path / "report" / "bench.json")
+    table = rates(rows, "2 cores", 0.5, 2)
 
     lines = [line.split() for line in table.splitlines()]
     assert [
@@ -63,8 +61,8 @@ def test_the_table_and_the_file(tmp_path):
     ] in lines
     assert ["lock-step", "19,999", "19,998", "30,000", "steps/s", "20,000", "MISSED", "-"] in lines
     assert ["TLC", "5", "5", "5", "states/s", "-", "-"] in lines
-    assert "    3 runs of 600: walks" in table
-    written = json.loads((tmp_path / "report" / "bench.json").read_text())
+    assert "  lock-step: 3 runs of 600: walks" in table
+    written = document(rows)
     assert [(row["name"], row["median"], row["met"]) for row in written["measured"]] == [
         ("explorer", 300_000.0, True),
         ("lock-step", 19_999.4, False),

@@ -13,7 +13,8 @@ import pytest
 from conformance import cli, escape
 from conformance.adapters.choose import ours
 from conformance.adapters.protocol import Crashed
-from conformance.drive.lockstep import Answer, drawn
+from conformance.divergence import Answer
+from conformance.drive.lockstep import drawn
 from conformance.drive.oracle import Oracle
 from conformance.generators import generate
 from conformance.page import details, draw, render

@@ -13,7 +13,7 @@ from conformance.bench.runtime.incremental import measure as incremental
 from conformance.bench.runtime.scale import QUICK
 from conformance.bench.runtime.word_counts import exact, files, newest
 from conformance.machine import HOME
-from conformance.report.figures import table
+from conformance.report.measured import figures
 
 REPORT = Report(
     "memory",
@@ -33,7 +33,7 @@ def test_the_median_is_on_one_side_of_the_bar():
     assert [one.met for one in REPORT.figures] == [True, False, None]
     assert Figure("x", "ms", [5.0], 5.0, at_most=True).met
     assert Figure("x", "ms", [5.0], 5.0).met
-    lines = [line.split() for line in table(REPORT).splitlines()]
+    lines = [line.split() for line in figures(REPORT).splitlines()]
     assert ["rate", "2.00", "M", "rows/s", "1.00", "to", "4.00", "at", "least", "3.00", "MISSED"] in lines
 
 

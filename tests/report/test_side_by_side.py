@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.report.scenarios import coordinator
-from conformance.report.scenarios.side_by_side import ScenarioError, answers, event_of, page, scenarios
+from conformance.scenarios import coordinator
+from conformance.scenarios.side_by_side import ScenarioError, answers, event_of, page, scenarios
 
 PAGE = Path(__file__).parents[2] / "docs" / "generations.md"
 

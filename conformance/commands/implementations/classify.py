@@ -44,7 +44,7 @@ def command(
     """
     from conformance.observe.guarantees.anomalies import Guarantee
     from conformance.observe.guarantees.guarantee import classify
-    from conformance.observe.guarantees.recorded import RecordedError, account_in
+    from conformance.observe.guarantees.recorded import account_in
     from conformance.report.formats.columns import deeper, wrapped
     from conformance.verdict import Verdict, together
 
@@ -52,10 +52,7 @@ def command(
         raise click.UsageError("give the account of a recorded run, or --adapter")
     wanted = Guarantee(keeps or mode)
     if recorded is not None:
-        try:
-            found = classify(account_in(recorded))
-        except RecordedError as wrong:
-            raise click.UsageError(str(wrong)) from wrong
+        found = classify(account_in(recorded))
         click.echo(deeper(found.describe()))
         verdicts = [Verdict.DIVERGES if found.refutes(wanted) else Verdict.CONFORMS]
         said = "this run"
@@ -74,20 +71,21 @@ def command(
 
 
 def _driven(adapter: str, mode: str, wanted: "Guarantee", seed: int, limit: float) -> "Iterator[Verdict]":
+    from conformance.adapters.choose import open_adapter
+    from conformance.adapters.hello_words import require_known_words
     from conformance.adapters.protocol import Hello
     from conformance.observe.guarantees.driven import SCHEDULES, UndrivenError, worst_of_gate, worst_of_sink
-    from conformance.report.conform import opened, refuse_unknown_words
     from conformance.report.formats.columns import deeper
     from conformance.verdict import Verdict
 
-    implementation = opened(adapter, limit)
+    implementation = open_adapter(adapter, limit)
     try:
         hello = implementation.hello()
         if not isinstance(hello, Hello):
             click.echo(hello.describe())
             yield Verdict.UNDETERMINED
             return
-        refuse_unknown_words(hello)
+        require_known_words(hello)
         asked = {
             "gate": (worst_of_gate, {"channels": 2, "mode": mode, "level": "polled"}),
             "sink": (worst_of_sink, {}),

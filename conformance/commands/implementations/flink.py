@@ -142,7 +142,7 @@ def side_by_side(out: Path) -> int:
     """Write the page that shows one sequence in every generation, as the model and the releases ran it."""
     from conformance.adapters.flink.adapter import flink_adapter
     from conformance.adapters.flink.releases import FlinkError, releases
-    from conformance.report.scenarios.side_by_side import Driven, page
+    from conformance.scenarios.side_by_side import Driven, page
     from conformance.verdict import Exit
 
     driven: list[Driven] = []

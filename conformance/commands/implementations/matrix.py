@@ -25,20 +25,13 @@ def command(file: Path, examples: int, seed: int, limit: float, out: Path) -> in
     classified. Ends with 1 if one diverges, with 2 if one could not be judged.
     """
     from conformance.drive.examine import Plan
-    from conformance.drive.several import SeveralError, implementations
+    from conformance.drive.several import implementations
     from conformance.parts.several import examine_all
     from conformance.report import several
-    from conformance.torture.pipelines import PipelineError, pipelines, strike_all
+    from conformance.torture.pipelines import pipelines, strike_all
     from conformance.verdict import together
 
-    try:
-        chosen = implementations(file)
-    except SeveralError as wrong:
-        raise click.UsageError(str(wrong)) from wrong
-    try:
-        jobs = pipelines(file)
-    except PipelineError as wrong:
-        raise click.UsageError(str(wrong)) from wrong
+    chosen, jobs = implementations(file), pipelines(file)
     if not chosen and not jobs:
         raise click.UsageError(f"{file}: expected a table [[implementation]] or [[pipeline]], got none")
     all_done = []

@@ -23,14 +23,14 @@ def command(adapter: str, seed: int, limit: float) -> int:
     """
     from itertools import groupby
 
+    from conformance.adapters.choose import open_adapter
     from conformance.drive.smoke import smoke
-    from conformance.report.conform import opened
     from conformance.report.formats.columns import command as command_lines
     from conformance.report.formats.columns import wrapped
     from conformance.verdict import Exit
 
     begun = time.monotonic()
-    implementation = opened(adapter, limit)
+    implementation = open_adapter(adapter, limit)
     failed = asked = 0
     try:
         for subject, checks in groupby(smoke(implementation, seed), lambda check: check.subject):

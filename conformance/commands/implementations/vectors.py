@@ -46,12 +46,9 @@ def write(
     """Write the vectors into FOLDER: named scenarios, directed cases, tours, random runs."""
     from conformance.vectors import files
     from conformance.vectors.make import vectors_of
-    from conformance.vectors.transcripts import TranscriptError, read_all
+    from conformance.vectors.transcripts import read_all
 
-    try:
-        played = [*read_all(folder_of_transcripts)] if folder_of_transcripts is not None else []
-    except TranscriptError as wrong:
-        raise click.UsageError(str(wrong)) from wrong
+    played = [*read_all(folder_of_transcripts)] if folder_of_transcripts is not None else []
     wanted = components or COMPONENTS
     made = {
         one: vectors_of(one, seed=seed, walks=walks, whole=whole, paths=not no_paths, transcripts=played)
@@ -74,16 +71,15 @@ def write(
               help="Seconds that one answer may take.")  # fmt: skip
 def verify(folder: Path, adapter: str, limit: float) -> int:
     """Play the vectors in FOLDER; every step that comes out otherwise is shown as a difference."""
+    from conformance.adapters.choose import open_adapter
     from conformance.adapters.protocol import Hello, Unsupported
-    from conformance.report.conform import opened
     from conformance.vectors import files
     from conformance.vectors.check import Difference, check, is_offered
-    from conformance.vectors.vector import VectorError
     from conformance.verdict import Verdict
 
     played = skipped = 0
     differences: list[Difference] = []
-    implementation = opened(adapter, limit)
+    implementation = open_adapter(adapter, limit)
     try:
         hello = implementation.hello()
         if not isinstance(hello, Hello):
@@ -98,8 +94,6 @@ def verify(folder: Path, adapter: str, limit: float) -> int:
                 skipped += isinstance(came, Unsupported)
                 if isinstance(came, Difference):
                     differences.append(came)
-    except VectorError as refused:
-        raise click.UsageError(str(refused)) from refused
     finally:
         implementation.bye()
     for difference in islice(differences, SHOWN):
@@ -108,9 +102,9 @@ def verify(folder: Path, adapter: str, limit: float) -> int:
     verdict = Verdict.DIVERGES if differences else Verdict.CONFORMS
     if played == skipped:
         verdict = Verdict.UNDETERMINED
-    told = f"{len(differences):,} of {played:,} vectors differ{more}; {skipped:,} skipped as not offered"
+    counts = f"{len(differences):,} of {played:,} vectors differ{more}; {skipped:,} skipped as not offered"
     click.echo(
-        f"{verdict.value}   {told}\n  again   "
+        f"{verdict.value}   {counts}\n  again   "
         + escape.shell(("barrierspec", "vectors", "verify", str(folder), "--adapter", adapter))
     )
     return verdict.exit_code

@@ -1,6 +1,6 @@
 """`barrierspec bench`: measured rates and the runtime's figures, beside their bars."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -10,9 +10,10 @@ import click
 
 from conformance.bench import MEASURED
 from conformance.command_line.options import FOLDER
+from conformance.command_line.written import write
 
 if TYPE_CHECKING:
-    from conformance.bench.benchmark import Benchmark
+    from conformance.bench.benchmark import Benchmark, Measured
     from conformance.bench.figures import Report
     from conformance.bench.runtime.scale import Scale
 
@@ -32,7 +33,7 @@ def command(repeat: int, only: str, quick: bool, publish: bool, build: Path) -> 
     Of the runtime: throughput beside Structured Streaming, cost of checkpoints, backpressure, recovery,
     incremental checkpoints, memory; then our engines beside TLC, SPIN and minicheck on gates and on the
     composition, one very large search, and traces of many jobs; more than an hour in all. Prints medians with
-    the facts of the machine, and ends with 0 whether the bars are met or not: rates are told, not judged.
+    the facts of the machine, and ends with 0 whether the bars are met or not: rates are reported, not judged.
     Writes report/bench.json for the suite, and report/bench/ for the rest, from which `--publish` makes the
     README's table, docs/performance.md and its pictures; it measures nothing.
     """
@@ -57,29 +58,43 @@ def command(repeat: int, only: str, quick: bool, publish: bool, build: Path) -> 
 
 
 def _rates(chosen: "list[Benchmark]", repeat: int, build: Path) -> None:
-    from conformance.report import rates
+    from conformance import machine
+    from conformance.report import measured as texts
+    from conformance.report.formats import documents
 
     measured = [_shown(f"{one.name}: {one.setting}", partial(one.measure, repeat)) for one in chosen]
     file = build / "report" / "bench.json"
-    rates.write(measured, file)
-    click.echo(rates.table(measured), nl=False)
+    here, load = machine.machine(), machine.load()
+    write(file, documents.encoded(document(measured)))
+    click.echo(texts.rates(measured, here.describe(), load, machine.cores()), nl=False)
     click.echo(f"\n  report  {file}")
+
+
+def document(measured: "Sequence[Measured]") -> dict[str, object]:
+    """The measured rates and the facts of this machine as JSON values."""
+    from conformance import machine
+
+    return {
+        "commit": machine.source(),
+        "machine": {**machine.machine()._asdict(), "load": machine.load()},
+        "measured": [row.as_json() for row in measured],
+    }
 
 
 def _runtime(name: str, build: Path, scale: "Scale") -> None:
     from conformance.bench.runtime.scale import FULL
-    from conformance.report.figures import table
+    from conformance.report.measured import figures
 
     measure: Callable[[Path, Scale], Report] = import_module(f"conformance.bench.{MEASURED[name]}").measure
     report = _shown(name, lambda: measure(build / "bench", scale))
     quick = "" if scale == FULL else " --quick"
     file = report.write(build, f"barrierspec bench --only {name}{quick}")
-    click.echo(table(report), nl=False)
+    click.echo(figures(report), nl=False)
     click.echo(f"\n  report  {file}")
 
 
 def _shown(what: str, work: Callable[[], T]) -> T:
-    """Do the work; on a terminal it is told what is being done."""
+    """Do the work; a terminal shows what is running."""
     from rich.console import Console
 
     console = Console(stderr=True)

@@ -108,15 +108,15 @@ def _list_savepoints(console: Console, folder: Path, tasks: bool, only: Path | N
             listed.add_row("", "", "", "", "", str(refused), name)
             continue
         whole.append(completed)
-        told = completed.savepoint or {}
+        request = completed.savepoint or {}
         handles = completed.handles.values()
-        stopped = "drained" if told.get("drained") else "stopped"
+        stopped = "drained" if request.get("drained") else "stopped"
         listed.add_row(
             str(completed.checkpoint),
             str(len(completed.handles)),
             f"{sum(handle.whole_size for handle in handles):,}",
             f"{sum(handle.offset or 0 for handle in handles):,}",
-            stopped if told.get("kind") == "stop" else "went on",
+            stopped if request.get("kind") == "stop" else "went on",
             "whole",
             name,
         )

@@ -41,7 +41,7 @@ SMALL = click.IntRange(1, 64)
 )
 @click.option("--at-once", type=SMALL, default=1, show_default=True, help="Pending checkpoints.")
 @click.option("--retain", type=SMALL, default=1, show_default=True, help="Completed checkpoints that stay.")
-@click.option("--handler", is_flag=True, help="A gate that is told of everything at once, not polled.")
+@click.option("--handler", is_flag=True, help="A gate that barriers reach at once, not when it is polled.")
 @click.option("--ends-abort", is_flag=True, help="A gate without checkpoints after tasks finish.")
 @click.option("--injects", is_flag=True, help="A gate whose task may be triggered itself.")
 @click.option("--profile", default="flink-1.14", show_default=True, help="The generation of a gate.")
@@ -147,7 +147,7 @@ def command(
             raise click.UsageError(f"not proved: {error}") from error
         except AnotherSearchError as error:
             raise click.UsageError(f"--folder: {error}") from error
-    click.echo(told(found))
+    click.echo(described(found))
     if json_file is not None:
         json_file.write_bytes(
             orjson.dumps(found.as_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
@@ -195,7 +195,7 @@ def _asked(found: "Explored") -> list[str]:
     ]
 
 
-def told(found: "Explored") -> str:
+def described(found: "Explored") -> str:
     """What came out, in a few lines."""
     labelled = f"{found.labelled:,} with what was said, " if found.labelled else ""
     asked = f"{found.properties} properties, {len(found.interpreted)} of them in Python"

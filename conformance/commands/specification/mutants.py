@@ -36,21 +36,19 @@ def command(
     """
     from rich.console import Console
 
+    from conformance.machine import source
+    from conformance.mutants import score
     from conformance.mutants.campaign import MutantFailure, Verdict, run_campaign
     from conformance.mutants.catalogue import Mutant, component_of, load_catalogue
-    from conformance.report import casualties, mutation_score
+    from conformance.report import mutants
     from conformance.rules import index as rule_index
-    from conformance.rules.index import UnknownRuleError
     from conformance.verdict import Exit
     from spec.manifest import load_manifest
     from spec.tool_output import TlcError
 
-    try:
-        wanted = {rule_index.rule(rule).id for rule in rules}
-    except UnknownRuleError as error:
-        raise click.UsageError(str(error)) from error
+    wanted = {rule_index.rule(rule).id for rule in rules}
 
-    mutation_score.sources()  # as they are before the first is tried
+    score.sources()  # as they are before the first is tried
     modules = {name: model.module for name, model in load_manifest().items()}
 
     def chosen(mutant: Mutant) -> bool:
@@ -64,24 +62,21 @@ def command(
     total = sum(map(chosen, catalogue))
     if not total:
         raise click.UsageError("no mutant of the catalogue has this layer, rule and component")
-    try:
-        judged = dict(mutation_score.judged(out)) if resume else {}
-    except mutation_score.ScoreError as wrong:
-        raise click.UsageError(str(wrong)) from wrong
+    judged = dict(score.judged(out)) if resume else {}
 
     def remember(verdict: Verdict) -> None:
         judged[verdict.mutant.id] = verdict
         known = [judged[mutant.id] for mutant in catalogue if mutant.id in judged]
-        mutation_score.write(known, len(catalogue), out)
+        score.write(known, len(catalogue), out)
 
     if resume:
         click.echo(f"{len(judged)} were tried before, of the same sources: {out}")
-    click.echo(casualties.heading())
+    click.echo(mutants.heading())
     console = Console(stderr=True)
     status = console.status(f"0 of {total}")
     verdicts = [judged[mutant.id] for mutant in catalogue if chosen(mutant) and mutant.id in judged]
     for verdict in verdicts:
-        click.echo(casualties.row(verdict))
+        click.echo(mutants.row(verdict))
     try:
         if console.is_terminal:
             status.start()
@@ -90,18 +85,18 @@ def command(
             verdicts.append(verdict)
             remember(verdict)
             status.update(f"{len(verdicts)} of {total}")
-            click.echo(casualties.row(verdict))
+            click.echo(mutants.row(verdict))
     except (MutantFailure, TlcError, subprocess.TimeoutExpired) as error:
         status.stop()
         click.echo(f"\nUNDETERMINED   {len(verdicts)} of {total} tried, then: {error}")
         return Exit.UNDETERMINED
     finally:
         status.stop()
-    click.echo(casualties.closing(verdicts))
+    click.echo(mutants.closing(verdicts))
     if page is not None:
         again = _again(layers, rules, components)
-        page.write_text(mutation_score.page(verdicts, len(catalogue), again), "utf-8")
-    return casualties.verdict(verdicts).exit_code
+        page.write_text(mutants.page(verdicts, len(catalogue), again, source()), "utf-8")
+    return mutants.verdict(verdicts).exit_code
 
 
 def _again(layers: tuple[str, ...], rules: tuple[str, ...], components: tuple[str, ...]) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from conformance.command_line.options import FOLDER, INTEGER
+from conformance.command_line.written import write
 from conformance.parts.verify import PARTS, SEED
 
 
@@ -29,7 +30,7 @@ def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, bui
     from conformance.page import of_verify, render
     from conformance.parts.verify import fresh_context, verify
     from conformance.report import verification
-    from conformance.report.formats import junit, sarif
+    from conformance.report.formats import documents, junit, sarif
     from conformance.report.screen import WIDEST, screen
 
     if quick and thorough:
@@ -38,10 +39,10 @@ def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, bui
     with Progressing() as watch:
         done = verify(chosen, context=context, watch=watch)
     files = tuple(build / "report" / name for name in ("verification.json", "junit.xml", "index.html"))
-    verification.write(done, files[0])
-    junit.write(done, files[1])
+    write(files[0], documents.encoded(verification.document(done)))
+    write(files[1], junit.encoded(junit.junit(done)))
     render.write(of_verify.page_of(done), files[2])
-    sarif.write(done.parts, build / "report" / "findings.sarif")
+    write(build / "report" / "findings.sarif", documents.encoded(sarif.document(done.parts)))
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size((WIDEST, 24)).columns if terminal else WIDEST
     click.echo(screen(done, files, width=width, colour=terminal), nl=False)

@@ -7,7 +7,7 @@ from conformance.adapters.protocol import Wire
 from conformance.drive.bounds.ids import BOUNDS, fields_of
 
 _NEAR = 2**20
-"""Ids below are told by the highest one, those above by the bounds that they are around."""
+"""Of ids below it the highest one is stated, of ids above it the bounds that they are near."""
 OPTIONS = {"mode": "modes", "profile": "profiles", "level": "levels"}
 """The options of a configuration that a `hello` may name, and the field that has their values."""
 

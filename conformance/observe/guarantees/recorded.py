@@ -11,12 +11,13 @@ from typing import Any
 
 import orjson
 
+from conformance.errors import InputError
 from conformance.observe.guarantees.guarantee import Account, Cut, Row, Seen, Sent, Totals
 
 Object = Mapping[str, Any]
 
 
-class RecordedError(ValueError):
+class RecordedError(InputError):
     """A file that holds no account; the message says where, and what was expected."""
 
 

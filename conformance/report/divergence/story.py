@@ -1,7 +1,6 @@
 """A divergence as a person meets it: the rule, the steps, expected beside actual, and how to see it again.
 
-At most 80 columns, plain text, and no more than two screens: of a long sequence the steps are told that lead
-up to its end.
+At most 80 columns, plain text, and no more than two screens: of a long sequence the last steps are shown.
 """
 
 import textwrap
@@ -11,9 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from conformance import escape
-from conformance.adapters.protocol import FAILURES, Crashed, Hung, Malformed, Wire
-from conformance.drive.lockstep import Answer, Divergence
-from conformance.drive.oracle import Oracle, canonical
+from conformance.adapters.protocol import FAILURES, Crashed, Hung, Malformed, Wire, canonical
+from conformance.divergence import Answer, Divergence
 from conformance.report.divergence import phrases
 from conformance.report.formats.columns import NARROW
 from conformance.rules import index as rule_index
@@ -106,10 +104,9 @@ def _headline(divergence: Divergence) -> list[str]:
 def _table(divergence: Divergence, room: int) -> list[str]:
     """The steps in at most `room` lines, if the last one leaves so many."""
     blocks = []
-    edges = Oracle(divergence.component, divergence.config).transcript(divergence.events)
-    for number, (event, edge) in enumerate(zip(divergence.events, edges, strict=True), start=1):
+    permitted = (*divergence.before, divergence.expected)
+    for number, (event, expected) in enumerate(zip(divergence.events, permitted, strict=True), start=1):
         last = number == divergence.step
-        expected = Answer(edge.effects, edge.after.observed, edge.refused)
         got = divergence.got if last else expected
         cells = (phrases.of_event(event), phrases.of_answer(expected), phrases.of_answer(got))
         mark = "->" if last else "  "

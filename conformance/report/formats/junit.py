@@ -5,19 +5,21 @@ is skipped. A part's own case carries its verdict, so that a part cannot look gr
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from conformance import escape
 from conformance.parts.result import Finding, PartResult
-from conformance.parts.verify import Verification
 from conformance.report.screen import title_of
 from conformance.verdict import Verdict
+
+if TYPE_CHECKING:
+    from conformance.parts.verify import Verification
 
 Element = ElementTree.Element
 
 
-def junit(verification: Verification) -> Element:
+def junit(verification: "Verification") -> Element:
     """The element `testsuites`."""
     root = of_parts("barrierspec verify", verification.parts, verification.not_run)
     root.set("time", f"{verification.seconds:.3f}")
@@ -32,17 +34,11 @@ def of_parts(name: str, parts: Iterable[PartResult], not_run: Iterable[str] = ()
     return root
 
 
-def write(verification: Verification, file: Path) -> None:
-    """Write the XML."""
-    write_tree(junit(verification), file)
-
-
-def write_tree(root: Element, file: Path) -> None:
-    """Write an element, indented."""
-    tree = ElementTree.ElementTree(root)
-    ElementTree.indent(tree)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    tree.write(file, encoding="utf-8", xml_declaration=True)
+def encoded(root: Element) -> bytes:
+    """The XML of an element, indented."""
+    ElementTree.indent(root)
+    xml: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return xml
 
 
 def _suite(result: PartResult) -> Element:

@@ -5,7 +5,7 @@ What every gate has in common stands here too: its constants, what is observed o
 
 from collections.abc import Mapping, Sequence
 
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.vectors.tla.binding import NotInTlaError, Raw, Seat, field, highest, rules_of, set_of, value
 from model.gate.buffering import PAGE_BYTES, UNLIMITED
 from model.gate.profiles import Profile

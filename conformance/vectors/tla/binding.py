@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from conformance import escape
-from conformance.adapters.protocol import Wire
-from conformance.drive.oracle import Edge, canonical
+from conformance.adapters.protocol import Wire, canonical
+from conformance.drive.oracle import Edge
 from spec.manifest import load_manifest
 
 

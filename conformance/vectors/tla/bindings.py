@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.vectors.tla.binding import NotInTlaError, Seat
 from conformance.vectors.tla.channel import channel_seat

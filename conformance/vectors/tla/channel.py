@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conformance.adapters.protocol import Wire
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.vectors.tla.binding import (
     Seat,

@@ -12,7 +12,7 @@ from math import gcd
 from typing import Any
 
 from conformance.adapters.protocol import Wire
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.vectors.tla.binding import (
     NotInTlaError,

@@ -7,7 +7,7 @@ one step, and only the comparison tells.
 
 from collections.abc import Sequence
 
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.vectors.tla.aligned_gates import (
     CALLS,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from conformance import escape
-from conformance.drive.lockstep import Answer, Divergence
+from conformance.divergence import Answer, Divergence
 from conformance.drive.oracle import Edge, Oracle
 from conformance.vectors.tla.answers import came, due, fits
 from conformance.vectors.tla.binding import NotInTlaError, Raw, Seat, Told, set_of, value

@@ -5,7 +5,7 @@ from functools import partial
 from itertools import accumulate
 
 from conformance.adapters.protocol import Wire
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.vectors.tla.aligned_gates import ALLOWS, OBSERVED, Steps, gate_constants
 from conformance.vectors.tla.binding import (

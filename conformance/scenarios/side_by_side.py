@@ -16,8 +16,8 @@ from conformance.adapters.protocol import Adapter, Wire
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 from conformance.report.divergence import phrases
-from conformance.report.scenarios import coordinator as coordinator_scenario
-from conformance.report.scenarios.coordinator import ScenarioError
+from conformance.scenarios import coordinator as coordinator_scenario
+from conformance.scenarios.coordinator import ScenarioError
 from model.components import WireError
 from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
 from model.fields import to_wire
@@ -213,7 +213,7 @@ def _coordinator_switches() -> str:
 def _table(releases: Mapping[Any, str], newest: object) -> list[str]:
     lines = [_row(["switch", "on", "what it means"]), _row(["---"] * 3)]
     for name, meaning in _sentences(newest).items():
-        on = [told for one, told in releases.items() if getattr(one, name)]
+        on = [name for one, name in releases.items() if getattr(one, name)]
         lines.append(_row([f"`{name}`", ", ".join(on) or "-", meaning]))
     return lines
 
