@@ -48,6 +48,16 @@ def load() -> float | None:
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
 
 
+def busy() -> str:
+    """The load, and a warning if other programs are at work."""
+    now = load()
+    if now is None:
+        return "load unknown"
+    # this process itself, and the one it drives, count as well
+    return f"load {now:.1f} in the last minute{CROWDED if now > cores() + 1 else ''}"
+
+
+CROWDED = "; other programs are at work, the rates are too low"
 HOME = Path(__file__).resolve().parent.parent
 """The folder that holds our packages."""
 

@@ -1,27 +1,33 @@
-"""Reads and writes the wire's objects: typed fields, kinds, and errors that state the remedy."""
+"""Reads and writes the wire's objects as the vocabulary describes them (`spec/vocabulary/*.toml`).
 
-from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import Any
+`Words` holds the words of one component. It reads a configuration into values of the model, an event into
+the model's record of it, and writes a record as the object on the wire. The vocabulary gives names, types,
+bounds and defaults; a record has the same fields under the same names. The model numbers some words
+(`NUMBERED`), and has -1 where the wire has null or leaves out a number.
+"""
 
-from model.events import Effect
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from model.events import NONE, Effect, Event
+from spec.vocabulary import Component, Field, Where, types, vocabulary
 
 Wire = Mapping[str, Any]
+
+NUMBERED = {"alignment": 0, "checkpoint_type": 0, "external": 0, "when": 1}
+"""Types whose words the model numbers in the vocabulary's order, from this number on."""
 
 
 class WireError(ValueError):
     """The protocol does not permit this configuration or event here; the state has not changed."""
 
 
-def kind_of(event: Wire, known: Sequence[str]) -> str:
-    """The event's kind, one of `known`. Raises WireError if it is another one."""
-    kind = event.get("kind")
-    if kind not in known:
-        raise WireError(f"unknown kind {kind!r}; expected one of: {', '.join(sorted(known))}")
-    return str(kind)
+def names_of(numbered: str) -> Mapping[int, str]:
+    """From the model's numbers to the words of a type of NUMBERED."""
+    return dict(enumerate(types()[numbered]["enum"], NUMBERED[numbered]))
 
 
-def only(wire: object, known: Sequence[str], what: str) -> Wire:
+def only(wire: object, known: Collection[str], what: str) -> Wire:
     """The object, with no fields but the `known` ones. Raises WireError if it has others."""
     if not isinstance(wire, Mapping):
         raise WireError(f"{what}: expected an object with {', '.join(known)}, got {wire!r}")
@@ -31,77 +37,272 @@ def only(wire: object, known: Sequence[str], what: str) -> Wire:
     return wire
 
 
-def field(wire: Wire, name: str) -> Any:  # noqa: ANN401 - the value is opaque to the protocol
-    """A required field. Raises WireError if it is missing."""
-    if name not in wire:
-        raise WireError(f"field {name!r} is missing in {dict(wire)}")
-    return wire[name]
-
-
-def integer(wire: Wire, name: str, *, at_least: int, default: int | None = None) -> int:
-    """An int of at least `at_least`; `default` if it is absent. Raises WireError."""
-    value = wire.get(name, default)
-    if type(value) is not int or value < at_least:
-        raise WireError(f"{name}: expected an int of at least {at_least}, got {value!r}")
-    return value
-
-
-def index(event: Wire, name: str, size: int) -> int:
-    """A position below `size`. Raises WireError if it is out of range."""
-    value = field(event, name)
-    if type(value) is not int or not 0 <= value < size:
-        raise WireError(f"{name}: expected an int from 0 to {size - 1}, got {value!r}")
-    return value
-
-
-def checkpoint(event: Wire) -> int:
-    """The event's checkpoint id, at least 0. Raises WireError if it is not."""
-    value = field(event, "checkpoint")
-    if type(value) is not int or value < 0:
-        raise WireError(f"checkpoint: expected an int of at least 0, got {value!r}")
-    return value
-
-
-def boolean(wire: Wire, name: str, *, default: bool | None = None) -> bool:
-    """A boolean; `default` if it is absent. Raises WireError."""
-    value = wire.get(name, default)
-    if type(value) is not bool:
-        raise WireError(f"{name}: expected true or false, got {value!r}")
-    return value
-
-
-def text(wire: Wire, name: str) -> str:
-    """A required text. Raises WireError if it is missing."""
-    value = field(wire, name)
-    if type(value) is not str:
-        raise WireError(f"{name}: expected a string, got {value!r}")
-    return value
-
-
-def texts(wire: Wire, name: str) -> tuple[str, ...]:
-    """A list of texts; empty if it is absent. Raises WireError."""
-    value = wire.get(name, [])
-    if not isinstance(value, list | tuple) or not all(type(one) is str for one in value):
-        raise WireError(f"{name}: expected a list of strings, got {value!r}")
-    return tuple(value)
-
-
-def choice(wire: Wire, name: str, allowed: Sequence[str], *, default: str | None = None) -> str:
-    """One of the `allowed` words; `default` if it is absent. Raises WireError."""
-    value = wire.get(name, default)
-    if value not in allowed:
-        raise WireError(f"{name}: expected one of {', '.join(allowed)}, got {value!r}")
-    return str(value)
-
-
 def to_wire(effect: Effect) -> dict[str, object]:
-    """The wire object of an effect: its kind, then its fields."""
-    names = _fields(type(effect))
-    wire: dict[str, object] = {"kind": effect[-1]}
-    wire.update(zip(names, effect, strict=False))  # the kind is the last field
-    return wire
+    """The record of any event or effect as an object: its kind, then its fields as the model has them."""
+    return {"kind": effect[-1], **dict(zip(_fields(type(effect)), effect, strict=False))}
 
 
-@cache
-def _fields(effect: type) -> tuple[str, ...]:
-    return tuple(getattr(effect, "_fields"))[:-1]  # noqa: B009 - mypy: a NamedTuple class
+def _fields(record: type) -> tuple[str, ...]:
+    return tuple(getattr(record, "_fields"))[:-1]  # noqa: B009 - mypy: a NamedTuple class
+
+
+def different(names: tuple[str, ...], what: str) -> tuple[str, ...]:
+    """The names. Raises WireError if two are the same."""
+    if len(set(names)) != len(names):
+        raise WireError(f"{what}: expected different names, got {names}")
+    return names
+
+
+# ---------------------------------------------------------------- values by their type
+
+Read = Callable[[Any], Any]
+"""From a value of the wire to the model's. Raises WireError, with what was expected."""
+Write = Callable[[Any], Any]
+"""From a value of the model to the wire's."""
+
+
+def _wrong(expected: str, value: object) -> WireError:
+    return WireError(f"expected {expected}, got {value!r}")
+
+
+def _integer(schema: Mapping[str, Any]) -> Read:
+    least, most = schema.get("minimum"), schema.get("maximum")
+
+    def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+        if type(value) is not int or (least is not None and value < least):
+            raise _wrong("an int" if least is None else f"an int of at least {least}", value)
+        if most is not None and value > most:
+            raise _wrong(f"an int of at most {most}", value)
+        return value
+
+    return read
+
+
+def _text(schema: Mapping[str, Any]) -> Read:
+    def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+        if type(value) is not str or len(value) < schema.get("minLength", 0):
+            raise _wrong("a string", value)
+        return value
+
+    return read
+
+
+def _boolean(schema: Mapping[str, Any]) -> Read:
+    def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+        if type(value) is not bool or value is not schema.get("const", value):
+            raise _wrong(str(schema["const"]).lower() if "const" in schema else "true or false", value)
+        return value
+
+    return read
+
+
+def _array(schema: Mapping[str, Any]) -> Read:
+    each = reader(schema.get("items", {}))
+
+    def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+        if not isinstance(value, list | tuple) or len(value) < schema.get("minItems", 0):
+            raise _wrong(f"a list of at least {schema.get('minItems', 0)} values", value)
+        return tuple(map(each, value))
+
+    return read
+
+
+def _object(schema: Mapping[str, Any]) -> Read:
+    parts = {name: reader(part) for name, part in schema["properties"].items()}
+
+    def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+        given = only(value, tuple(parts), "an object")
+        for name in schema.get("required", ()):
+            if name not in given:
+                raise _wrong(f"an object with {name}", value)
+        return {name: _named(name, parts[name], one) for name, one in given.items()}
+
+    return read
+
+
+_BY_TYPE: Mapping[str, Callable[[Mapping[str, Any]], Read]] = {
+    "integer": _integer,
+    "string": _text,
+    "boolean": _boolean,
+    "array": _array,
+    "object": _object,
+}
+
+
+def reader(schema: Mapping[str, Any]) -> Read:
+    """The reader of a JSON Schema of spec/vocabulary/types.toml; lists become tuples, null becomes -1."""
+    if "enum" in schema:
+        allowed = tuple(schema["enum"])
+
+        def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+            if type(value) is not str or value not in allowed:
+                raise _wrong(f"one of {', '.join(allowed)}", value)
+            return value
+
+        return read
+    kind = schema.get("type", "boolean" if "const" in schema else None)
+    if isinstance(kind, list):
+        inner = reader({**schema, "type": kind[0]})
+        return lambda value: NONE if value is None else inner(value)
+    return _BY_TYPE[kind](schema) if kind else lambda value: value
+
+
+def _named(name: str, read: Read, value: object) -> Any:  # noqa: ANN401 - the model's value
+    try:
+        return read(value)
+    except WireError as wrong:
+        raise WireError(f"{name}: {wrong}") from None
+
+
+class Spelled(NamedTuple):
+    """One field of a word: how its values are read and written."""
+
+    field: Field
+    read: Read
+    write: Write
+    left_out: object
+    """The model's value where the wire leaves the field out."""
+
+
+def _spelled(field: Field) -> Spelled:
+    schema = types()[field.type]
+    read = reader(schema)
+    write: Write = _as_it_is
+    if field.type in NUMBERED:
+        word = read
+        names = names_of(field.type)
+        codes = {name: code for code, name in names.items()}
+        read, write = (lambda value: codes[word(value)]), (lambda code: names[code])
+    elif isinstance(schema.get("type"), list):
+        write = _null
+    elif schema.get("type") == "array":
+        write = _list
+    left_out: object = None if schema.get("type") != "integer" else NONE
+    return Spelled(field, read, write, read(field.defaults[0]) if field.defaults else left_out)
+
+
+def _as_it_is(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    return value
+
+
+def _list(values: Any) -> Any:  # noqa: ANN401 - a tuple
+    return list(values)
+
+
+def _null(value: Any) -> Any:  # noqa: ANN401 - a number or null
+    return None if value == NONE else value
+
+
+# ---------------------------------------------------------------- words
+
+
+def _holds(where: Where, options: Mapping[str, str]) -> bool:
+    return all(options[option] in values for option, values in where.items() if option in options)
+
+
+class Words:
+    """The words of one component, under some options."""
+
+    def __init__(
+        self,
+        component: str | Component,
+        records: Iterable[type] = (),
+        *,
+        options: Mapping[str, str] | None = None,
+        kinds: Mapping[str, str] | None = None,
+    ) -> None:
+        """Words for these records of events.
+
+        `options`: only what exists under them. `kinds`: the word of each kind that the model calls otherwise.
+        """
+        given = options or {}
+        known = vocabulary()[component] if isinstance(component, str) else component
+        self._config = {one.name: _spelled(one) for one in known.config if _holds(one.where, given)}
+        self._hidden = {one.kind for one in known.events if not _holds(one.where, given)}
+        self._events: dict[str, dict[str, Spelled]] = {}
+        self._effects: dict[str, dict[str, Spelled]] = {}
+        for spoken, spelled in ((known.events, self._events), (known.effects, self._effects)):
+            for kind in spoken:
+                if kind.kind not in self._hidden or spelled is self._effects:
+                    found = {one.name: _spelled(one) for one in kind.fields if _holds(one.where, given)}
+                    spelled.setdefault(kind.kind, {}).update(found)
+        self._kinds = kinds or {}
+        self._records: dict[str, list[type]] = {}
+        for record in records:
+            kind_of = getattr(record, "_field_defaults")["kind"]  # noqa: B009 - mypy: a NamedTuple class
+            known_as = self._records.setdefault(self._kind(kind_of), [])
+            known_as.append(record)
+            known_as.sort(key=lambda one: -len(_fields(one)))
+        self._options = ", ".join(f"{option} {value}" for option, value in given.items())
+
+    def config(self, wire: Wire) -> dict[str, Any]:
+        """Every option with its value; a default where it is left out. Raises WireError."""
+        only(wire, tuple(self._config), "config")
+        return _read(self._config, wire)
+
+    def event(self, wire: Wire) -> tuple[str, dict[str, Any]]:
+        """The kind of an event and its fields, those left out with their defaults. Raises WireError."""
+        kind = wire.get("kind")
+        if not isinstance(kind, str) or kind not in self._events:
+            if kind in tuple(self._hidden):
+                raise WireError(f"{kind}: there is none with {self._options}; leave it out: {dict(wire)}")
+            raise WireError(f"unknown kind {kind!r}; expected one of: {', '.join(sorted(self._events))}")
+        fields = self._events[kind]
+        only(wire, ("kind", *fields), kind)
+        return kind, _read(fields, wire)
+
+    def read(self, wire: Wire, **left_out: object) -> Event:
+        """The record of an event; `left_out`: values for fields that the wire may leave out.
+
+        Raises WireError if the protocol has no such event.
+        """
+        kind, fields = self.event(wire)
+        given = {
+            name: fields[name]
+            for name, spelled in self._events[kind].items()
+            if name in wire or spelled.field.defaults
+        }
+        return self.record(kind, {**left_out, **given})
+
+    def record(self, kind: str, fields: Mapping[str, Any]) -> Event:
+        """The model's event of a kind that takes the most of these fields."""
+        for record in self._records[kind]:
+            if all(map(fields.__contains__, _fields(record))):
+                made: Event = record(*map(fields.__getitem__, _fields(record)))
+                return made
+        raise AssertionError(f"no record of the model is a {kind} with {sorted(fields)}")
+
+    def write(self, record: Event) -> dict[str, object]:
+        """The wire object of an event: its kind, then those of its fields that the wire has."""
+        return self._written(record, self._events)
+
+    def write_effect(self, record: Effect) -> dict[str, object]:
+        """The wire object of an effect."""
+        return self._written(record, self._effects)
+
+    def _written(self, record: Event, spoken: Mapping[str, Mapping[str, Spelled]]) -> dict[str, object]:
+        kind = self._kind(str(record[-1]))
+        fields = spoken.get(kind, {})
+        return {
+            "kind": kind,
+            **{
+                name: fields[name].write(value)
+                for name, value in zip(_fields(type(record)), record, strict=False)
+                if name in fields
+            },
+        }
+
+    def _kind(self, kind: str) -> str:
+        return self._kinds.get(kind, kind)
+
+
+def _read(fields: Mapping[str, Spelled], wire: Wire) -> dict[str, Any]:
+    values = {}
+    for name, spelled in fields.items():
+        if name in wire:
+            values[name] = _named(name, spelled.read, wire[name])
+        elif spelled.field.required:
+            raise WireError(f"field {name!r} is missing in {dict(wire)}")
+        else:
+            values[name] = spelled.left_out
+    return values

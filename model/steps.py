@@ -34,8 +34,6 @@ from model.coordinator.events import (
 )
 from model.events import AbortNotification, Advance, Close, CompleteNotification, Crash, Event, Status, Step
 from model.gate import (
-    aligned,
-    alternating,
     buffering,
     polled_gate,
     polled_unaligned_gate,
@@ -43,7 +41,9 @@ from model.gate import (
     two_threads,
 )
 from model.gate.events import Barrier, Cancel, EndOfPartition, Injection, Record
+from model.gate.generations import aligned_steps, tracking_steps
 from model.gate.unaligned_events import Announce, Inject, OptionedBarrier, ReceiveBarrier, RunMail
+from model.gate.unaligned_generations import unaligned_steps
 from model.offsets import offsets
 from model.offsets.events import RestoreOffsets, SnapshotOffsets
 from model.sink import two_phase_commit
@@ -66,24 +66,26 @@ Handler = Callable[..., Step[Any]]
 
 HANDLERS: Mapping[str, Mapping[type, Handler]] = {
     "gate": {
-        Barrier: aligned.on_barrier,
-        Cancel: aligned.on_cancel,
-        EndOfPartition: aligned.on_end_of_partition,
-        Injection: aligned.on_inject,
+        Barrier: lambda gate, *fields: aligned_steps(gate).on_barrier(gate, *fields),
+        Cancel: lambda gate, *fields: aligned_steps(gate).on_cancel(gate, *fields),
+        EndOfPartition: lambda gate, *fields: aligned_steps(gate).on_end_of_partition(gate, *fields),
+        Injection: lambda gate, *fields: aligned_steps(gate).on_inject(gate, *fields),
     },
     "tracker": {
         Record: tracking.on_record,
-        Barrier: tracking.on_barrier,
-        Cancel: tracking.on_cancel,
-        EndOfPartition: tracking.on_end_of_partition,
+        Barrier: lambda tracker, *fields: tracking_steps(tracker).on_barrier(tracker, *fields),
+        Cancel: lambda tracker, *fields: tracking_steps(tracker).on_cancel(tracker, *fields),
+        EndOfPartition: lambda tracker, *fields: tracking_steps(tracker).on_end_of_partition(
+            tracker, *fields
+        ),
     },
     "unaligned": {
-        OptionedBarrier: alternating.on_barrier,
-        Announce: alternating.on_announce,
-        Inject: alternating.on_inject,
-        Cancel: alternating.on_cancel,
-        EndOfPartition: alternating.on_end_of_partition,
-        Advance: alternating.on_advance,
+        OptionedBarrier: lambda gate, *fields: unaligned_steps(gate).on_barrier(gate, *fields),
+        Announce: lambda gate, *fields: unaligned_steps(gate).on_announce(gate, *fields),
+        Inject: lambda gate, *fields: unaligned_steps(gate).on_inject(gate, *fields),
+        Cancel: lambda gate, *fields: unaligned_steps(gate).on_cancel(gate, *fields),
+        EndOfPartition: lambda gate, *fields: unaligned_steps(gate).on_end_of_partition(gate, *fields),
+        Advance: lambda gate, *fields: unaligned_steps(gate).on_advance(gate, *fields),
     },
     "channel": {
         Emit: channel.on_emit,

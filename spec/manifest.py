@@ -1,8 +1,8 @@
 """The manifest: every model of the specification, what TLC reads of it, and what must come out.
 
-`manifests/` has a file for each component. A table `[module.NAME]` states once what the models of a module
-are checked for: `invariants`, `properties` and, unless it is `Spec`, the `specification`. A table
-`[model.NAME]` is one model:
+`manifests/` has a file for each component, several for a large one. A table `[module.NAME]` states
+once what the models of a module are checked for: `invariants`, `properties` and, unless it is `Spec`, the
+`specification`. A table `[model.NAME]` is one model:
 
     module, base    the module; or a model from which it has everything that it does not state itself
     shows           one sentence
@@ -16,13 +16,18 @@ are checked for: `invariants`, `properties` and, unless it is `Spec`, the `speci
     lesson          a broken model that every verification runs; the others are run as mutants
     thorough        takes minutes, so that only a thorough verification runs it
 
+A table `[generation.NAME]` has the definitions that replace operators of the newest generation: `replaces`,
+and `base`, the generation from which it has the others. A model that replaces an operator by NAME has them,
+too, as far as its module defines them.
+
 A model takes `module`, `constants`, `replaces` and one of `checks` and `without` from its base, nothing else.
 Its rules are those whose definitions it checks; a broken one's is the rule that it violates.
 """
 
 import re
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -34,6 +39,7 @@ _OF_MODULE = ("specification", "invariants", "properties")
 _INHERITED = ("module", "constants", "replaces", "checks", "without")
 _OF_MODEL = (*_INHERITED, "base", "shows", "expect", "unexercised", "triangle", "lesson", "thorough")
 _EXPECTED = ("states", "depth", "violates")
+_OF_GENERATION = ("base", "replaces")
 
 _Table = Mapping[str, Any]
 
@@ -90,31 +96,59 @@ def load_manifest() -> dict[str, Model]:
     Raises:
         ManifestError: an entry lacks a field, or names what there is not.
     """
-    folder = resources.files("spec") / "manifests"
-    files = {entry.name: entry for entry in folder.iterdir() if entry.name.endswith(".toml")}
-    return parse_manifest(*(files[name].read_text("utf-8") for name in sorted(files)))
+    return parse_manifest(*_texts())
+
+
+@cache
+def generation_replaces(generation: str, module: str) -> Mapping[str, str]:
+    """The operators of a module that a generation replaces, each with its definition; else nothing."""
+    return _generation(generation, module, _tables(*_texts())["generation"])
 
 
 def parse_manifest(*texts: str) -> dict[str, Model]:
     """The models of a manifest given as TOML, one text or several."""
-    modules: dict[str, _Table] = {}
-    entries: dict[str, _Table] = {}
+    tables = _tables(*texts)
+    for name, entry in tables["generation"].items():
+        _confirm_fields(f"generation {name}", entry, _OF_GENERATION)
+    for name, entry in tables["module"].items():
+        _confirm_fields(f"module {name}", entry, _OF_MODULE)
+    for name, entry in tables["model"].items():
+        _confirm_fields(f"model {name}", entry, _OF_MODEL)
+    return {name: _model(name, tables) for name in tables["model"]}
+
+
+def _texts() -> Iterable[str]:
+    folder = resources.files("spec") / "manifests"
+    files = {entry.name: entry for entry in folder.iterdir() if entry.name.endswith(".toml")}
+    return (files[name].read_text("utf-8") for name in sorted(files))
+
+
+def _tables(*texts: str) -> dict[str, dict[str, _Table]]:
+    """By kind, the tables of all texts by their names. Raises ManifestError if a name occurs twice."""
+    found: dict[str, dict[str, _Table]] = {"generation": {}, "module": {}, "model": {}}
     for text in texts:
         try:
             tables = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise ManifestError(f"expected TOML, got: {error}; mend the manifest") from error
-        _confirm_fields("the manifest", tables, ("module", "model"))
-        for kind, known in (("module", modules), ("model", entries)):
+        _confirm_fields("the manifest", tables, found)
+        for kind, known in found.items():
             for name, entry in tables.get(kind, {}).items():
                 if name in known:
                     raise ManifestError(f"expected each {kind} once, got {name} twice; rename one")
                 known[name] = entry
-    for name, entry in modules.items():
-        _confirm_fields(f"module {name}", entry, _OF_MODULE)
-    for name, entry in entries.items():
-        _confirm_fields(f"model {name}", entry, _OF_MODEL)
-    return {name: _model(name, entries, modules) for name in entries}
+    return found
+
+
+def _generation(name: str, module: str, generations: Mapping[str, _Table]) -> dict[str, str]:
+    """What the generation of this name replaces in a module; nothing if the name is of no generation."""
+    if name not in generations:
+        return {}
+    table = generations[name]
+    inherited = _generation(table.get("base", ""), module, generations)
+    defined = names_of(module).definitions
+    own = {operator: to for operator, to in table.get("replaces", {}).items() if {operator, to} <= defined}
+    return {**inherited, **own}
 
 
 def _confirm_fields(where: str, table: _Table, known: Collection[str]) -> None:
@@ -126,7 +160,8 @@ def _confirm_fields(where: str, table: _Table, known: Collection[str]) -> None:
         )
 
 
-def _model(name: str, entries: Mapping[str, _Table], modules: Mapping[str, _Table]) -> Model:
+def _model(name: str, tables: Mapping[str, Mapping[str, _Table]]) -> Model:
+    entries, modules = tables["model"], tables["module"]
     entry, whole = entries[name], _with_base(name, entries)
     try:
         module, expect = whole["module"], entry["expect"]
@@ -136,10 +171,11 @@ def _model(name: str, entries: Mapping[str, _Table], modules: Mapping[str, _Tabl
                 f"model {name}: expected a module that the manifest has, got {module}; "
                 f"correct it or add a table [module.{module}]"
             )
+        configuration = _configuration(name, whole, modules[module])
         model = Model(
             name=name,
             module=module,
-            configuration=_configuration(name, whole, modules[module]),
+            configuration=configuration,
             shows=entry["shows"],
             violates=expect.get("violates"),
             states=expect["states"],
@@ -154,6 +190,11 @@ def _model(name: str, entries: Mapping[str, _Table], modules: Mapping[str, _Tabl
         raise ManifestError(
             f"model {name}: expected all fields, got none or a wrong {error}; add it"
         ) from error
+    _confirm_names(model)
+    replaced = dict(configuration.replaced)
+    for to in tuple(replaced.values()):
+        replaced = {**_generation(to, module, tables["generation"]), **replaced}
+    model = model._replace(configuration=configuration._replace(replaced=tuple(replaced.items())))
     _confirm_names(model)
     return model._replace(rules=_rules(model, entry.get("unexercised", [])))
 

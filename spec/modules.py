@@ -1,8 +1,13 @@
-"""The TLA+ modules of the specification: their text, and the names that stand in it."""
+"""The TLA+ modules of the specification: their files, their text, and the names that they declare and define.
+
+A module stands in the folder of its component. Its name is unique over all folders, as TLC requires.
+"""
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
 STANDARD = ("Integers", "Naturals", "Sequences", "FiniteSets", "TLC")
@@ -27,19 +32,33 @@ def definitions(text: str) -> dict[str, int]:
     return {found[1]: text.count("\n", 0, found.start()) + 1 for found in _DEFINITION.finditer(text)}
 
 
-def module_text(module: str) -> str:
-    """The text of a module of the specification.
+@cache
+def module_files() -> Mapping[str, Traversable]:
+    """The file of each module, by its path below the project, `spec/gate/Aligned.tla`."""
+    package = resources.files("spec")
+    folders = [entry for entry in package.iterdir() if entry.is_dir()]
+    found = {f"spec/{entry.name}": entry for entry in package.iterdir()}
+    found |= {f"spec/{folder.name}/{entry.name}": entry for folder in folders for entry in folder.iterdir()}
+    return {path: found[path] for path in sorted(found) if path.endswith(".tla")}
+
+
+def module_path(module: str) -> str:
+    """The path of a module below the project.
 
     Raises:
         FileNotFoundError: there is no such module.
     """
-    package = resources.files("spec")
-    for place in (package / f"{module}.tla", package / "models" / f"{module}.tla"):
-        if place.is_file():
-            return place.read_text("utf-8")
+    for path in module_files():
+        if path.endswith(f"/{module}.tla"):
+            return path
     raise FileNotFoundError(
         f"expected a module of the specification, got {module}; see spec/ for their names"
     )
+
+
+def module_text(module: str) -> str:
+    """The text of a module of the specification. Raises FileNotFoundError if there is no such module."""
+    return module_files()[module_path(module)].read_text("utf-8")
 
 
 @cache

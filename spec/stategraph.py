@@ -6,11 +6,11 @@ two edges, and the reader keeps them apart.
 
 import hashlib
 import re
-from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
 from spec.manifest import Model
+from spec.modules import module_files
 from spec.tlc import DUMP, TIMEOUT, dumping, job_of, run, specification
 from spec.tool_output import TlcError
 from spec.values import State, parse_state
@@ -35,9 +35,7 @@ class GraphSyntaxError(TlcError):
 
 def kept_at(model: Model, folder: Path) -> Path:
     """Where in a folder a model's dump is kept: named after all that it depends on, so never out of date."""
-    package = resources.files("spec")
-    entries = [entry for place in (package, package / "models") for entry in place.iterdir()]
-    texts = {entry.name: entry.read_bytes() for entry in entries if entry.name.endswith(".tla")}
+    texts = {path: file.read_bytes() for path, file in module_files().items()}
     texts[f"{model.name}.cfg"] = model.configuration_text().encode()
     digest = hashlib.sha256(b"\0".join(texts[name] for name in sorted(texts)))
     return folder / f"{model.name}-{digest.hexdigest()[:16]}.dot"

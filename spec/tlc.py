@@ -11,7 +11,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from spec.configuration import Configuration
 from spec.counterexample import Trace, render
 from spec.java import class_archive, find_jar, find_java
 from spec.manifest import Model
-from spec.modules import definitions, module_text
+from spec.modules import definitions, module_files, module_text
 from spec.tool_output import Location, Outcome, SomeTemporalProperty, TlcError, read_outcome
 
 TIMEOUT = 300.0
@@ -114,8 +113,7 @@ def run(job: Job, folder: Path, options: tuple[str, ...] = (), timeout: float = 
     """TLC on a job in a folder given by `specification`, with further options."""
     java, jar = find_java(), find_jar()
     archive = class_archive(java, jar)
-    models = folder / "models"
-    (models / f"{job.name}.cfg").write_text(job.configuration, "utf-8")
+    (folder / f"{job.name}.cfg").write_text(job.configuration, "utf-8")
     states = tempfile.mkdtemp(prefix="states-", dir=folder)  # TLC names its own by the second, once
     command = [
         *(
@@ -124,7 +122,6 @@ def run(job: Job, folder: Path, options: tuple[str, ...] = (), timeout: float = 
             *archive.flags(folder),
             "-Xss16m",
             f"-Djava.io.tmpdir={folder}",  # it unpacks its modules there, and two runs must not share them
-            f"-DTLA-Library={folder}",
             "-cp",
             str(jar),
             "tlc2.TLC",
@@ -137,7 +134,7 @@ def run(job: Job, folder: Path, options: tuple[str, ...] = (), timeout: float = 
     ]
     try:
         finished = subprocess.run(
-            command, cwd=models, capture_output=True, text=True, timeout=timeout, check=False
+            command, cwd=folder, capture_output=True, text=True, timeout=timeout, check=False
         )
     except subprocess.TimeoutExpired as error:
         raise TlcTimeoutError(
@@ -159,15 +156,11 @@ def _jvm_flags(job: Job) -> tuple[str, ...]:
 
 @contextmanager
 def specification() -> Iterator[Path]:
-    """A temporary folder with every module: nothing is left where we are installed."""
+    """A temporary folder that holds every module beside the others: TLC writes into it."""
     with tempfile.TemporaryDirectory(prefix="barrierspec-tlc-") as name:
         folder = Path(name)
-        (folder / "models").mkdir()
-        package = resources.files("spec")
-        for source, target in ((package, folder), (package / "models", folder / "models")):
-            for entry in source.iterdir():
-                if entry.name.endswith(".tla"):
-                    (target / entry.name).write_text(entry.read_text("utf-8"), "utf-8")
+        for file in module_files().values():
+            (folder / file.name).write_bytes(file.read_bytes())
         yield folder
 
 
@@ -178,12 +171,11 @@ def _name(outcome: Outcome, folder: Path, model: Model) -> str | None:
     if not isinstance(outcome.violated, Location):
         return outcome.violated
     place = outcome.violated
-    for path in (folder / f"{place.module}.tla", folder / "models" / f"{place.module}.tla"):
-        if path.is_file():
-            lines = definitions(path.read_text("utf-8"))
-            before = {line: name for name, line in lines.items() if line <= place.line}
-            if before:
-                return _listed(before[max(before)], place.module, model)
+    path = folder / f"{place.module}.tla"
+    lines = definitions(path.read_text("utf-8")) if path.is_file() else {}
+    before = {line: name for name, line in lines.items() if line <= place.line}
+    if before:
+        return _listed(before[max(before)], place.module, model)
     raise TlcError(f"expected a definition at line {place.line} of {place.module}, got none; run TLC by hand")
 
 

@@ -17,8 +17,8 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-COMPONENTS = ("gate", "channel", "subtask", "source", "coordinator", "store", "sink", "offsets")
-"""In the order in which a checkpoint passes them."""
+COMPONENTS = ("gate", "channel", "subtask", "coordinator", "store", "sink", "offsets", "source")
+"""In the order of reports."""
 
 Where = Mapping[str, tuple[str, ...]]
 """From an option to the values of which it has to have one; empty: everywhere."""

@@ -9,6 +9,7 @@ import pytest
 from conformance.mutants.catalogue import load_catalogue
 from model.properties import PROPERTIES
 from spec.manifest import load_manifest
+from spec.modules import definitions, module_text
 from spec.rules import load_rules
 
 ROOT = Path(__file__).parent.parent
@@ -43,10 +44,7 @@ def test_every_citation_is_of_a_rule():
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_a_rule_stands_in_specification_model_and_catalogue(rule):
     module, _, definition = rule.operator.partition("!")
-    sources = list((ROOT / "spec").rglob(f"{module}.tla"))
-    assert len(sources) == 1, f"{rule.id} names the module {module!r}"
-    text = sources[0].read_text(encoding="utf-8")
-    assert re.search(rf"^{definition}\s*==", text, flags=re.MULTILINE), f"{rule.operator} is not defined"
+    assert definition in definitions(module_text(module)), f"{rule.operator} is not defined"
 
     if rule not in AT_LAST:
         assert rule.property in {known.name for known in PROPERTIES if known.rule == rule.id}
@@ -68,8 +66,7 @@ def test_a_rule_is_cited_where_it_is_implemented(rule):
 @pytest.mark.parametrize("rule", AT_LAST, ids=lambda rule: rule.id)
 def test_what_only_tlc_checks_is_temporal(rule):
     module, _, definition = rule.operator.partition("!")
-    text = (ROOT / "spec" / "models" / f"{module}.tla").read_text(encoding="utf-8")
-    stated = text.partition(f"\n{definition} ==")[2].partition("\n\n")[0]
+    stated = module_text(module).partition(f"\n{definition} ==")[2].partition("\n\n")[0]
 
     assert not rule.property
     assert "~>" in stated or "<>" in stated

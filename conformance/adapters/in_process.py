@@ -25,7 +25,7 @@ from model.channel.channel import CHANNEL_PROFILES
 from model.components import COMPONENTS, Component, WireError
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.gate.profiles import PROFILES
-from model.gate.wire.gate import MODES
+from model.gate.wire import MODES
 from model.sink.two_phase_commit import SINK_PROFILES
 from model.source.source_task import SOURCE_PROFILES
 from model.subtask.profiles import TASK_PROFILES

@@ -1,13 +1,10 @@
-"""What is measured: rates of the suite, and what the runtime on Spark is held to.
+"""Measurements: the rates of the suite, and figures of the runtime on Spark.
 
-`rates` has the suite's own rates, with those of real Flinks in `flink` and of their logs in `logs`. The
-runtime's measurements are one room each: `throughput` beside Structured Streaming, `cost` of checkpoints by
-`windows` of one job that has an `endless` source, `backpressure`, `recovery`, `incremental` checkpoints of
-large state, `memory`. Their jobs are in `words` and `slow`; `driver` runs them in `processes` of their own,
-`native` is what is measured beside them. `engines` has our engines beside other checkers on the gate,
-`composition` on the whole, `largest` one search alone: the others are in `checkers`, SPIN's text in
-`promela`, ours in `exploring`, all are `watched`, and `rows` has what they came to. `traces` validates the
-logs of many jobs. `figures` are what comes of it, `published` makes the pages of the documentation.
+`rates` measures the suite itself, with `flink` (real releases) and `logs` (their logs); `benchmark` repeats
+work. Each other measurement is one module with a function `measure(folder, scale)`: those of the runtime are
+in `runtime/`, whose `driver` runs jobs in processes of their own; those of the exploration engines beside
+other model checkers are in `engines/`; `traces` validates the logs of many jobs. `figures` are their results,
+`published` makes the pages of the documentation. The wheel does not contain this folder.
 """
 
 from collections.abc import Mapping
@@ -24,7 +21,4 @@ MEASURED: Mapping[str, str] = {
     "largest": "engines.largest",
     "traces": "traces",
 }
-"""The measurements beside the rates, in the order of the pages: the module of each.
-
-It has a function `measure(folder, scale)`.
-"""
+"""The measurements beside the rates, in the order of the page: the module of each."""

@@ -1,98 +1,99 @@
-"""What a measurement of the runtime answers: figures with their bars, where and how they were measured."""
+"""Figures: quantities that are measured several times, with their bars, and the report of a measurement."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from math import comb
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from conformance import machine
 
-FOLDER = "bench"
-"""Under `report/`: one file for each measurement."""
+FOLDER = Path("report", "bench")
+"""Below the build folder: the raw data, one JSON file for each measurement."""
+FEWEST = 6
+"""Of fewer samples no interval holds the median with a confidence of 95 %."""
+_ONE_TAIL = 0.025
+Points = list[tuple[float, float]]
 
 
-@dataclass(frozen=True)
-class Figure:
-    """One quantity, measured several times; its median is what counts.
+class Summary(NamedTuple):
+    """A figure as it is printed and published: its median with an interval, in place of its samples."""
 
-    `bar`: what it has to reach, or with `at_most` must not exceed; None: told without a bar.
-    """
-
-    what: str
+    name: str
     unit: str
-    samples: Sequence[float]
+    median: float
+    low: float
+    high: float
+    times: int
+    """How many samples there were."""
+    note: str = ""
     bar: float | None = None
+    """What the median has to reach, or with `at_most` must not exceed; None: measured without a bar."""
     at_most: bool = False
-    told: str = ""
-    """What a reader should know of it."""
-
-    @property
-    def value(self) -> float:
-        """The median."""
-        return median(self.samples)
 
     @property
     def met(self) -> bool | None:
         """Whether the median is on the right side of the bar; None without one."""
         if self.bar is None:
             return None
-        return self.value <= self.bar if self.at_most else self.value >= self.bar
+        return self.median <= self.bar if self.at_most else self.median >= self.bar
 
-    def as_json(self) -> dict[str, Any]:
-        """The figure, for machines."""
-        return {
-            "what": self.what,
-            "unit": self.unit,
-            "median": round(self.value, 4),
-            "least": round(min(self.samples), 4),
-            "greatest": round(max(self.samples), 4),
-            "times": len(self.samples),
-            "samples": [round(one, 4) for one in self.samples],
-            "bar": self.bar,
-            "at_most": self.at_most,
-            "met": self.met,
-            "told": self.told,
-        }
+    def cells(self) -> tuple[str, str, str, str, str]:
+        """The row of a table: name, median, interval, bar, and whether the median meets it."""
+        few = f", all {self.times}" if self.times < FEWEST else ""
+        span = "once" if self.times == 1 else f"{number(self.low)} to {number(self.high)}{few}"
+        bar = "" if self.bar is None else f"{'at most' if self.at_most else 'at least'} {number(self.bar)}"
+        met = {True: "met", False: "MISSED", None: ""}[self.met]
+        return self.name, f"{number(self.median)} {self.unit}", span, bar, met
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One quantity with all its samples; `bar` and `at_most` as in `Summary`."""
+
+    name: str
+    unit: str
+    samples: Sequence[float]
+    bar: float | None = None
+    at_most: bool = False
+    note: str = ""
+
+    def summary(self) -> Summary:
+        """The figure without its samples."""
+        low, high = interval(self.samples)
+        middle, low, high = (float(f"{value:.5g}") for value in (median(self.samples), low, high))
+        times = len(self.samples)
+        return Summary(self.name, self.unit, middle, low, high, times, self.note, self.bar, self.at_most)
 
 
 @dataclass(frozen=True)
 class Report:
-    """One measurement: what was run, and what came of it. `series`: by name, points for a picture."""
+    """One measurement. `setting`: what was run; `series`: points of a plot; `raw`: what else to keep."""
 
     name: str
     title: str
     setting: str
     figures: Sequence[Figure]
-    series: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+    series: Mapping[str, Points] = field(default_factory=dict)
+    raw: Mapping[str, Any] = field(default_factory=dict)
 
-    def write(self, folder: Path, command: str) -> Path:
-        """Write it with the facts of the machine, the commit and the command that does it again."""
+    def write(self, build: Path, command: str) -> Path:
+        """Write every sample, with the machine, the commit and the command that measures again."""
         load = machine.load()
-        made = {
-            "name": self.name,
-            "title": self.title,
-            "setting": self.setting,
-            "command": command,
-            "commit": machine.source(),
-            "machine": {**machine.machine()._asdict(), "load": None if load is None else round(load, 1)},
-            "figures": [one.as_json() for one in self.figures],
-            "series": self.series,
-        }
-        file = folder / "report" / FOLDER / f"{self.name}.json"
+        busy = "" if load is None else f"; load at the end {load:.1f}"
+        place = {"commit": machine.source(), "machine": machine.machine().describe() + busy}
+        file = build / FOLDER / f"{self.name}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        file.write_bytes(orjson.dumps({**asdict(self), "command": command, **place}, option=options))
         return file
 
 
-_ONE_TAIL = 0.025
-
-
 def interval(samples: Sequence[float]) -> tuple[float, float]:
-    """Between which samples the median lies with a confidence of 95 %, whatever their distribution is.
+    """The samples between which the median lies with a confidence of 95 %, whatever their distribution is.
 
     Of fewer than six samples these are the least and the greatest, with less confidence.
     """
@@ -103,3 +104,10 @@ def interval(samples: Sequence[float]) -> tuple[float, float]:
         cut += 1
         below += comb(times, cut) * 0.5**times
     return ordered[cut], ordered[-1 - cut]
+
+
+def number(value: float) -> str:
+    """The value with three significant figures."""
+    if value == 0 or abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"

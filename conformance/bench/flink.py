@@ -29,8 +29,10 @@ def flink_benchmarks() -> Iterator[Benchmark]:
         return
     setting = f"gate of Flink {release.version}, {CASES:,} walks of {LENGTH} events in batches of {BATCH}"
     for name, bar, prepared in (("real Flink", 50_000, False), ("real Flink, prepared", 100_000, True)):
-        told = f"{setting}, {'drawn before' if prepared else 'drawn and answered by the model on the way'}"
-        yield Benchmark(name, "events/s", bar, told, partial(_driven, release, prepared=prepared))
+        setting_of = (
+            f"{setting}, {'drawn before' if prepared else 'drawn and answered by the model on the way'}"
+        )
+        yield Benchmark(name, "events/s", bar, setting_of, partial(_driven, release, prepared=prepared))
 
 
 def _driven(release: Release, *, prepared: bool) -> Run:

@@ -25,7 +25,7 @@ def log_benchmarks() -> Iterator[Benchmark]:
         "Flink logs, replayed",
         "events/s",
         20_000,
-        f"{setting}, already parsed, every line held against the model",
+        f"{setting}, already parsed, every line compared with the model",
         partial(_replayed, logs),
     )
 

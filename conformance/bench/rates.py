@@ -1,23 +1,26 @@
-"""What the suite can do in a second, measured here and now, beside the bars that the project has set.
-
-Each measurement is repeated and its median told, with the least and the greatest, because another
-process on the machine makes a run slower and nothing makes it faster.
-"""
+"""Rates of the suite: lock-step, the explorer and TLC, with the bars of the project's goals."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Adapter
 from conformance.bench.benchmark import Benchmark, MeasurementError, Run
+from conformance.bench.figures import Report
 from conformance.own_process import own_process
 from conformance.parts.verify import SEED
 
 
+def measure(chosen: Sequence[Benchmark], repeated: int) -> Report:
+    """The rates of these. Raises MeasurementError if one does not do its work."""
+    figures = [one.measure(repeated) for one in chosen]
+    return Report("rates", "Rates of the suite", "units of work a second, in one process", figures)
+
+
 def benchmarks() -> Iterator[Benchmark]:
-    """All of them; the bars are those of the project's goals."""
+    """All of them."""
     yield Benchmark(
         "lock-step, in process",
         "steps/s",
@@ -55,7 +58,7 @@ def benchmarks() -> Iterator[Benchmark]:
 
 
 ALIGNED: Mapping[str, object] = MappingProxyType({"mode": "exactly-once", "profile": "flink-1.14"})
-"""What the bars speak of: the newest gate that aligns."""
+"""The newest gate that aligns: the bars are set for it."""
 
 
 def _walks_in_process(pinned: Mapping[str, object], cases: int = 1000) -> Run:

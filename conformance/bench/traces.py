@@ -1,6 +1,6 @@
 """Event logs of many jobs, validated in process and on Spark: events a second, and a worker's memory.
 
-One job is recorded; its log, copied, stands for the logs of many. All must come to the same sums.
+One job is recorded; its log, copied, stands for the logs of many. All validations must give the same sums.
 """
 
 import shutil
@@ -31,7 +31,7 @@ def measure(folder: Path, scale: Scale) -> Report:
     expected = judged(logs, _silent)
     alone = time.perf_counter() - begun
     if any(finding.rule for finding in expected.findings):
-        raise MeasurementError(f"a log was refused: {expected.findings[0].line}")
+        raise MeasurementError(f"a log was rejected: {expected.findings[0].line}")
     figures = [Figure("in process", "events/s", [expected.events / alone])]
     rates = {}
     for master in MASTERS:
@@ -43,17 +43,16 @@ def measure(folder: Path, scale: Scale) -> Report:
             held = _largest_worker()
         _same(watched, expected)
         rates[master] = watched.events / seconds
-        told = f"{seconds:.1f} s; its largest worker held {held / 1e6:,.0f} MB at the end"
-        figures.append(Figure(f"Spark on {master}", "events/s", [rates[master]], told=told))
+        note = f"{seconds:.1f} s; the largest worker held {held / 1e6:,.0f} MB at the end"
+        figures.append(Figure(f"Spark on {master}", "events/s", [rates[master]], note=note))
     both = [rates[MASTERS[1]] / rates[MASTERS[0]]]
-    figures.append(
-        Figure("events validated a second, Spark on local[2] beside local[1]", "times as many", both, 1.0)
-    )
+    name = "events validated a second, Spark on local[2] beside local[1]"
+    figures.append(Figure(name, "times as many", both, 1.0))
     shutil.rmtree(jobs)
     return Report(
         "traces",
         "Traces of many jobs",
-        f"event logs of {scale.jobs:,} jobs, {expected.events:,} events in all: copies of the log of one "
+        f"Event logs of {scale.jobs:,} jobs, {expected.events:,} events in all: copies of the log of one "
         f"recorded job; {expected.cuts:,} cuts compared; the start of Spark is not counted",
         figures,
     )

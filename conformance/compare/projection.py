@@ -19,6 +19,7 @@ from model.checker.closed_model import ClosedModel
 from model.checker.prove import Case
 from model.coordinator.profiles import CoordinatorProfile
 from model.events import Effect, Event
+from model.fields import names_of
 from model.gate.aligned import Gate
 from model.gate.buffering import UNLIMITED
 from model.gate.environment.aligned import closed_gate
@@ -31,7 +32,6 @@ from model.gate.profiles import NEWEST, PROFILES, Profile
 from model.gate.tracking import Tracked, Tracker
 from model.gate.unaligned import new_gate
 from model.gate.unaligned_events import Announce, Inject, OptionedBarrier, Options
-from model.gate.wire.unaligned import ALIGNMENTS
 from model.offsets.environment import closed_offsets
 from model.offsets.offsets import Reader, Remembered
 from model.store.environment import closed_store
@@ -41,6 +41,7 @@ from model.store.wire import TYPES
 from spec.manifest import Model
 from spec.values import State
 
+ALIGNMENTS = {name: code for code, name in names_of("alignment").items()}
 Said = tuple[tuple[Any, ...], ...]
 """The value of `out`: the event and its effects, each as a tuple that begins with its kind."""
 
@@ -67,13 +68,13 @@ class Projection(NamedTuple):
 def projection_of(model: Model) -> Projection:
     """The projection of a model of spec/manifests; raises ProjectionError if there is none."""
     constants = constants_of(model)
-    if model.module == "GateModel":
+    if model.module == "AlignedModel":
         return _gate(constants, profile_of(model), injects=("Injects", "Yes") in model.configuration.replaced)
-    if model.module == "StoringModel":
+    if model.module == "BufferingModel":
         return _storing(constants, profile_of(model))
     if model.module == "UnalignedModel":
         return _unaligned(constants)
-    if model.module == "TrackerModel":
+    if model.module == "TrackingModel":
         return _tracker(constants, profile_of(model))
     if model.module == "ChannelModel":
         return _channel(constants)
@@ -89,9 +90,9 @@ def projection_of(model: Model) -> Projection:
         return _failures(configuration_of(model))
     if model.module == "DataflowModel":
         return _dataflow(configuration_of(model))
-    if model.module == "DecidingModel":
+    if model.module == "FirstDecidesModel":
         return _deciding(constants, profile_of(model))
-    if model.module == "SharedModel":
+    if model.module == "SharedStateModel":
         return _files(configuration_of(model))
     raise ProjectionError(f"{model.name}: no projection is declared for the module {model.module}")
 
@@ -197,7 +198,7 @@ def _unaligned(constants: Mapping[str, int | bool]) -> Projection:
     return Projection(closed_unaligned(bounds), node, said, cases)
 
 
-_ALIGNMENT_NAMES = {code: name for name, code in ALIGNMENTS.items()}
+_ALIGNMENT_NAMES = names_of("alignment")
 
 
 def _tracker(constants: Mapping[str, int | bool], profile: Profile) -> Projection:

@@ -1,4 +1,4 @@
-"""The declared projections of smaller models: DecidingModel.tla and SharedModel.tla."""
+"""The declared projections of smaller models: FirstDecidesModel.tla and SharedStateModel.tla."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -7,15 +7,15 @@ from model.coordinator.environment.shared_state import CompleteCheckpoint, Files
 from model.coordinator.events import DiscardState
 from model.coordinator.shared_state import Registered
 from model.events import Effect, Event, Fail
+from model.fields import names_of
 from model.gate.environment.unaligned import closed_deciding
 from model.gate.events import Trigger
 from model.gate.unaligned import UnalignedGate
 from model.gate.unaligned_events import OptionedBarrier, TriggerUnaligned
-from model.gate.wire.unaligned import ALIGNMENTS
 from model.store.store import CHECKPOINT, Entry
 
 Said = tuple[tuple[Any, ...], ...]
-_ALIGNMENT_NAMES = {code: name for name, code in ALIGNMENTS.items()}
+_ALIGNMENT_NAMES = names_of("alignment")
 
 
 # ---------------------------------------------------------------- gates whose first barrier decides
@@ -78,7 +78,7 @@ def _deciding_word(word: Any) -> tuple[Any, ...]:  # noqa: ANN401 - an event or 
 
 
 def files_of(rest: Files, state: Mapping[str, Any]) -> Files:
-    """The record of the model that a state of SharedModel.tla is."""
+    """The record of the model that a state of SharedStateModel.tla is."""
     known = state["files"]
     registered = tuple(
         Registered(file, newest, 0) for file, newest in enumerate(known["last"], start=1) if newest

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import NamedTuple
 
+from spec.modules import module_path
+
 LAYERS = ("spec", "model", "impl")
 
 
@@ -37,11 +39,11 @@ class Mutant(NamedTuple):
 
 
 def component_of(mutant: Mutant, modules: Mapping[str, str]) -> str:
-    """The component of a mutant; of the specification's the one that its module describes.
+    """The component of a mutant; of a mutant of the specification the folder of its module.
 
     `modules`: of each model of the manifest, its module.
     """
-    return mutant.component or modules[mutant.model].removesuffix("Model").lower()
+    return mutant.component or module_path(modules[mutant.model]).split("/")[1]
 
 
 def counted(count: int, what: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from conformance.report.divergence.phrases import of_effect, of_event, of_value
 from model import fields
 from model.checker.closed_model import ClosedModel
+from model.components import COMPONENTS
 from model.coordinator.environment.plain import closed_coordinator
 from model.coordinator.state import Coordinator
 from model.dataflow.dataflow import Channel, Dataflow, Wires
@@ -21,7 +22,6 @@ from model.gate.environment.unaligned import PLAIN, Bounds, closed_passage
 from model.gate.polled_gate import Inbox
 from model.gate.polled_unaligned_gate import Passage
 from model.gate.tracking import Tracker
-from model.script import wire_event
 from model.store.wire import TYPES
 
 
@@ -152,7 +152,7 @@ def _plain_effect(state: object, effect: Effect) -> str:
 
 
 def _gate_label(action: str, event: Event) -> str:
-    wire = wire_event("gate", event, "state")
+    wire = COMPONENTS["gate"].event(event)
     if wire["kind"] == "record":
         return f"record on {wire['channel']}"
     for option in ("timestamp", "savepoint"):
@@ -233,7 +233,7 @@ _TASKS_OF_DATAFLOW = ("the source", "the operator", "the sink")
 
 
 def _coordinator_label(action: str, event: Event) -> str:
-    wire = wire_event("coordinator", event, "state", 2)
+    wire = COMPONENTS["coordinator"].event(event, "state", 2)
     match wire["kind"]:
         case "advance":
             return f"{wire['ms']} ms passes"
@@ -251,7 +251,7 @@ def _coordinator_label(action: str, event: Event) -> str:
 
 
 def _coordinator_group(event: Event) -> str:
-    wire = wire_event("coordinator", event, "state", 2)
+    wire = COMPONENTS["coordinator"].event(event, "state", 2)
     (task,) = wire["tasks"] if "tasks" in wire else (wire.get("task"),)
     return "job and time" if task is None else _task(task)
 

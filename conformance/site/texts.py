@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from importlib import resources
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from conformance.rules.protocol_modules import all_protocol_files
 from model.properties import PROPERTIES
-from spec.modules import definitions, module_text
+from spec.manifest import load_manifest
+from spec.modules import definitions, module_files, module_path, module_text
 from spec.rules import Rule
 
 _RULED = re.compile(r"^(?:-{10,}|={10,}|-+ MODULE .*)$", re.MULTILINE)
@@ -72,8 +73,8 @@ def _source_of(function: object) -> Excerpt:
 @cache
 def _modules() -> tuple[str, ...]:
     """The modules of the protocol itself, without its closed models."""
-    entries = resources.files("spec").iterdir()
-    return tuple(sorted(one.name.removesuffix(".tla") for one in entries if one.name.endswith(".tla")))
+    models = {model.module for model in load_manifest().values()}
+    return tuple(name for path in module_files() if (name := PurePosixPath(path).stem) not in models)
 
 
 @cache
@@ -81,7 +82,6 @@ def _tla(module: str) -> dict[str, Excerpt]:
     """The definitions of a module, each with the comment right above it."""
     text = module_text(module)
     lines = text.splitlines()
-    folder = "spec" if module in _modules() else "spec/models"
     begins = sorted((line, name) for name, line in definitions(text).items())
     ruled = {text.count("\n", 0, found.start()) + 1 for found in _RULED.finditer(text)}
     found = {}
@@ -90,7 +90,7 @@ def _tla(module: str) -> dict[str, Excerpt]:
         after = begins[at + 1][0] if at + 1 < len(begins) else len(lines) + 1
         end = min([_comment_above(lines, after), *(one for one in ruled if one > line)])
         body = "\n".join(lines[first - 1 : end - 1]).rstrip()
-        found[name] = Excerpt(f"{folder}/{module}.tla", first, body)
+        found[name] = Excerpt(module_path(module), first, body)
     return found
 
 

@@ -6,10 +6,10 @@ Whatever the killed ones have started has to end by itself: it is known by a tok
 import os
 import secrets
 import shutil
-import signal
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -30,6 +30,7 @@ CLUSTER_MASTER = "local-cluster[2,6,1024]"
 TOKEN = "BARRIERSPEC_ROUND"
 """The environment variable that tells to which round a process belongs."""
 LONGEST_SECONDS = 400.0
+_COMMAND_SHOWN = 60
 
 
 def run_apart(planned: Round, folder: Path) -> Outcome:
@@ -69,22 +70,30 @@ def run_apart(planned: Round, folder: Path) -> Outcome:
 
 def alive(token: str) -> Iterator[str]:
     """Processes that a driver of this round has started and that still live."""
-    return (f"process {pid} of an ended driver" for pid in _pids(token))
+    return (f"process {one.pid} ({_described(one)}) of an ended driver" for one in _processes(token))
 
 
 def kill_alive(token: str) -> None:
-    """End them; they have been told of, or the round has lasted too long."""
-    for pid in _pids(token):
-        os.kill(pid, signal.SIGKILL)
+    """End them; they have been reported, or the round has lasted too long."""
+    for process in _processes(token):
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
 
 
-def _pids(token: str) -> list[int]:
+def _described(process: psutil.Process) -> str:
+    """What it is and does: its status and the end of its command line."""
+    with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+        return f"{process.status()}: {' '.join(process.cmdline())[-_COMMAND_SHOWN:]}"
+    return "ended since"
+
+
+def _processes(token: str) -> list[psutil.Process]:
     found = []
     for process in psutil.process_iter():
         try:
             ours = process.environ().get(TOKEN) == token and process.pid != os.getpid()
             if ours and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process.pid)
+                found.append(process)
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue  # it has just ended, or is somebody else's
     return found

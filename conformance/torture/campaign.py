@@ -16,7 +16,7 @@ from typing import Any
 
 from conformance.observe.guarantees.anomalies import Anomaly
 from conformance.torture.apart import run_apart
-from conformance.torture.frozen import run_frozen
+from conformance.torture.frozen_drivers.frozen_round import run_frozen
 from conformance.torture.judge import Outcome, tally
 from conformance.torture.local import MASTER, run_local
 from conformance.torture.postgres_server import ServerNotFoundError, programs

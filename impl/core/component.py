@@ -1,8 +1,7 @@
-"""What every component of the core is: it takes one event, answers effects, and can be observed.
+"""The base of every component: it takes an event, returns effects, and has an observable state.
 
-A component does no I/O and reads no clock; whoever drives it, a Spark task, the driver or the
-conformance suite, carries its effects out. Its steps are typed methods (`gate.barrier(0, 5)`); `apply`
-is the same in the words of the wire. An event that raises `ProtocolError` has changed nothing.
+A component does no I/O and reads no clock. The runtime and the conformance suite carry its effects out. Each
+event is a typed method (`gate.barrier(0, 5)`); `apply` takes the same event as an object of the wire.
 """
 
 from abc import ABC, abstractmethod
@@ -20,7 +19,7 @@ Steps = Mapping[str, tuple[Callable[[Mapping[str, object]], list[object]], Step]
 
 
 def steps(methods: Mapping[type[Event], Step]) -> Steps:
-    """The table from an event's kind to how it is read and the method that takes its fields in order."""
+    """From the kind of each event to its parser and to the method that takes its fields in order."""
     return {event.kind: (event.parse, method) for event, method in methods.items()}
 
 
@@ -30,9 +29,10 @@ class Component(ABC):
     _steps: ClassVar[Steps]
 
     def apply(self, event: Mapping[str, object]) -> list[Wire]:
-        """Take one event of the wire and answer the effects, in order, in the words of the wire.
+        """Take one event of the wire; returns its effects, in order, as objects of the wire.
 
-        `ProtocolError` if the event is outside the protocol or illegal now; nothing has changed then.
+        Raises ProtocolError if the event is outside the protocol or illegal in this state; nothing has
+        changed then.
         """
         kind = event.get("kind")
         step = self._steps.get(kind) if isinstance(kind, str) else None
@@ -42,7 +42,7 @@ class Component(ABC):
         return [effect.wire() for effect in method(self, *parse(event))]
 
     def handle(self, event: Event) -> Effects:
-        """Take one typed event and answer the effects in order; errors as in `apply`."""
+        """Take one typed event; returns its effects in order. Raises as `apply`."""
         step = self._steps.get(event.kind)
         if step is None:
             raise self._unknown(event.kind)
@@ -50,7 +50,7 @@ class Component(ABC):
 
     @abstractmethod
     def observe(self) -> dict[str, Any]:
-        """The whole observable state, in the words of the wire."""
+        """The observable state, as an object of the wire."""
 
     def _unknown(self, kind: object) -> ProtocolError:
         return ProtocolError(
@@ -60,7 +60,7 @@ class Component(ABC):
 
 
 def require_checkpoint_id(checkpoint: int) -> None:
-    """Raise `ProtocolError` for a negative checkpoint id; -1 means *none* and is never sent."""
+    """Raise ProtocolError if the checkpoint id is negative."""
     if checkpoint < 0:
         raise ProtocolError(
             f"a checkpoint id is an int from 0 on, came {checkpoint}; "
@@ -69,7 +69,7 @@ def require_checkpoint_id(checkpoint: int) -> None:
 
 
 def only_keys(config: Mapping[str, object], known: Collection[str]) -> None:
-    """Raise `ConfigError` for a key that the component does not know."""
+    """Raise ConfigError if the configuration has a key that is not `known`."""
     unknown = sorted(set(config) - set(known))
     if unknown:
         keys = ", ".join(known) or "none"
@@ -77,7 +77,7 @@ def only_keys(config: Mapping[str, object], known: Collection[str]) -> None:
 
 
 def positive_int(config: Mapping[str, object], key: str, default: int | None = None) -> int:
-    """The int from 1 on under `key`; `ConfigError` if it is none, or missing without a default."""
+    """The int from 1 on under `key`. Raises ConfigError if it is none, or is missing without a default."""
     value = config.get(key, default)
     if type(value) is not int or value < 1:
         raise ConfigError(f"{key} has to be an int from 1 on, came {value!r}; correct the configuration")
@@ -85,7 +85,7 @@ def positive_int(config: Mapping[str, object], key: str, default: int | None = N
 
 
 def supported(config: Mapping[str, object], key: str, offered: Collection[str], default: str) -> str:
-    """The name under `key`; `UnsupportedError` if it is not among those `offered`."""
+    """The name under `key`. Raises UnsupportedError if it is not among `offered`."""
     value = config.get(key, default)
     if not isinstance(value, str) or value not in offered:
         raise UnsupportedError(

@@ -1,7 +1,6 @@
-"""The effects that gate, subtask, sink and offsets answer, in the order of docs/adapter-protocol.md.
+"""The base of all effects, the effect `fail`, and the reasons that several components give.
 
-Those of the coordinator and its store are in `coordinator_effects`. The kind on the wire is the name given
-to `word`. Where two components use one kind with different fields, the class says whose it is.
+Each component declares its effects in its own module `events`.
 """
 
 from typing import Final
@@ -18,13 +17,13 @@ JOB_FAILURE: Final = "JOB_FAILURE"
 
 
 class Effect(Word):
-    """Something that a component wants done."""
+    """An action that a component demands of the runtime."""
 
     __slots__ = ()
 
 
 @word("fail")
 class Fail(Effect):
-    """Fail the task: the event is refused with an exception, and the instance is used no more."""
+    """The event is refused with an exception. A gate or subtask is not used again; others continue."""
 
     error: str

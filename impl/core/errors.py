@@ -1,17 +1,17 @@
-"""What a component of the core says when it cannot do what it was asked.
+"""The errors of the protocol core.
 
-Every message tells what was expected, what came, and what to do. An event that raises changes nothing:
-each step checks before it touches its state.
+Every message states what was expected, what came, and what to do. An event that raises one has changed
+nothing.
 """
 
 
 class ProtocolError(Exception):
-    """An event outside the protocol: an unknown kind or channel, a message on an ended channel, ..."""
+    """The event is outside the protocol: an unknown kind or channel, an item on an ended channel."""
 
 
 class ConfigError(Exception):
-    """A configuration that means nothing: a key that does not exist, a value out of its range."""
+    """The configuration has an unknown key, or a value outside its range."""
 
 
 class UnsupportedError(ConfigError):
-    """A configuration that the protocol knows and this implementation does not offer."""
+    """The configuration is part of the protocol, but this implementation does not offer it."""

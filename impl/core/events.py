@@ -1,7 +1,6 @@
-"""The events that gate, subtask, store, sink and offsets take, in the order of docs/adapter-protocol.md.
+"""The base of all events, and the event `advance` of several components.
 
-Those of the coordinator are in `coordinator_events`. The kind on the wire is the name given to `word`.
-Where two components use one kind for different things (`snapshot`, ...) the class says whose it is.
+Each component declares its events in its own module `events`.
 """
 
 from enum import StrEnum
@@ -10,7 +9,7 @@ from impl.core.wire import Word, word
 
 
 class CheckpointType(StrEnum):
-    """What was asked for: a checkpoint, a savepoint, or the savepoint that stops the job."""
+    """A checkpoint, a savepoint, or a stop-with-savepoint."""
 
     CHECKPOINT = "checkpoint"
     SAVEPOINT = "savepoint"
@@ -18,7 +17,7 @@ class CheckpointType(StrEnum):
 
 
 class Event(Word):
-    """Something that happens to a component."""
+    """An event that happens to a component."""
 
     __slots__ = ()
 

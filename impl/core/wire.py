@@ -1,13 +1,12 @@
-"""How a word of the protocol, an event or an effect, becomes an object of the wire and back.
+"""Conversion of events and effects to objects of the wire and back.
 
-A word is a frozen, slotted dataclass named by its `kind`; `events` and `effects` list them all. On the
-wire it is a flat object, `{"kind": "barrier", "channel": 0, "checkpoint": 5}`, whose fields are those of
-the dataclass in their order. A field with a default may be left out, and is left out when it holds that
-default. Reading is strict: a missing, an unknown or a wrongly typed field is a `ProtocolError`, because
-an event that is understood by half is answered wrongly.
+An event or effect is a frozen dataclass, a `Word`, with a `kind`. On the wire it is a flat object,
+`{"kind": "barrier", "channel": 0, "checkpoint": 5}`, with the fields of the dataclass in their order. A field
+with a default may be left out, and is left out when it holds the default. A missing, unknown or wrongly typed
+field is a ProtocolError.
 
-`parse` and `wire` stand in the way of every step of a lock-step run: they loop once over a prepared table
-and leave everything that is no JSON scalar to a second pass.
+`parse` and `wire` are called for every step of a lock-step run. They loop once over a prepared table and
+leave values that are no JSON scalars to a second pass.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +17,7 @@ from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 from impl.core.errors import ProtocolError
 
 Wire = dict[str, object]
-"""One event or effect as it travels: JSON values under string keys, `kind` first."""
+"""One event or effect on the wire: JSON values under string keys, `kind` first."""
 
 _SCALARS: Mapping[object, frozenset[type]] = {
     int: frozenset({int}),  # compared with `type`, so that true is no int
@@ -29,7 +28,7 @@ _SCALARS: Mapping[object, frozenset[type]] = {
 
 
 class Word:
-    """An event or an effect. Two words are equal when their kinds and their fields are."""
+    """An event or an effect. Two words are equal if their kinds and fields are."""
 
     __slots__ = ()
 
@@ -41,7 +40,7 @@ class Word:
     _plain: ClassVar[bool]
 
     def values(self) -> tuple[object, ...]:
-        """The fields in the order of their declaration."""
+        """The values of the fields, in the order of their declaration."""
         return tuple([getattr(self, name) for name in self._names])
 
     def wire(self) -> Wire:
@@ -54,7 +53,10 @@ class Word:
 
     @classmethod
     def parse(cls, wire: Mapping[str, object]) -> list[object]:
-        """The fields of `wire` in the order of their declaration; `ProtocolError` if they do not fit."""
+        """The values of the fields in `wire`, in the order of their declaration.
+
+        Raises ProtocolError if a field is missing, unknown or of a wrong type.
+        """
         values = []
         for name, accepted in cls._accepted:
             value = wire[name] if name in wire else cls._default_of(name)
@@ -70,7 +72,7 @@ class Word:
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, object]) -> Self:
-        """The word that `wire` describes; `ProtocolError` if its fields do not fit."""
+        """The word of an object of the wire. Raises as `parse`."""
         return cls(*cls.parse(wire))
 
     @classmethod
@@ -81,7 +83,7 @@ class Word:
 
     @classmethod
     def _flatten(cls, wire: Wire) -> Wire:
-        """Write the fields that are no JSON scalars, and leave out those that hold their default."""
+        """Convert the fields that are no JSON scalars, and leave out those that hold their default."""
         flat: Wire = {}
         for name, value in wire.items():
             if name in cls._defaults and value == cls._defaults[name]:
@@ -94,7 +96,7 @@ class Word:
 
     @classmethod
     def _convert(cls, values: list[object]) -> list[object]:
-        """Read the fields that are no JSON scalars: enums and lists of strings."""
+        """Convert the fields that are no JSON scalars: enums and lists of strings."""
         converted: list[object] = []
         for name, value in zip(cls._names, values, strict=True):
             declared = cls._declared[name]
@@ -114,7 +116,7 @@ class Word:
     @classmethod
     def _wrong(cls, what: str) -> ProtocolError:
         named = ", ".join(cls._names) or "no fields"
-        return ProtocolError(f"a {cls.kind!r} has {named}: {what}; send it as docs/adapter-protocol.md says")
+        return ProtocolError(f"a {cls.kind!r} has {named}: {what}; docs/adapter-protocol.md defines it")
 
 
 W = TypeVar("W", bound=Word)
@@ -122,7 +124,7 @@ W = TypeVar("W", bound=Word)
 
 @dataclass_transform(frozen_default=True)
 def word(kind: str) -> Callable[[type[W]], type[W]]:
-    """Make a class the frozen, slotted dataclass of the wire word `kind`."""
+    """Decorate a class: it becomes the frozen dataclass of the word `kind`."""
 
     def declare(bare: type[W]) -> type[W]:
         made = dataclass(frozen=True, slots=True)(bare)

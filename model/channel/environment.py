@@ -1,6 +1,6 @@
 """Closed models of one channel: alone, with every call at any time, and between two tasks.
 
-The second has a TLA+ twin (spec/models/ChannelModel.tla).
+The second has a TLA+ twin (spec/channel/ChannelModel.tla).
 """
 
 from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
 A node is the component's state beside the environment's state (the highest id of each channel, the used ids).
 The environment decides which events may come; bounds are guards. The gate and the store have TLA+ twins with
-the same environment (spec/models/GateModel.tla, StoreModel.tla).
+the same environment (spec/gate/AlignedModel.tla, StoreModel.tla).
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -23,8 +23,7 @@ from model.dataflow.dataflow import (
 )
 from model.dataflow.messages import ABORT, ACKNOWLEDGE, COMPLETE, DECLINE, TRIGGER, Message, sent
 from model.events import Effect, Effects, Fail, NotifyAbort, NotifyComplete, Rules, Step
-from model.gate import aligned
-from model.gate.aligned import Gate
+from model.gate.aligned import AlignedSteps, Gate
 from model.gate.events import Abort, Barrier, Cancel, Trigger
 from model.sink import two_phase_commit
 from model.sink.events import AbortTransaction, Commit, Write
@@ -33,13 +32,15 @@ from model.subtask import subtask
 from model.subtask.events import Acknowledge, BroadcastBarrier, BroadcastCancel, Decline, Snapshot
 from model.subtask.subtask import Subtask
 
+_GATE = AlignedSteps()
+
 
 def at_gate(gate: Gate, item: Item) -> Step[Gate]:
     """The gate reads a barrier or a cancellation."""
     if type(item) is Barrier:
-        return aligned.on_barrier(gate, item.channel, item.checkpoint)
+        return _GATE.on_barrier(gate, item.channel, item.checkpoint)
     assert type(item) is Cancel
-    return aligned.on_cancel(gate, item.channel, item.checkpoint)
+    return _GATE.on_cancel(gate, item.channel, item.checkpoint)
 
 
 def obey_gate(dataflow: Dataflow, task: int, gate: Step[Gate]) -> Step[Dataflow]:

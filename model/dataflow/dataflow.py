@@ -10,7 +10,8 @@ actions, and `model.dataflow.properties` the rules of the whole, ONCE-01 to ONCE
 
 The model omits the delay of a snapshot's asynchronous part: it ends at once, and the delay is that of the
 acknowledgement. Partitions do not end. The environment decides when attempts fail and messages arrive
-(`model.dataflow.environment`). spec/Dataflow.tla specifies the same job; the two state graphs are compared.
+(`model.dataflow.environment`). spec/dataflow/Dataflow.tla specifies the same job; the two state graphs are
+compared.
 """
 
 from typing import NamedTuple, TypeVar

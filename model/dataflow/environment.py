@@ -1,8 +1,8 @@
 """The dataflow closed by its environment: bounds on records, checkpoints, time-outs and failures.
 
 The bounds are guards over the state itself; the environment stores only the number of snapshots that could
-not be written. Actions have the same names as in spec/Dataflow.tla. There, channels and messages have no
-bound and a lost message stays in flight; with a bound, the model removes it.
+not be written. Actions have the same names as in spec/dataflow/Dataflow.tla. There, channels and messages
+have no bound and a lost message stays in flight; with a bound, the model removes it.
 """
 
 from functools import partial

@@ -1,30 +1,19 @@
-"""Alignment of checkpoint barriers at one input gate (exactly-once mode): rules ALIGN-01 to -21 and -24.
+"""Alignment of checkpoint barriers at one input gate (exactly-once mode): rules ALIGN-01 to -19 and -24.
 
 A gate reads several channels. Barrier n splits each channel into what belongs to checkpoint n and what does
 not. The gate blocks a channel that has delivered barrier n until every open channel has delivered it. The
 snapshot taken then holds everything before barrier n and nothing after it.
 
-The module knows one gate and nothing else: no coordinator, no records, no time. `model.gate.polled_gate` and,
-up to Flink 1.10, `model.gate.buffering` hold the items that wait on a blocked channel. Where the generations
-differ, the functions read a switch of the gate's profile (`model.gate.profiles`).
+The module describes Flink 1.14 and later; `model.gate.generations` has what older generations do instead. It
+knows one gate and nothing else: no coordinator, no records, no time. `model.gate.polled_gate` and, up to
+Flink 1.10, `model.gate.buffering` hold the items that wait on a blocked channel.
 """
 
 from typing import NamedTuple
 
-from model.events import (
-    INPUT_END_OF_STREAM,
-    NONE,
-    ON_CANCELLATION_BARRIER,
-    SUBSUMED,
-    Effects,
-    Fail,
-    Rules,
-    Step,
-)
+from model.events import INPUT_END_OF_STREAM, NONE, ON_CANCELLATION_BARRIER, SUBSUMED, Effects, Rules, Step
 from model.gate.events import Abort, Block, Resume, Trigger
 from model.gate.profiles import NEWEST, Profile
-
-REPEATED_BARRIER = "repeated barrier"
 
 
 class Gate(NamedTuple):
@@ -53,105 +42,90 @@ def new_gate(channels: int, counts_as_aligned: bool, profile: Profile = NEWEST) 
     return Gate(NONE, False, (False,) * channels, (False,) * channels, counts_as_aligned, profile)
 
 
-def on_barrier(gate: Gate, channel: int, checkpoint: int) -> Step[Gate]:
-    """Barrier `checkpoint` arrives on `channel`, which is open. The gate only compares ids (ALIGN-08)."""
-    if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
-        late = (Resume(channel),) if gate.profile.resumes_late else ()  # the sender may continue
-        return Step(gate, late, ("ALIGN-04",))
-    if gate.profile.passes_alone and len(gate.blocked) == 1:
-        resumed = (Resume(channel),) if gate.profile.resumes_late else ()
-        return Step(gate._replace(current=checkpoint), (*resumed, Trigger(checkpoint)), ("ALIGN-07",))
-    effects: Effects = ()
-    rules: Rules
-    if checkpoint > gate.current:
-        rules = ("ALIGN-01",)
-        if gate.pending:  # the newer barrier subsumes the pending checkpoint
-            effects = give_up(gate, SUBSUMED)
-            rules = ("ALIGN-03", "SUB-01")
-        gate = begin(gate, checkpoint)
-    elif gate.blocked[channel]:
-        if gate.profile.repeats_fail:
-            return Step(gate._replace(failed=True), (Fail(REPEATED_BARRIER),), ("ALIGN-20",))
-        rules = ("ALIGN-16",)
-        if gate.profile.repeats_count:
-            gate = gate._replace(repeats=gate.repeats + 1)
-            rules = ("ALIGN-21",)
-    else:
-        rules = ("ALIGN-02",)
-    gate = block(gate, channel)
-    effects = (*effects, Block(channel))
-    if awaits_a_channel(gate):
-        return Step(gate, effects, rules)
-    return complete(gate, effects, rules)
+class AlignedSteps:
+    """The steps of a gate, and the operators of which older generations have their own."""
 
+    def on_barrier(self, gate: Gate, channel: int, checkpoint: int) -> Step[Gate]:
+        """Barrier `checkpoint` arrives on `channel`, which is open. The gate only compares ids (ALIGN-08)."""
+        if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
+            return self.late(gate, channel)
+        if checkpoint > gate.current:
+            if gate.pending:  # the newer barrier subsumes the pending checkpoint
+                effects = self.give_up(gate, SUBSUMED)
+                return self.arrive(begin(gate, checkpoint), channel, effects, ("ALIGN-03", "SUB-01"))
+            return self.arrive(begin(gate, checkpoint), channel, (), ("ALIGN-01",))
+        if gate.blocked[channel]:
+            return self.repeated(gate, channel)
+        return self.arrive(gate, channel, (), ("ALIGN-02",))
 
-def on_cancel(gate: Gate, channel: int, checkpoint: int) -> Step[Gate]:
-    """A cancellation marker of `checkpoint` arrives on `channel`, which is open."""
-    if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
-        return Step(gate, (), ("ALIGN-12",))
-    rule = "ALIGN-10"
-    effects = resume_all(gate)
-    if gate.pending:
-        rule = "ALIGN-09" if checkpoint == gate.current else "ALIGN-11"
-        if gate.profile.cancels_twice and rule == "ALIGN-11":
-            effects = (*effects, Abort(checkpoint, SUBSUMED))
-    effects = (*effects, Abort(checkpoint, ON_CANCELLATION_BARRIER))
-    return Step(idle(gate._replace(current=checkpoint)), effects, (rule,))
+    def late(self, gate: Gate, channel: int) -> Step[Gate]:
+        """The barrier of an older or ended checkpoint: its sender, which stopped after it, may continue."""
+        return Step(gate, (Resume(channel),), ("ALIGN-04",))
 
+    def repeated(self, gate: Gate, channel: int) -> Step[Gate]:
+        """The channel delivers the barrier of the pending checkpoint again: it counts once."""
+        return self.arrive(gate, channel, (), ("ALIGN-16",))
 
-def on_end_of_partition(gate: Gate, channel: int) -> Step[Gate]:
-    """`channel` ends: the gate no longer awaits it."""
-    gate = gate._replace(closed=with_flag(gate.closed, channel, True))
-    if not gate.pending:
-        return Step(gate, (), ("ALIGN-13",))
-    if not gate.counts_as_aligned:
-        return Step(idle(gate), give_up(gate, INPUT_END_OF_STREAM), ("ALIGN-14",))
-    gate = gate._replace(blocked=with_flag(gate.blocked, channel, False))
-    if awaits_a_channel(gate):
-        return Step(gate, (), ("ALIGN-15",))
-    return complete(gate, (), ("ALIGN-15",))
+    def arrive(self, gate: Gate, channel: int, effects: Effects, rules: Rules) -> Step[Gate]:
+        """The channel has delivered the barrier of the pending checkpoint and waits."""
+        gate = block(gate, channel)
+        effects = (*effects, Block(channel))
+        if self.awaits_a_channel(gate):
+            return Step(gate, effects, rules)
+        return self.complete(gate, effects, rules)
 
+    def on_cancel(self, gate: Gate, channel: int, checkpoint: int) -> Step[Gate]:
+        """A cancellation marker of `checkpoint` arrives on `channel`, which is open."""
+        if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
+            return Step(gate, (), ("ALIGN-12",))
+        rule = "ALIGN-10"
+        effects = resume_all(gate)
+        if gate.pending:
+            rule = "ALIGN-09" if checkpoint == gate.current else "ALIGN-11"
+        effects = (*effects, Abort(checkpoint, ON_CANCELLATION_BARRIER))
+        return Step(idle(gate._replace(current=checkpoint)), effects, (rule,))
 
-def on_inject(gate: Gate, checkpoint: int) -> Step[Gate]:
-    """The coordinator triggers `checkpoint` on the task: each open channel counts, none is blocked."""
-    if all(gate.closed):
-        return Step(gate, (), ("ALIGN-24",))
-    if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
-        return Step(gate, resume_open(gate), ("ALIGN-24",))
-    if checkpoint == gate.current:
-        done = complete(gate, (), ("ALIGN-24",))
-        counted_late = behind_the_last_awaited(gate)
-        return done._replace(effects=(*done.effects, *counted_late))
-    if gate.pending:
-        return complete(begin(gate, checkpoint), give_up(gate, SUBSUMED), ("ALIGN-24", "ALIGN-03", "SUB-01"))
-    return complete(begin(gate, checkpoint), (), ("ALIGN-24",))
+    def on_end_of_partition(self, gate: Gate, channel: int) -> Step[Gate]:
+        """`channel` ends: the gate no longer awaits it."""
+        gate = gate._replace(closed=with_flag(gate.closed, channel, True))
+        if not gate.pending:
+            return Step(gate, (), ("ALIGN-13",))
+        if not gate.counts_as_aligned:
+            return Step(idle(gate), self.give_up(gate, INPUT_END_OF_STREAM), ("ALIGN-14",))
+        gate = gate._replace(blocked=with_flag(gate.blocked, channel, False))
+        if self.awaits_a_channel(gate):
+            return Step(gate, (), ("ALIGN-15",))
+        return self.complete(gate, (), ("ALIGN-15",))
 
+    def on_inject(self, gate: Gate, checkpoint: int) -> Step[Gate]:
+        """The coordinator triggers `checkpoint` on the task: each open channel counts, none is blocked."""
+        if all(gate.closed):
+            return Step(gate, (), ("ALIGN-24",))
+        if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
+            return Step(gate, resume_open(gate), ("ALIGN-24",))
+        if checkpoint == gate.current:
+            done = self.complete(gate, (), ("ALIGN-24",))
+            counted_late = behind_the_last_awaited(gate)
+            return done._replace(effects=(*done.effects, *counted_late))
+        effects = self.give_up(gate, SUBSUMED) if gate.pending else ()
+        rules: Rules = ("ALIGN-24", "ALIGN-03", "SUB-01") if gate.pending else ("ALIGN-24",)
+        return self.complete(begin(gate, checkpoint), effects, rules)
 
-def complete(gate: Gate, effects: Effects, rules: Rules) -> Step[Gate]:
-    """Every channel is aligned: trigger the snapshot, then resume the channels (ALIGN-05, ALIGN-06)."""
-    if gate.profile.triggers_first:
+    def complete(self, gate: Gate, effects: Effects, rules: Rules) -> Step[Gate]:
+        """Every channel is aligned: trigger the snapshot, then resume the channels (ALIGN-05, ALIGN-06)."""
         done = (*effects, Trigger(gate.current), *resume_all(gate))
-    else:
-        done = (*effects, *resume_all(gate), Trigger(gate.current))
-    return Step(idle(gate), done, (*rules, "ALIGN-05", "ALIGN-06"))
+        return Step(idle(gate), done, (*rules, "ALIGN-05", "ALIGN-06"))
 
-
-def give_up(gate: Gate, reason: str) -> Effects:
-    """The effects that abort the pending alignment, in the order of the generation."""
-    if gate.profile.releases_first:
+    def give_up(self, gate: Gate, reason: str) -> Effects:
+        """The effects that abort the pending alignment: its channels resume before the abort."""
         return (*resume_all(gate), Abort(gate.current, reason))
-    return (Abort(gate.current, reason), *resume_all(gate))
 
+    def awaits_a_channel(self, gate: Gate) -> bool:
+        """An open channel has not delivered the barrier.
 
-def awaits_a_channel(gate: Gate) -> bool:
-    """An open channel has not delivered the barrier.
-
-    Never true after the barrier of a lone channel (ALIGN-07).
-    """
-    channels = zip(gate.blocked, gate.closed, strict=True)
-    if gate.profile.repeats_count:  # the gate counts barriers, so one channel can count for another
-        return gate.repeats < sum(1 for blocked, closed in channels if not (blocked or closed))
-    return not all(blocked or closed for blocked, closed in channels)
+        Never true after the barrier of a lone channel (ALIGN-07).
+        """
+        return not all(blocked or closed for blocked, closed in zip(gate.blocked, gate.closed, strict=True))
 
 
 def begin(gate: Gate, checkpoint: int) -> Gate:

@@ -2,222 +2,212 @@
 
 Aligned, timed, forced-aligned and unaligned barriers may arrive mixed. A channel announces a timed barrier
 while the barrier is still behind records. The checkpoint begins with the first barrier or announcement of its
-id. A timer runs from the checkpoint's timestamp (in Flink 1.13 from the first barrier or announcement).
-Until the time is over, the gate aligns as in `model.gate.aligned`. When it is over, or when an unaligned
-barrier arrives, the gate prioritises the announced barriers and the checkpoint continues unaligned
-(`model.gate.unaligned`). Blocked channels stay blocked until its end.
+id. A timer runs from the checkpoint's timestamp. Until the time is over, the gate aligns as in
+`model.gate.aligned`. When it is over, or when an unaligned barrier arrives, the gate prioritises the
+announced barriers and the checkpoint continues unaligned (`model.gate.unaligned`). Blocked channels stay
+blocked until its end.
 
 Time is a number in the state. Only `on_advance` increases it and fires a timer. A barrier or an end can
 therefore arrive after the time-out and before the timer fires, as in a busy task.
+
+The module describes Flink 1.14 and later; `model.gate.unaligned_generations` has what older generations do.
 """
 
 from model.events import INPUT_END_OF_STREAM, NONE, ON_CANCELLATION_BARRIER, Effects, Rules, Step
 from model.gate.aligned import with_flag
 from model.gate.events import Abort, Block, Resume, Trigger
 from model.gate.unaligned import (
-    DISAGREES,
+    OvertakingSteps,
     UnalignedGate,
-    aborted,
-    all_arrived,
-    begin,
-    counted,
-    idle,
-    is_convertible,
     is_spent,
-    let_go,
-    on_overtaking_barrier,
-    overtakes,
     prioritise_all,
     refuse,
     resume_all,
-    start,
-    stop,
 )
 from model.gate.unaligned_events import TIMED, UNALIGNED, Options, Prioritise
 
-# ---------------------------------------------------------------- events
 
+class UnalignedSteps(OvertakingSteps):
+    """The steps of a gate, and the operators of which older generations have their own."""
 
-def on_barrier(
-    gate: UnalignedGate, channel: int, checkpoint: int, alignment: int, savepoint: bool, timestamp: int
-) -> Step[UnalignedGate]:
-    """The gate reads barrier `checkpoint` on `channel`, which is open; the sender of an aligned one stops."""
-    return read(gate, channel, checkpoint, Options(alignment, savepoint, timestamp), blocks=True)
+    # ------------------------------------------------------------ events
 
+    def on_barrier(
+        self,
+        gate: UnalignedGate,
+        channel: int,
+        checkpoint: int,
+        alignment: int,
+        savepoint: bool,
+        timestamp: int,
+    ) -> Step[UnalignedGate]:
+        """The gate reads barrier `checkpoint` on `channel`; the sender of an aligned one stops."""
+        return self.read(gate, channel, checkpoint, Options(alignment, savepoint, timestamp), blocks=True)
 
-def on_inject(
-    gate: UnalignedGate, checkpoint: int, alignment: int, savepoint: bool, timestamp: int
-) -> Step[UnalignedGate]:
-    """The coordinator triggers the task: the barrier counts on each open channel in turn; no sender stops."""
-    options = Options(alignment, savepoint, timestamp)
-    effects: Effects = ()
-    rules: Rules = ("UNAL-22",)
-    for channel, closed in enumerate(gate.closed):
-        if not closed and not gate.failed:
-            gate, emitted, fired = read(gate, channel, checkpoint, options, blocks=False)
-            effects = (*effects, *emitted)
-            rules = (*rules, *fired)
-    return Step(gate, effects, rules)
-
-
-def on_announce(
-    gate: UnalignedGate, channel: int, checkpoint: int, alignment: int, savepoint: bool, timestamp: int
-) -> Step[UnalignedGate]:
-    """`channel` announces barrier `checkpoint`: its checkpoint begins, but no channel counts (UNAL-13)."""
-    if is_spent(gate, checkpoint) or gate.profile.first_decides:
-        return Step(gate, (), ("UNAL-05",))
-    gate, effects, rules = begin_if_newer(gate, checkpoint, Options(alignment, savepoint, timestamp))
-    if gate.overtaking:
-        return Step(gate, (*effects, Prioritise(channel)), (*rules, "UNAL-14"))
-    announced = with_flag(gate.announced, channel, True)
-    return Step(gate._replace(announced=announced), effects, (*rules, "UNAL-13"))
-
-
-def on_cancel(gate: UnalignedGate, channel: int, checkpoint: int) -> Step[UnalignedGate]:
-    """The gate reads a cancellation marker of `checkpoint` on `channel`."""
-    if checkpoint < gate.current or (checkpoint == gate.current and not any(gate.arrived)):
-        return Step(gate, (), ("UNAL-07",))  # also of a pending one that was only announced
-    effects = (*let_go(gate, checkpoint), Abort(checkpoint, ON_CANCELLATION_BARRIER))
-    return Step(idle(gate)._replace(current=checkpoint), effects, ("UNAL-06",))
-
-
-def on_end_of_partition(gate: UnalignedGate, channel: int) -> Step[UnalignedGate]:
-    """`channel` ends: the gate no longer awaits it."""
-    gate = gate._replace(closed=with_flag(gate.closed, channel, True))
-    if not gate.pending:
-        return Step(gate, (), ("UNAL-09",))
-    if not gate.counts_as_aligned:
-        effects = aborted(gate, INPUT_END_OF_STREAM, releases_first=gate.profile.releases_first)
-        return Step(idle(gate), effects, ("UNAL-08",))
-    gate = gate._replace(
-        arrived=with_flag(gate.arrived, channel, True),
-        blocked=with_flag(gate.blocked, channel, False),
-        announced=with_flag(gate.announced, channel, False),
-    )
-    if gate.begun and not gate.overtaking and gate.first.alignment == UNALIGNED:
-        return refuse(gate, (), ("UNAL-09", "UNAL-21"))  # announced as unaligned, read as aligned
-    if not all_arrived(gate):
-        if gate.begun and not gate.overtaking and is_timed_out(gate, gate.first):
-            return give_up_alignment(gate, gate.first, ("UNAL-09", "UNAL-19"))
-        return Step(gate, (), ("UNAL-09",))
-    if not gate.begun:
-        return Step(idle(gate), (), ("UNAL-09",))  # announced, and never read: it ends without an effect
-    if gate.overtaking:
-        return stop(gate, (), ("UNAL-09", "UNAL-03"))
-    return complete(gate, (), ("UNAL-09",))
-
-
-def on_advance(gate: UnalignedGate, ms: int) -> Step[UnalignedGate]:
-    """Virtual time passes; a due timer fires."""
-    gate = gate._replace(now=gate.now + ms)
-    if gate.timer == NONE or gate.timer > gate.now:
-        return Step(gate, (), ())
-    gate = gate._replace(timer=NONE)
-    if gate.overtaking:
-        return Step(gate, (), ("UNAL-17",))  # barriers overtake already
-    return give_up_alignment(gate, gate.first, ("UNAL-17",) if gate.begun else ("UNAL-16",))
-
-
-# ---------------------------------------------------------------- the aligned phase
-
-
-def read(
-    gate: UnalignedGate, channel: int, checkpoint: int, options: Options, *, blocks: bool
-) -> Step[UnalignedGate]:
-    """The gate reads a barrier, or counts one for an injection."""
-    if is_spent(gate, checkpoint):
-        late: Effects = () if overtakes(gate, options) else (Resume(channel),)
-        if gate.profile.first_decides and not gate.alternating:
-            late = ()  # a gate that never blocks never resumes
-        return Step(gate, late, ("UNAL-05",))
-    gate, effects, rules = begin_if_newer(gate, checkpoint, options)
-    if gate.profile.first_decides and disagrees(gate, channel, options):
-        return refuse(gate, effects, (*rules, "UNAL-21"), DISAGREES)
-    if gate.profile.passes_alone and len(gate.closed) == 1 and not gate.overtaking:
-        passed: Effects = (Resume(channel), Trigger(checkpoint))  # a lone channel is never blocked
-        return Step(idle(gate), (*effects, *passed), (*rules, "UNAL-11"))
-    gate = counted(gate, channel)
-    if gate.overtaking:
-        step = on_overtaking_barrier(gate, channel, options, blocks=blocks)
-    elif options.alignment == UNALIGNED:
-        step = overtake(gate, channel, options, ("UNAL-12",))
-    else:
-        step = align(gate, channel, options, blocks=blocks)
-    return Step(step.state, (*effects, *step.effects), (*step.rules, *rules))
-
-
-def disagrees(gate: UnalignedGate, channel: int, options: Options) -> bool:
-    """The barrier differs in kind from the first one, or an earlier barrier has blocked its channel."""
-    if gate.blocked[channel]:
-        return True
-    return gate.alternating and gate.overtaking != overtakes(gate, options)
-
-
-def begin_if_newer(gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
-    """The first barrier or announcement of a checkpoint begins it, with a timer if timed (UNAL-15)."""
-    if checkpoint == gate.current:
-        return Step(gate, (), ())
-    gate, effects, rules = begin(gate, checkpoint, options)
-    timed = gate.timeout > 0 and options.alignment == TIMED
-    if gate.alternating and timed and not gate.profile.first_decides:
-        started = gate.since if gate.profile.times_from_first else options.timestamp
-        due = started + gate.timeout
-        gate = gate._replace(timer=due if due > gate.now else gate.now)
-        rules = (*rules, "UNAL-15")
-    return Step(gate, effects, rules)
-
-
-def align(gate: UnalignedGate, channel: int, options: Options, *, blocks: bool) -> Step[UnalignedGate]:
-    """The gate reads an aligned, timed or forced-aligned barrier while it aligns."""
-    gate = gate._replace(announced=with_flag(gate.announced, channel, False))
-    effects: Effects = ()
-    if blocks:
-        gate = gate._replace(blocked=with_flag(gate.blocked, channel, True))
-        effects = (Block(channel),)
-    if all_arrived(gate):  # checked before the time-out: the last barrier is never late
-        return complete(gate, effects, ("UNAL-10",))
-    if is_timed_out(gate, options):
-        if not is_convertible(gate, options):
-            return refuse(gate, (*effects, *prioritise_all(gate)), ("UNAL-18", "UNAL-21"))
-        unaligned = options._replace(alignment=UNALIGNED)
-        step = overtake(gate, channel, unaligned, ("UNAL-18",))
-        return Step(step.state, (*effects, *step.effects), step.rules)
-    return Step(gate._replace(begun=True), effects, ("UNAL-10",))
-
-
-def overtake(gate: UnalignedGate, channel: int, options: Options, rules: Rules) -> Step[UnalignedGate]:
-    """A barrier ends the aligned phase, as the first or a further barrier of its checkpoint."""
-    gate, effects, fired = give_up_alignment(gate, options, rules)
-    step = on_overtaking_barrier(gate, channel, options, blocks=False)
-    return Step(step.state, (*effects, *step.effects), (*fired, *step.rules))
-
-
-def give_up_alignment(gate: UnalignedGate, options: Options, rules: Rules) -> Step[UnalignedGate]:
-    """Prioritises announced barriers. If the gate has read a barrier, it triggers the snapshot now."""
-    effects = prioritise_all(gate)
-    gate = gate._replace(announced=(False,) * len(gate.closed), overtaking=True)
-    if not gate.begun:
+    def on_inject(
+        self, gate: UnalignedGate, checkpoint: int, alignment: int, savepoint: bool, timestamp: int
+    ) -> Step[UnalignedGate]:
+        """The coordinator triggers the task: the barrier counts on each open channel; no sender stops."""
+        options = Options(alignment, savepoint, timestamp)
+        effects: Effects = ()
+        rules: Rules = ("UNAL-22",)
+        for channel, closed in enumerate(gate.closed):
+            if not closed and not gate.failed:
+                gate, emitted, fired = self.read(gate, channel, checkpoint, options, blocks=False)
+                effects = (*effects, *emitted)
+                rules = (*rules, *fired)
         return Step(gate, effects, rules)
-    if not is_convertible(gate, options):
-        return refuse(gate, effects, (*rules, "UNAL-21"))
-    return Step(gate, (*effects, *start(gate, options)), rules)
 
+    def on_announce(
+        self,
+        gate: UnalignedGate,
+        channel: int,
+        checkpoint: int,
+        alignment: int,
+        savepoint: bool,
+        timestamp: int,
+    ) -> Step[UnalignedGate]:
+        """`channel` announces barrier `checkpoint`: its checkpoint begins; no channel counts (UNAL-13)."""
+        if is_spent(gate, checkpoint):
+            return Step(gate, (), ("UNAL-05",))
+        gate, effects, rules = self.begin_if_newer(gate, checkpoint, Options(alignment, savepoint, timestamp))
+        if gate.overtaking:
+            return Step(gate, (*effects, Prioritise(channel)), (*rules, "UNAL-14"))
+        announced = with_flag(gate.announced, channel, True)
+        return Step(gate._replace(announced=announced), effects, (*rules, "UNAL-13"))
 
-def complete(gate: UnalignedGate, effects: Effects, rules: Rules) -> Step[UnalignedGate]:
-    """Every channel is aligned: trigger the snapshot, then resume the channels (UNAL-11)."""
-    emitted: Effects = (Trigger(gate.current), *resume_all(gate))
-    if not gate.profile.triggers_first:
-        emitted = (*resume_all(gate), Trigger(gate.current))
-    return Step(idle(gate), (*effects, *emitted), (*rules, "UNAL-11"))
+    def on_cancel(self, gate: UnalignedGate, channel: int, checkpoint: int) -> Step[UnalignedGate]:
+        """The gate reads a cancellation marker of `checkpoint` on `channel`."""
+        if checkpoint < gate.current or (checkpoint == gate.current and not any(gate.arrived)):
+            return Step(gate, (), ("UNAL-07",))  # also of a pending one that was only announced
+        effects = (*self.let_go(gate, checkpoint), Abort(checkpoint, ON_CANCELLATION_BARRIER))
+        return Step(self.idle(gate)._replace(current=checkpoint), effects, ("UNAL-06",))
 
+    def on_end_of_partition(self, gate: UnalignedGate, channel: int) -> Step[UnalignedGate]:
+        """`channel` ends: the gate no longer awaits it."""
+        gate = gate._replace(closed=with_flag(gate.closed, channel, True))
+        if not gate.pending:
+            return Step(gate, (), ("UNAL-09",))
+        if not gate.counts_as_aligned:
+            effects = self.aborted(gate, INPUT_END_OF_STREAM)
+            return Step(self.idle(gate), effects, ("UNAL-08",))
+        gate = gate._replace(
+            arrived=with_flag(gate.arrived, channel, True),
+            blocked=with_flag(gate.blocked, channel, False),
+            announced=with_flag(gate.announced, channel, False),
+        )
+        if gate.begun and not gate.overtaking and gate.first.alignment == UNALIGNED:
+            return refuse(gate, (), ("UNAL-09", "UNAL-21"))  # announced as unaligned, read as aligned
+        if not self.all_arrived(gate):
+            if gate.begun and not gate.overtaking and self.is_timed_out(gate, gate.first):
+                return self.give_up_alignment(gate, gate.first, ("UNAL-09", "UNAL-19"))
+            return Step(gate, (), ("UNAL-09",))
+        if not gate.begun:
+            return Step(self.idle(gate), (), ("UNAL-09",))  # announced, and never read
+        if gate.overtaking:
+            return self.stop(gate, (), ("UNAL-09", "UNAL-03"))
+        return self.complete(gate, (), ("UNAL-09",))
 
-def is_timed_out(gate: UnalignedGate, options: Options) -> bool:
-    """The alignment of a timed barrier has lasted longer than the time-out."""
-    if options.alignment != TIMED or gate.timeout <= 0 or gate.profile.first_decides:
-        return False
-    if gate.profile.times_from_first:
-        return gate.timeout < gate.now - gate.since
-    return gate.timeout < gate.now - options.timestamp
+    def on_advance(self, gate: UnalignedGate, ms: int) -> Step[UnalignedGate]:
+        """Virtual time passes; a due timer fires."""
+        gate = gate._replace(now=gate.now + ms)
+        if gate.timer == NONE or gate.timer > gate.now:
+            return Step(gate, (), ())
+        gate = gate._replace(timer=NONE)
+        if gate.overtaking:
+            return Step(gate, (), ("UNAL-17",))  # barriers overtake already
+        return self.give_up_alignment(gate, gate.first, ("UNAL-17",) if gate.begun else ("UNAL-16",))
+
+    # ------------------------------------------------------------ the aligned phase
+
+    def read(
+        self, gate: UnalignedGate, channel: int, checkpoint: int, options: Options, *, blocks: bool
+    ) -> Step[UnalignedGate]:
+        """The gate reads a barrier, or counts one for an injection."""
+        if is_spent(gate, checkpoint):
+            return Step(gate, self.late(gate, channel, options), ("UNAL-05",))
+        begun = self.begin_if_newer(gate, checkpoint, options)
+        return self.count(begun, channel, options, blocks=blocks)
+
+    def late(self, gate: UnalignedGate, channel: int, options: Options) -> Effects:
+        """The barrier of an ended checkpoint: a sender that stopped after it may continue (UNAL-05)."""
+        return () if self.overtakes(options) else (Resume(channel),)
+
+    def count(
+        self, begun: Step[UnalignedGate], channel: int, options: Options, *, blocks: bool
+    ) -> Step[UnalignedGate]:
+        """The channel counts for the pending checkpoint. `begun`: the step with which that began."""
+        gate = self.counted(begun.state, channel)
+        if gate.overtaking:
+            step = self.on_overtaking_barrier(gate, channel, options, blocks=blocks)
+        elif options.alignment == UNALIGNED:
+            step = self.overtake(gate, channel, options, ("UNAL-12",))
+        else:
+            step = self.align(gate, channel, options, blocks=blocks)
+        return Step(step.state, (*begun.effects, *step.effects), (*step.rules, *begun.rules))
+
+    def begin_if_newer(self, gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
+        """The first barrier or announcement of a checkpoint begins it, with a timer if timed (UNAL-15)."""
+        if checkpoint == gate.current:
+            return Step(gate, (), ())
+        gate, effects, rules = self.begin(gate, checkpoint, options)
+        if gate.alternating and gate.timeout > 0 and options.alignment == TIMED:
+            due = self.aligning_since(gate, options) + gate.timeout
+            gate = gate._replace(timer=due if due > gate.now else gate.now)
+            rules = (*rules, "UNAL-15")
+        return Step(gate, effects, rules)
+
+    def aligning_since(self, gate: UnalignedGate, options: Options) -> int:
+        """When the alignment began, in ms of virtual time: at the checkpoint's timestamp."""
+        return options.timestamp
+
+    def align(
+        self, gate: UnalignedGate, channel: int, options: Options, *, blocks: bool
+    ) -> Step[UnalignedGate]:
+        """The gate reads an aligned, timed or forced-aligned barrier while it aligns."""
+        gate = gate._replace(announced=with_flag(gate.announced, channel, False))
+        effects: Effects = ()
+        if blocks:
+            gate = gate._replace(blocked=with_flag(gate.blocked, channel, True))
+            effects = (Block(channel),)
+        if self.all_arrived(gate):  # checked before the time-out: the last barrier is never late
+            return self.complete(gate, effects, ("UNAL-10",))
+        if self.is_timed_out(gate, options):
+            if not self.is_convertible(options):
+                return refuse(gate, (*effects, *prioritise_all(gate)), ("UNAL-18", "UNAL-21"))
+            unaligned = options._replace(alignment=UNALIGNED)
+            step = self.overtake(gate, channel, unaligned, ("UNAL-18",))
+            return Step(step.state, (*effects, *step.effects), step.rules)
+        return Step(gate._replace(begun=True), effects, ("UNAL-10",))
+
+    def overtake(
+        self, gate: UnalignedGate, channel: int, options: Options, rules: Rules
+    ) -> Step[UnalignedGate]:
+        """A barrier ends the aligned phase, as the first or a further barrier of its checkpoint."""
+        gate, effects, fired = self.give_up_alignment(gate, options, rules)
+        step = self.on_overtaking_barrier(gate, channel, options, blocks=False)
+        return Step(step.state, (*effects, *step.effects), (*fired, *step.rules))
+
+    def give_up_alignment(self, gate: UnalignedGate, options: Options, rules: Rules) -> Step[UnalignedGate]:
+        """Prioritises announced barriers. If the gate has read a barrier, it triggers the snapshot now."""
+        effects = prioritise_all(gate)
+        gate = gate._replace(announced=(False,) * len(gate.closed), overtaking=True)
+        if not gate.begun:
+            return Step(gate, effects, rules)
+        if not self.is_convertible(options):
+            return refuse(gate, effects, (*rules, "UNAL-21"))
+        return Step(gate, (*effects, *self.start(gate, options)), rules)
+
+    def complete(self, gate: UnalignedGate, effects: Effects, rules: Rules) -> Step[UnalignedGate]:
+        """Every channel is aligned: trigger the snapshot, then resume the channels (UNAL-11)."""
+        effects = (*effects, Trigger(gate.current), *resume_all(gate))
+        return Step(self.idle(gate), effects, (*rules, "UNAL-11"))
+
+    def is_timed_out(self, gate: UnalignedGate, options: Options) -> bool:
+        """The alignment of a timed barrier has lasted longer than the time-out."""
+        if options.alignment != TIMED or gate.timeout <= 0:
+            return False
+        return gate.timeout < gate.now - self.aligning_since(gate, options)
 
 
 def describe(gate: UnalignedGate) -> str:

@@ -11,6 +11,7 @@ from model.events import Step
 from model.gate import aligned
 from model.gate.aligned import Gate
 from model.gate.events import Barrier, Cancel, EndOfPartition, Process, Record
+from model.gate.generations import aligned_steps
 from model.gate.profiles import NEWEST, Profile
 
 Item = Record | Barrier | Cancel | EndOfPartition
@@ -48,7 +49,7 @@ def on_inject(inbox: Inbox, checkpoint: int) -> Step[Inbox]:
 
     No channel is involved, so the gate takes the event at once (ALIGN-24).
     """
-    return handed_on(inbox.waiting, aligned.on_inject(inbox.gate, checkpoint))
+    return handed_on(inbox.waiting, aligned_steps(inbox.gate).on_inject(inbox.gate, checkpoint))
 
 
 def handed_on(waiting: tuple[Item, ...], done: Step[Gate]) -> Step[Inbox]:
@@ -75,11 +76,12 @@ def next_released(gate: Gate, waiting: tuple[Item, ...]) -> int | None:
 
 def at_gate(gate: Gate, item: Item) -> Step[Gate]:
     """The gate reads one item; the operator processes a record at once."""
+    steps = aligned_steps(gate)
     if type(item) is Barrier:
-        return aligned.on_barrier(gate, item.channel, item.checkpoint)
+        return steps.on_barrier(gate, item.channel, item.checkpoint)
     if type(item) is Cancel:
-        return aligned.on_cancel(gate, item.channel, item.checkpoint)
+        return steps.on_cancel(gate, item.channel, item.checkpoint)
     if type(item) is EndOfPartition:
-        return aligned.on_end_of_partition(gate, item.channel)
+        return steps.on_end_of_partition(gate, item.channel)
     assert type(item) is Record
     return Step(gate, (Process(item.channel, item.value),), ("ALIGN-17",))

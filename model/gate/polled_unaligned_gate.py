@@ -15,12 +15,12 @@ that the gate keeps blocked.
 from typing import NamedTuple
 
 from model.events import Advance, Effects, Step
-from model.gate import alternating
 from model.gate.aligned import with_flag
 from model.gate.events import Block, Cancel, EndOfPartition, Process, Record, Resume
 from model.gate.profiles import NEWEST, Profile
 from model.gate.unaligned import UnalignedGate, new_gate, persisting
 from model.gate.unaligned_events import Announce, Inject, OptionedBarrier, Persist
+from model.gate.unaligned_generations import unaligned_steps
 
 Item = Record | OptionedBarrier | Announce | Cancel | EndOfPartition
 
@@ -65,9 +65,9 @@ def on_arrival(passage: Passage, item: Item) -> Step[Passage]:
 def on_call(passage: Passage, call: Inject | Advance) -> Step[Passage]:
     """The coordinator triggers the task, or time passes: neither waits for a channel."""
     if type(call) is Inject:
-        return handed_on(passage, alternating.on_inject(passage.gate, *call[:-1]))
+        return handed_on(passage, unaligned_steps(passage.gate).on_inject(passage.gate, *call[:-1]))
     assert type(call) is Advance
-    return handed_on(passage, alternating.on_advance(passage.gate, call.ms))
+    return handed_on(passage, unaligned_steps(passage.gate).on_advance(passage.gate, call.ms))
 
 
 def handed_on(passage: Passage, step: Step[UnalignedGate]) -> Step[Passage]:
@@ -110,13 +110,13 @@ def next_released(gate: UnalignedGate, waiting: tuple[Item, ...], held: tuple[bo
 def at_gate(gate: UnalignedGate, item: Item) -> Step[UnalignedGate]:
     """The gate reads one item; the operator processes a record at once."""
     if type(item) is OptionedBarrier:
-        return alternating.on_barrier(gate, *item[:-1])
+        return unaligned_steps(gate).on_barrier(gate, *item[:-1])
     if type(item) is Announce:
-        return alternating.on_announce(gate, *item[:-1])
+        return unaligned_steps(gate).on_announce(gate, *item[:-1])
     if type(item) is Cancel:
-        return alternating.on_cancel(gate, item.channel, item.checkpoint)
+        return unaligned_steps(gate).on_cancel(gate, item.channel, item.checkpoint)
     if type(item) is EndOfPartition:
-        return alternating.on_end_of_partition(gate, item.channel)
+        return unaligned_steps(gate).on_end_of_partition(gate, item.channel)
     assert type(item) is Record
     effects: Effects = (Process(item.channel, item.value),)
     if persisting(gate)[item.channel]:

@@ -1,8 +1,8 @@
 """Generations of the gate: one protocol, and the named switches in which the releases differ.
 
-A profile is a set of switches. A step function reads a switch where the generations differ and is otherwise
-the same for all of them. Each step function exists once, and none reads the name of a profile. The docstring
-of a switch states in one sentence what an observer of one task sees on each side.
+A profile is a set of switches, with which the properties check the steps. The steps of older generations
+stand in `model.gate.generations` and `model.gate.unaligned_generations`. The docstring of a switch states in
+one sentence what an observer of one task sees on each side.
 """
 
 from collections.abc import Mapping

@@ -1,17 +1,18 @@
-"""Tracking of checkpoint barriers at one input gate (at-least-once mode). Rules TRACK-01 to TRACK-18.
+"""Tracking of checkpoint barriers at one input gate (at-least-once mode). Rules TRACK-01 to TRACK-17.
 
 The tracker never blocks. It counts the channels that have delivered barrier n and triggers the snapshot when
 the last awaited channel has delivered it. Records behind barrier n on a faster channel are part of the
 snapshot too, and the operator processes them again after a restore. The tracker tracks several checkpoints at
 once.
 
-The module knows one tracker and nothing else: no coordinator, no time. Where the generations differ, the
-functions read a switch of the tracker's profile (`model.gate.profiles`).
+The module describes Flink 1.14 and later; `model.gate.generations` has what older generations do instead. It
+knows one tracker and nothing else: no coordinator, no time.
 """
 
 from typing import NamedTuple
 
 from model.events import INPUT_END_OF_STREAM, NONE, ON_CANCELLATION_BARRIER, Effects, Rules, Step
+from model.gate.aligned import with_flag
 from model.gate.events import Abort, Process, Trigger
 from model.gate.profiles import NEWEST, Profile
 
@@ -63,60 +64,72 @@ def on_record(tracker: Tracker, channel: int, value: int) -> Step[Tracker]:
     return Step(tracker, (Process(channel, value),), ("TRACK-01",))
 
 
-def on_barrier(tracker: Tracker, channel: int, checkpoint: int) -> Step[Tracker]:
-    """Barrier `checkpoint` arrives on `channel`, which is open."""
-    if checkpoint > tracker.latest:
-        if awaited_by_a_new_one(tracker) == 1:  # no other channel is awaited, so the tracker stores nothing
-            return Step(tracker, (Trigger(checkpoint),), ("TRACK-17",))
-        rules: Rules = ("TRACK-02", "TRACK-15")
-        tracker = begin(tracker, channel, checkpoint, aborted=False)
-        if len(tracker.tracked) > tracker.tracked_at_most:
-            tracker = tracker._replace(tracked=tracker.tracked[1:])
-            rules = ("TRACK-02", "TRACK-07")
-        return Step(tracker, (), rules)
-    for position, entry in enumerate(tracker.tracked):
-        if entry.checkpoint == checkpoint:
-            rule = "TRACK-16" if entry.counted[channel] > 0 else "TRACK-03"
-            return settle(tracker, position, with_count(tracker, entry, channel), (), (rule,))
-    return Step(tracker, (), ("TRACK-05",))  # late, or dropped in favour of newer ones
+class TrackingSteps:
+    """The steps of a tracker, and the operators of which older generations have their own."""
 
+    def on_barrier(self, tracker: Tracker, channel: int, checkpoint: int) -> Step[Tracker]:
+        """Barrier `checkpoint` arrives on `channel`, which is open."""
+        if checkpoint > tracker.latest:
+            if self.awaited_by_a_new_one(tracker) == 1:  # no other channel is awaited: nothing to store
+                return Step(tracker, (Trigger(checkpoint),), ("TRACK-17",))
+            rules: Rules = ("TRACK-02", "TRACK-15")
+            tracker = self.begin(tracker, channel, checkpoint, aborted=False)
+            if len(tracker.tracked) > tracker.tracked_at_most:
+                tracker = tracker._replace(tracked=tracker.tracked[1:])
+                rules = ("TRACK-02", "TRACK-07")
+            return Step(tracker, (), rules)
+        for position, entry in enumerate(tracker.tracked):
+            if entry.checkpoint == checkpoint:
+                rule = "TRACK-16" if entry.counted[channel] > 0 else "TRACK-03"
+                return settle(tracker, position, self.with_count(entry, channel), (), (rule,))
+        return Step(tracker, (), ("TRACK-05",))  # late, or dropped in favour of newer ones
 
-def on_cancel(tracker: Tracker, channel: int, checkpoint: int) -> Step[Tracker]:
-    """A cancellation marker of `checkpoint` arrives on `channel`, which is open."""
-    cancelled: Effects = (Abort(checkpoint, ON_CANCELLATION_BARRIER),)
-    if checkpoint > tracker.latest and awaited_by_a_new_one(tracker) == 1:
-        return Step(tracker, cancelled, ("TRACK-17",))
-    older = sum(1 for entry in tracker.tracked if entry.checkpoint < checkpoint)
-    effects = aborts(tracker.tracked[:older], ON_CANCELLATION_BARRIER)
-    rules: Rules = ("TRACK-08",) if older else ()
-    tracker = tracker._replace(tracked=tracker.tracked[older:])
-    if tracker.tracked and tracker.tracked[0].checkpoint == checkpoint:
-        entry = tracker.tracked[0]
-        if not entry.aborted:
-            effects = (*effects, *cancelled)
-        entry = with_count(tracker, entry._replace(aborted=True), channel)
-        return settle(tracker, 0, entry, effects, (*rules, "TRACK-09"))
-    if checkpoint > tracker.latest:
-        tracker = begin(tracker, channel, checkpoint, aborted=True)
-        return Step(tracker, (*effects, *cancelled), (*rules, "TRACK-10"))
-    return Step(tracker, effects, (*rules, "TRACK-11"))
+    def on_cancel(self, tracker: Tracker, channel: int, checkpoint: int) -> Step[Tracker]:
+        """A cancellation marker of `checkpoint` arrives on `channel`, which is open."""
+        cancelled: Effects = (Abort(checkpoint, ON_CANCELLATION_BARRIER),)
+        if checkpoint > tracker.latest and self.awaited_by_a_new_one(tracker) == 1:
+            return Step(tracker, cancelled, ("TRACK-17",))
+        older = sum(1 for entry in tracker.tracked if entry.checkpoint < checkpoint)
+        effects = aborts(tracker.tracked[:older], ON_CANCELLATION_BARRIER)
+        rules: Rules = ("TRACK-08",) if older else ()
+        tracker = tracker._replace(tracked=tracker.tracked[older:])
+        if tracker.tracked and tracker.tracked[0].checkpoint == checkpoint:
+            entry = tracker.tracked[0]
+            if not entry.aborted:
+                effects = (*effects, *cancelled)
+            entry = self.with_count(entry._replace(aborted=True), channel)
+            return settle(tracker, 0, entry, effects, (*rules, "TRACK-09"))
+        if checkpoint > tracker.latest:
+            tracker = self.begin(tracker, channel, checkpoint, aborted=True)
+            return Step(tracker, (*effects, *cancelled), (*rules, "TRACK-10"))
+        return Step(tracker, effects, (*rules, "TRACK-11"))
 
+    def on_end_of_partition(self, tracker: Tracker, channel: int) -> Step[Tracker]:
+        """`channel` ends."""
+        tracker = tracker._replace(closed=with_flag(tracker.closed, channel, True))
+        if not tracker.counts_as_aligned:
+            effects = aborts(tracker.tracked, INPUT_END_OF_STREAM)
+            return Step(tracker._replace(tracked=()), effects, ("TRACK-13",))
+        for position in reversed(range(len(tracker.tracked))):  # newest first: at most one checkpoint ends
+            entry = self.with_count(tracker.tracked[position], channel)
+            if is_complete(entry):
+                return settle(tracker, position, entry, (), ("TRACK-14",))
+            tracker = with_entry(tracker, position, entry)
+        return Step(tracker, (), ("TRACK-14",))
 
-def on_end_of_partition(tracker: Tracker, channel: int) -> Step[Tracker]:
-    """`channel` ends."""
-    flags = tracker.closed
-    tracker = tracker._replace(closed=(*flags[:channel], True, *flags[channel + 1 :]))
-    if not tracker.profile.tracker_hears_ends:
-        return Step(tracker, (), ("TRACK-18",))
-    if not tracker.counts_as_aligned:
-        effects = aborts(tracker.tracked, INPUT_END_OF_STREAM)
-        return Step(tracker._replace(tracked=()), effects, ("TRACK-13",))
-    for position in reversed(range(len(tracker.tracked))):  # newest first: at most one checkpoint ends
-        entry = with_count(tracker, tracker.tracked[position], channel)
-        if is_complete(entry):
-            return settle(tracker, position, entry, (), ("TRACK-14",))
-        tracker = with_entry(tracker, position, entry)
-    return Step(tracker, (), ("TRACK-14",))
+    def begin(self, tracker: Tracker, channel: int, checkpoint: int, *, aborted: bool) -> Tracker:
+        """Tracks a newer checkpoint, for which `channel` has counted."""
+        counted = tuple(int(position == channel) for position in range(len(tracker.closed)))
+        entry = Tracked(checkpoint, counted, self.awaited_by_a_new_one(tracker), aborted)
+        return tracker._replace(latest=checkpoint, tracked=(*tracker.tracked, entry))
+
+    def awaited_by_a_new_one(self, tracker: Tracker) -> int:
+        """Number of counts that a checkpoint beginning now needs: one of each open channel (TRACK-15)."""
+        return sum(1 for ended in tracker.closed if not ended)
+
+    def with_count(self, entry: Tracked, channel: int) -> Tracked:
+        """The channel counts, once (TRACK-16)."""
+        return entry._replace(counted=(*entry.counted[:channel], 1, *entry.counted[channel + 1 :]))
 
 
 def settle(tracker: Tracker, position: int, entry: Tracked, effects: Effects, rules: Rules) -> Step[Tracker]:
@@ -130,27 +143,6 @@ def settle(tracker: Tracker, position: int, entry: Tracked, effects: Effects, ru
     if entry.aborted:
         return Step(tracker, effects, (*rules, "TRACK-12"))
     return Step(tracker, (*effects, Trigger(entry.checkpoint)), (*rules, "TRACK-04"))
-
-
-def begin(tracker: Tracker, channel: int, checkpoint: int, *, aborted: bool) -> Tracker:
-    """Tracks a newer checkpoint, for which `channel` has counted."""
-    counted = tuple(int(position == channel) for position in range(len(tracker.closed)))
-    entry = Tracked(checkpoint, counted, awaited_by_a_new_one(tracker), aborted)
-    return tracker._replace(latest=checkpoint, tracked=(*tracker.tracked, entry))
-
-
-def awaited_by_a_new_one(tracker: Tracker) -> int:
-    """Number of counts that a checkpoint beginning now needs (TRACK-15)."""
-    if tracker.profile.tracker_awaits_ended:
-        return len(tracker.closed)
-    return sum(1 for ended in tracker.closed if not ended)
-
-
-def with_count(tracker: Tracker, entry: Tracked, channel: int) -> Tracked:
-    """The channel counts. Only some generations count it a second time (TRACK-16)."""
-    counted = entry.counted
-    times = counted[channel] + 1 if tracker.profile.tracker_counts_repeats else 1
-    return entry._replace(counted=(*counted[:channel], times, *counted[channel + 1 :]))
 
 
 def is_complete(entry: Tracked) -> bool:

@@ -20,6 +20,7 @@ from model.gate.events import Abort, Trigger
 from model.gate.profiles import Profile
 from model.gate.unaligned import UnalignedGate, new_gate
 from model.gate.unaligned_events import StartPersisting, TriggerUnaligned
+from model.gate.unaligned_generations import unaligned_steps
 
 
 class Left(NamedTuple):
@@ -54,7 +55,7 @@ def on_receive(
     threads: Threads, channel: int, checkpoint: int, alignment: int, savepoint: bool, timestamp: int
 ) -> Step[Threads]:
     """The network thread has received barrier `checkpoint` on `channel`; the task has not read it yet."""
-    gate, effects, rules = alternating.on_barrier(
+    gate, effects, rules = unaligned_steps(threads.gate).on_barrier(
         threads.gate, channel, checkpoint, alignment, savepoint, timestamp
     )
     emitted: Effects = ()
@@ -94,7 +95,7 @@ def on_barrier(
     """The task reads barrier `checkpoint` on `channel`."""
     if checkpoint < threads.read or (checkpoint == threads.read and not threads.reading):
         return Step(threads, (), ("UNAL-05",))
-    gate, effects, rules = alternating.on_barrier(
+    gate, effects, rules = unaligned_steps(threads.gate).on_barrier(
         threads.gate, channel, checkpoint, alignment, savepoint, timestamp
     )
     return Step(threads._replace(gate=gate, read=checkpoint, reading=True), effects, rules)
@@ -102,7 +103,7 @@ def on_barrier(
 
 def on_cancel(threads: Threads, channel: int, checkpoint: int) -> Step[Threads]:
     """The task reads a cancellation marker of `checkpoint` on `channel`."""
-    gate, effects, rules = alternating.on_cancel(threads.gate, channel, checkpoint)
+    gate, effects, rules = unaligned_steps(threads.gate).on_cancel(threads.gate, channel, checkpoint)
     threads = threads._replace(gate=gate)
     if checkpoint >= threads.read:
         threads = threads._replace(read=checkpoint, reading=False)
@@ -111,13 +112,13 @@ def on_cancel(threads: Threads, channel: int, checkpoint: int) -> Step[Threads]:
 
 def on_end_of_partition(threads: Threads, channel: int) -> Step[Threads]:
     """`channel` ends."""
-    gate, effects, rules = alternating.on_end_of_partition(threads.gate, channel)
+    gate, effects, rules = unaligned_steps(threads.gate).on_end_of_partition(threads.gate, channel)
     return Step(threads._replace(gate=gate, reading=False), effects, rules)
 
 
 def on_advance(threads: Threads, ms: int) -> Step[Threads]:
     """Virtual time passes: `ms` milliseconds."""
-    gate, effects, rules = alternating.on_advance(threads.gate, ms)
+    gate, effects, rules = unaligned_steps(threads.gate).on_advance(threads.gate, ms)
     return Step(threads._replace(gate=gate), effects, rules)
 
 

@@ -5,16 +5,17 @@ triggers the snapshot. The task processes the records that the other channels de
 *and* stores them in the snapshot as in-flight data. The state at the trigger and the in-flight data together
 form the same cut as an alignment.
 
-The module holds the gate and its steps while barriers overtake. `model.gate.alternating` holds the steps of
-the aligned phase, the passing of time, and the entry points: a gate of mode `unaligned` never aligns.
-`model.gate.polled_unaligned_gate` holds the items that wait on a blocked channel.
+The module holds the gate and its steps while barriers overtake, in Flink 1.14 and later.
+`model.gate.alternating` holds the steps of the aligned phase, the passing of time, and the entry points: a
+gate of mode `unaligned` never aligns. `model.gate.unaligned_generations` has what older generations do
+instead, and `model.gate.polled_unaligned_gate` the items that wait on a blocked channel.
 """
 
 from typing import NamedTuple
 
 from model.events import NONE, SUBSUMED, Effects, Fail, Rules, Step
 from model.gate.aligned import with_flag
-from model.gate.events import Abort, Block, Resume, Trigger
+from model.gate.events import Abort, Block, Resume
 from model.gate.profiles import NEWEST, Profile
 from model.gate.unaligned_events import (
     ALIGNED,
@@ -29,7 +30,6 @@ from model.gate.unaligned_events import (
 )
 
 NOT_CONVERTIBLE = "barrier cannot become unaligned"
-DISAGREES = "barrier disagrees with the first of its checkpoint"
 
 
 class UnalignedGate(NamedTuple):
@@ -105,46 +105,12 @@ def new_gate(
     )
 
 
-# ---------------------------------------------------------------- ids and channels
+# ---------------------------------------------------------------- terms
 
 
 def is_spent(gate: UnalignedGate, checkpoint: int) -> bool:
     """The id has ended or was skipped, and cannot begin again (UNAL-25)."""
     return checkpoint < gate.current or (checkpoint == gate.current and not gate.pending)
-
-
-def all_arrived(gate: UnalignedGate) -> bool:
-    """The gate awaits no channel."""
-    if counts_repeats(gate):  # one channel can count for another
-        channels = zip(gate.arrived, gate.closed, strict=True)
-        return gate.repeats >= sum(1 for arrived, closed in channels if not (arrived or closed))
-    return all(arrived or closed for arrived, closed in zip(gate.arrived, gate.closed, strict=True))
-
-
-def counted(gate: UnalignedGate, channel: int) -> UnalignedGate:
-    """The gate counts the pending barrier of the channel. Only some generations count a repeated one."""
-    if counts_repeats(gate) and gate.arrived[channel]:
-        return gate._replace(repeats=gate.repeats + 1)
-    return gate._replace(arrived=with_flag(gate.arrived, channel, True))
-
-
-def counts_repeats(gate: UnalignedGate) -> bool:
-    """The gate counts barriers, not the channels that have delivered one."""
-    return gate.profile.repeats_count or gate.profile.overtaking_counts_repeats
-
-
-def is_whole(gate: UnalignedGate) -> bool:
-    """All barriers of the pending checkpoint have overtaken, and the checkpoint stays pending (UNAL-29)."""
-    if not gate.profile.whole_stays_pending or not gate.pending or not gate.overtaking:
-        return False
-    return all_arrived(gate)
-
-
-def overtakes(gate: UnalignedGate, options: Options) -> bool:
-    """The barrier overtakes by its own options, so its sender does not stop after it (UNAL-28)."""
-    if gate.profile.type_decides:
-        return not options.savepoint
-    return options.alignment == UNALIGNED
 
 
 def persisting(gate: UnalignedGate) -> tuple[bool, ...]:
@@ -156,55 +122,14 @@ def persisting(gate: UnalignedGate) -> tuple[bool, ...]:
     )
 
 
-def is_convertible(gate: UnalignedGate, options: Options) -> bool:
-    """A checkpoint with these options may continue unaligned (UNAL-21)."""
-    if gate.profile.first_decides:
-        return True
-    if options.savepoint and not gate.profile.savepoints_overtake:
-        return False
-    return options.alignment == ALIGNED or options.alignment == TIMED or options.alignment == UNALIGNED
-
-
-# ---------------------------------------------------------------- barriers that overtake
-
-
-def on_overtaking_barrier(
-    gate: UnalignedGate, channel: int, options: Options, *, blocks: bool
-) -> Step[UnalignedGate]:
-    """The gate reads a barrier of the pending checkpoint; `blocks`: its sender stops after it."""
-    effects: Effects = ()
-    rules: Rules = ("UNAL-02",) if gate.begun else ("UNAL-01",)
-    if blocks and options.alignment != UNALIGNED and not gate.profile.first_decides:
-        gate = gate._replace(blocked=with_flag(gate.blocked, channel, True))
-        effects = (Block(channel),)
-        rules = (*rules, "UNAL-10")
-    if not gate.begun:
-        if not is_convertible(gate, options):
-            return refuse(gate, effects, (*rules, "UNAL-21"))
-        gate = gate._replace(begun=True)
-        effects = (*effects, *start(gate, options))
-    if all_arrived(gate):
-        return stop(gate, effects, (*rules, "UNAL-03"))
-    return Step(gate, effects, rules)
-
-
-def start(gate: UnalignedGate, options: Options) -> Effects:
-    """The gate starts to persist in-flight input and triggers the snapshot (UNAL-01)."""
-    if gate.profile.first_decides and options.alignment != UNALIGNED:
-        return (StartPersisting(gate.current), Trigger(gate.current))
-    return (StartPersisting(gate.current), TriggerUnaligned(gate.current))
-
-
-def stop(gate: UnalignedGate, effects: Effects, rules: Rules) -> Step[UnalignedGate]:
-    """The last barrier has arrived: the in-flight data is complete, and all channels resume (UNAL-03)."""
-    if gate.profile.whole_stays_pending:
-        return Step(gate, effects, (*rules, "UNAL-29"))
-    return Step(idle(gate), (*effects, StopPersisting(gate.current), *resume_all(gate)), rules)
-
-
 def prioritise_all(gate: UnalignedGate) -> Effects:
     """Prioritises every announced barrier, in channel order."""
     return tuple(Prioritise(channel) for channel, announced in enumerate(gate.announced) if announced)
+
+
+def resume_all(gate: UnalignedGate) -> Effects:
+    """Resumes every blocked channel, in channel order."""
+    return tuple(Resume(channel) for channel, blocked in enumerate(gate.blocked) if blocked)
 
 
 def refuse(
@@ -214,67 +139,90 @@ def refuse(
     return Step(gate._replace(failed=True), (*effects, Fail(why)), rules)
 
 
-# ---------------------------------------------------------------- the beginning and the end
+class OvertakingSteps:
+    """The steps while barriers overtake, and the beginning and the end of a checkpoint."""
 
+    def all_arrived(self, gate: UnalignedGate) -> bool:
+        """The gate awaits no channel."""
+        return all(arrived or closed for arrived, closed in zip(gate.arrived, gate.closed, strict=True))
 
-def begin(gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
-    """A newer checkpoint begins; a pending one ends, once (UNAL-04)."""
-    effects: Effects = ()
-    rules: Rules = ()
-    changes = changes_kind(gate, options)
-    if is_whole(gate) and not changes:
-        rules = ("UNAL-29",)  # the whole checkpoint ends without an effect
-    elif gate.pending:
-        effects = aborted(gate, SUBSUMED, releases_first=changes or gate.profile.releases_first)
-        rules = ("UNAL-04",)
-    gate = idle(gate)._replace(current=checkpoint, pending=True, first=options)
-    if gate.profile.first_decides and gate.alternating:
-        gate = gate._replace(overtaking=overtakes(gate, options))
-        rules = (*rules, "UNAL-28") if gate.profile.type_decides else (*rules, "UNAL-27")
-    if gate.profile.times_from_first:
-        gate = gate._replace(since=gate.now)
-    return Step(gate, effects, rules)
+    def counted(self, gate: UnalignedGate, channel: int) -> UnalignedGate:
+        """The gate counts the pending barrier of the channel."""
+        return gate._replace(arrived=with_flag(gate.arrived, channel, True))
 
+    def overtakes(self, options: Options) -> bool:
+        """The barrier overtakes by its own options, so its sender does not stop after it."""
+        return options.alignment == UNALIGNED
 
-def changes_kind(gate: UnalignedGate, options: Options) -> bool:
-    """The first barrier of a checkpoint decides differently from that of the checkpoint before."""
-    if not gate.profile.first_decides or not gate.alternating:
-        return False
-    return gate.overtaking != overtakes(gate, options)
+    def is_convertible(self, options: Options) -> bool:
+        """A checkpoint with these options may continue unaligned (UNAL-21)."""
+        if options.savepoint:
+            return False
+        return options.alignment == ALIGNED or options.alignment == TIMED or options.alignment == UNALIGNED
 
+    # ------------------------------------------------------------ barriers that overtake
 
-def aborted(gate: UnalignedGate, reason: str, *, releases_first: bool) -> Effects:
-    """The pending checkpoint ends unfinished: its channels resume and it is aborted, in either order."""
-    released = let_go(gate, gate.current)
-    emitted: Effects = (Abort(gate.current, reason),)
-    return (*released, *emitted) if releases_first else (*emitted, *released)
+    def on_overtaking_barrier(
+        self, gate: UnalignedGate, channel: int, options: Options, *, blocks: bool
+    ) -> Step[UnalignedGate]:
+        """The gate reads a barrier of the pending checkpoint; `blocks`: its sender stops after it."""
+        effects: Effects = ()
+        rules: Rules = ("UNAL-02",) if gate.begun else ("UNAL-01",)
+        if blocks and options.alignment != UNALIGNED:
+            gate = gate._replace(blocked=with_flag(gate.blocked, channel, True))
+            effects = (Block(channel),)
+            rules = (*rules, "UNAL-10")
+        if not gate.begun:
+            if not self.is_convertible(options):
+                return refuse(gate, effects, (*rules, "UNAL-21"))
+            gate = gate._replace(begun=True)
+            effects = (*effects, *self.start(gate, options))
+        if self.all_arrived(gate):
+            return self.stop(gate, effects, (*rules, "UNAL-03"))
+        return Step(gate, effects, rules)
 
+    def start(self, gate: UnalignedGate, options: Options) -> Effects:
+        """The gate starts to persist in-flight input and triggers the snapshot (UNAL-01)."""
+        return (StartPersisting(gate.current), TriggerUnaligned(gate.current))
 
-def let_go(gate: UnalignedGate, checkpoint: int) -> Effects:
-    """Stops persisting and resumes the channels, because `checkpoint` (the pending or a newer id) ends it."""
-    stopped: Effects = ()
-    if gate.profile.tells_stop and gate.overtaking and (gate.begun or gate.profile.first_decides):
-        stopped = (StopPersisting(checkpoint),)
-    return (*stopped, *resume_all(gate))
+    def stop(self, gate: UnalignedGate, effects: Effects, rules: Rules) -> Step[UnalignedGate]:
+        """The last barrier has arrived: the in-flight data is complete, and all channels resume (UNAL-03)."""
+        effects = (*effects, StopPersisting(gate.current), *resume_all(gate))
+        return Step(self.idle(gate), effects, rules)
 
+    # ------------------------------------------------------------ the beginning and the end
 
-def idle(gate: UnalignedGate) -> UnalignedGate:
-    """No checkpoint is pending: no channel is blocked or announced, no timer runs (UNAL-20, UNAL-26)."""
-    none = (False,) * len(gate.closed)
-    return gate._replace(
-        pending=False,
-        begun=False,
-        overtaking=gate.overtaking if gate.profile.first_decides else not gate.alternating,
-        arrived=none,
-        blocked=none,
-        announced=none,
-        first=NO_OPTIONS,
-        since=0,
-        repeats=0,
-        timer=NONE,
-    )
+    def begin(self, gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
+        """A newer checkpoint begins; a pending one ends, once (UNAL-04)."""
+        effects, rules = self.subsumed(gate, options)
+        gate = self.idle(gate)._replace(current=checkpoint, pending=True, first=options)
+        return Step(gate, effects, rules)
 
+    def subsumed(self, gate: UnalignedGate, options: Options) -> tuple[Effects, Rules]:
+        """How a pending checkpoint ends when one with these options begins: its effects and the rules."""
+        return (self.aborted(gate, SUBSUMED), ("UNAL-04",)) if gate.pending else ((), ())
 
-def resume_all(gate: UnalignedGate) -> Effects:
-    """Resumes every blocked channel, in channel order."""
-    return tuple(Resume(channel) for channel, blocked in enumerate(gate.blocked) if blocked)
+    def aborted(self, gate: UnalignedGate, reason: str) -> Effects:
+        """The pending checkpoint ends unfinished: its channels resume before it is aborted."""
+        return (*self.let_go(gate, gate.current), Abort(gate.current, reason))
+
+    def let_go(self, gate: UnalignedGate, checkpoint: int) -> Effects:
+        """Stops persisting and resumes the channels: `checkpoint`, the pending or a newer id, ends it."""
+        stopped: Effects = (StopPersisting(checkpoint),) if gate.overtaking and gate.begun else ()
+        return (*stopped, *resume_all(gate))
+
+    def idle(self, gate: UnalignedGate) -> UnalignedGate:
+        """No checkpoint is pending: no channel is blocked or announced, no timer runs (UNAL-20, UNAL-26)."""
+        none = (False,) * len(gate.closed)
+        return gate._replace(
+            pending=False,
+            begun=False,
+            overtaking=not gate.alternating,
+            arrived=none,
+            blocked=none,
+            announced=none,
+            first=NO_OPTIONS,
+            since=0,
+            repeats=0,
+            timer=NONE,
+        )

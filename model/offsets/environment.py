@@ -1,4 +1,4 @@
-"""The closed model of the reader that commits offsets; spec/models/OffsetsModel.tla is the same system."""
+"""The closed model of the reader that commits offsets; spec/offsets/OffsetsModel.tla is the same system."""
 
 from collections.abc import Iterator
 

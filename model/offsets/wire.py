@@ -1,41 +1,44 @@
 """The reader that commits offsets on the wire."""
 
-from model import fields
-from model.events import NONE, Step
-from model.fields import Wire, WireError
-from model.offsets import offsets
-from model.offsets.offsets import Reader
+from typing import Any
 
-KINDS = ("snapshot", "notify_complete", "notify_abort", "crash", "restore")
-REMEMBERED = 100
-"""Default number of snapshots whose offsets the reader remembers."""
+from model.component import Component
+from model.events import NONE, Step
+from model.fields import Wire, WireError, Words
+from model.offsets import offsets
+from model.offsets.events import RestoreOffsets, SnapshotOffsets
+from model.offsets.offsets import Reader
+from model.steps import HANDLERS, step_of
+
+WORDS = Words(
+    "offsets",
+    HANDLERS["offsets"],
+    kinds={
+        "snapshot_offsets": "snapshot",
+        "restore_offsets": "restore",
+        "complete_notification": "notify_complete",
+        "abort_notification": "notify_abort",
+    },
+)
+_STEP = step_of("offsets")
 
 
 def new_reader(config: Wire) -> Reader:
     """A reader with the configured `remembered`. Raises WireError if the configuration is not valid."""
-    fields.only(config, ("remembered",), "config")
-    return offsets.new_reader(fields.integer(config, "remembered", at_least=1, default=REMEMBERED))
+    return offsets.new_reader(WORDS.config(config)["remembered"])
 
 
-def step_reader(reader: Reader, event: Wire) -> Step[Reader]:
+def step_reader(reader: Reader, wire: Wire) -> Step[Reader]:
     """The step of one event. Raises WireError if the event is not legal in this state."""
-    kind = fields.kind_of(event, KINDS)
-    if kind == "restore":
-        if reader.running:
-            raise WireError("the reader is running; it restores only after a crash")
-        return offsets.on_restore(reader, fields.integer(event, "offsets", at_least=0))
-    if not reader.running:
-        raise WireError(f"the reader has crashed; only 'restore' may follow, got {kind!r}")
-    if kind == "crash":
-        return offsets.on_crash(reader)
-    checkpoint = fields.checkpoint(event)
-    if kind == "notify_complete":
-        return offsets.on_notify_complete(reader, checkpoint)
-    if kind == "notify_abort":
-        return offsets.on_notify_abort(reader, checkpoint)
-    if checkpoint <= reader.newest:
-        raise WireError(f"snapshot ids grow: expected one above {reader.newest}, got {checkpoint}")
-    return offsets.on_snapshot(reader, checkpoint, fields.integer(event, "offsets", at_least=0))
+    event = WORDS.read(wire, completed=NONE)
+    if reader.running == (type(event) is RestoreOffsets):
+        raise WireError(f"the reader {_RUNS[reader.running]}, got {wire['kind']!r}")
+    if type(event) is SnapshotOffsets and event.checkpoint <= reader.newest:
+        raise WireError(f"snapshot ids grow: expected one above {reader.newest}, got {event.checkpoint}")
+    return _STEP(reader, event)
+
+
+_RUNS = {True: "is running; it restores only after a crash", False: "has crashed; only 'restore' may follow"}
 
 
 def observe_reader(reader: Reader) -> dict[str, object]:
@@ -45,3 +48,11 @@ def observe_reader(reader: Reader) -> dict[str, object]:
         "committed": None if reader.committed.checkpoint == NONE else list(reader.committed),
         "running": reader.running,
     }
+
+
+def config_of_reader(reader: Reader) -> dict[str, Any]:
+    """The configuration of a closed model's reader."""
+    return {"remembered": reader.remembered_at_most}
+
+
+COMPONENT = Component("offsets", WORDS, new_reader, step_reader, observe_reader, config_of_reader)

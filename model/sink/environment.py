@@ -1,4 +1,4 @@
-"""The closed model of the transactional sink; spec/models/SinkModel.tla is the same with one coordinator.
+"""The closed model of the transactional sink; spec/sink/SinkModel.tla is the same with one coordinator.
 
 The environment stores the newest snapshot, the newest completed id, and how often the task has ended.
 """

@@ -1,4 +1,4 @@
-"""The closed model of a source's task; spec/models/SourceModel.tla is the same system."""
+"""The closed model of a source's task; spec/source/SourceModel.tla is the same system."""
 
 from collections.abc import Iterator
 

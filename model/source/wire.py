@@ -1,40 +1,34 @@
 """A source's task on the wire: triggers, and the hook of an externally induced source."""
 
-from model import fields
-from model.events import Step
-from model.fields import Wire, WireError
+from typing import Any
+
+from model.component import Component
+from model.events import Event, Status, Step
+from model.fields import Wire, WireError, Words, names_of
 from model.source import source_task
-from model.source.source_task import NEWEST_SOURCE, PLAIN, SOURCE_PROFILES, Source
+from model.source.events import Ended, Induce, TriggerArrives
+from model.source.source_task import PLAIN, SOURCE_PROFILES, Source
+from model.steps import step_of
 
-EXTERNAL = ("no", "function", "reader")
-"""The names of PLAIN, FUNCTION and READER on the wire."""
-
-KINDS = ("trigger", "induce", "ended", "status")
-ELSEWHERE = "elsewhere"
+HERE, ELSEWHERE = "here", "elsewhere"
+WORDS = Words("source", (Induce, Ended, Status))
+_STEP = step_of("source")
 
 
 def new_source(config: Wire) -> Source:
     """A source of the configured `profile` and `external`. Raises WireError if they are not valid."""
-    fields.only(config, ("profile", "external"), "config")
-    name = fields.choice(config, "profile", tuple(SOURCE_PROFILES), default=NEWEST_SOURCE.name)
-    external = fields.choice(config, "external", EXTERNAL, default=EXTERNAL[PLAIN])
-    return source_task.new_source(EXTERNAL.index(external), SOURCE_PROFILES[name])
+    given = WORDS.config(config)
+    return source_task.new_source(given["external"], SOURCE_PROFILES[given["profile"]])
 
 
-def step_source(source: Source, event: Wire) -> Step[Source]:
+def step_source(source: Source, wire: Wire) -> Step[Source]:
     """The step of one trigger, hook, end of a checkpoint, or status. Raises WireError if it is not legal."""
-    kind = fields.kind_of(event, KINDS)
-    if kind == "status":
-        return source_task.on_status(source, fields.boolean(event, "running"))
-    checkpoint = fields.checkpoint(event)
+    kind, given = WORDS.event(wire)
     if kind == "trigger":
-        to = fields.choice(event, "to", ("here", ELSEWHERE), default="here")
-        return source_task.on_trigger(source, checkpoint, to != ELSEWHERE)
-    if kind == "ended":
-        return source_task.on_ended(source, checkpoint)
-    if source.external == PLAIN:
+        return source_task.on_trigger(source, given["checkpoint"], given["to"] == HERE)
+    if kind == "induce" and source.external == PLAIN:
         raise WireError("induce: the source is not externally induced, it has no hook; trigger it")
-    return source_task.on_induce(source, checkpoint)
+    return _STEP(source, WORDS.read(wire))
 
 
 def observe_source(source: Source) -> dict[str, object]:
@@ -45,3 +39,18 @@ def observe_source(source: Source) -> dict[str, object]:
         "ahead": list(source.ahead),
         "reads": not source.ahead,
     }
+
+
+def config_of_source(source: Source) -> dict[str, Any]:
+    """The configuration of a closed model's source."""
+    return {"profile": source.profile.name, "external": names_of("external")[source.external]}
+
+
+def script_of_source(event: Event, wire: dict[str, Any], handle: str, tasks: int) -> dict[str, Any]:
+    """An event of a closed model: a trigger states where it arrives if the task is not there."""
+    return wire | {"to": ELSEWHERE} if type(event) is TriggerArrives and not event.here else wire
+
+
+COMPONENT = Component(
+    "source", WORDS, new_source, step_source, observe_source, config_of_source, script=script_of_source
+)

@@ -1,6 +1,6 @@
 """The closed models of a subtask's snapshot steps, one for each generation that behaves differently.
 
-The same environment has a TLA+ twin (spec/models/SubtaskModel.tla).
+The same environment has a TLA+ twin (spec/subtask/SubtaskModel.tla).
 """
 
 from collections.abc import Iterator

@@ -153,7 +153,7 @@ def test_what_else_diverges_still_does_and_the_rule_is_named(tmp_path):
     assert "not checked, because TLC cannot evaluate it on this answer: Unreadable" in told
 
 
-@pytest.mark.parametrize("name", ["-h", "GateModel", "Gate", "a b", "..", "1"])
+@pytest.mark.parametrize("name", ["-h", "AlignedModel", "Gate", "a b", "..", "1"])
 def test_a_module_is_not_given_to_tlc_under_any_name(name):
     with pytest.raises(TlcError, match="module"):
         replay(Module(name, "", ""))

@@ -159,7 +159,7 @@ NOT_IN_TLA = {
     ),
     "no event shutdown": ("store", {}, [effect("shutdown", discard=True)]),
     "the scheduler, which is Scheduler.tla's": ("coordinator", {"tasks": [TASK], "interval_ms": 5}, RUNS),
-    "operator coordinators, which are MasterPhase.tla's": (
+    "operator coordinators, which are Trigger.tla's": (
         "coordinator", {"tasks": [TASK], "operator_coordinators": ["reader"]}, BOTHERED
     ),
 }  # fmt: skip

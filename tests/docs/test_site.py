@@ -81,14 +81,14 @@ def test_the_texts_are_whole_definitions():
     rule = RULES["ALIGN-03"]
     (stated,) = texts.properties(rule)
 
-    assert texts.operator(rule).file == "spec/models/GateModel.tla"
+    assert texts.operator(rule).file == "spec/gate/AlignedModel.tla"
     assert texts.operator(rule).text.startswith("ALIGN_03 == [][(Comes(")
     assert texts.operator(rule).text.endswith("]_vars")
     assert stated.text.startswith('@GATE.step("ALIGN-03")\ndef align_03(')
     assert "on_barrier" in texts.model_steps(rule)[0].text
     assert "ALIGN-03" in texts.spec_steps(rule)[0].text
-    with pytest.raises(texts.TextError, match="expected a definition of ALIGN_99 in GateModel"):
-        texts.operator(rule._replace(operator="GateModel!ALIGN_99"))
+    with pytest.raises(texts.TextError, match="expected a definition of ALIGN_99 in AlignedModel"):
+        texts.operator(rule._replace(operator="AlignedModel!ALIGN_99"))
 
 
 def test_every_scene_can_be_drawn():

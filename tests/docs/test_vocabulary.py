@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from conformance.generators import generate
 from conformance.site.vocabulary_page import page
+from conformance.vectors.tla.bindings import SEATS as BINDINGS
 from impl import core
 from impl.core.wire import Word
 from model import components
 from spec.vocabulary import COMPONENTS, VocabularyError, parse, vocabulary
 
-PAGE = Path(__file__).parents[2] / "docs/vocabulary.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/vocabulary.md"
 
 
 def test_the_page_is_made_from_the_vocabulary(pytestconfig):
@@ -72,6 +75,29 @@ def test_fields_with_a_default_have_it_in_the_implementation_too():
 
 def test_the_components_are_those_of_the_model_and_of_the_implementation():
     assert set(COMPONENTS) == set(components.COMPONENTS) == set(core.COMPONENTS)
+    assert set(COMPONENTS) == set(BINDINGS) == set(generate.COMPONENTS)
+
+
+@pytest.mark.parametrize("component", sorted(COMPONENTS))
+def test_a_component_has_one_name_everywhere(component):
+    module = "Aligned" if component == "gate" else component.capitalize()
+    files = [
+        f"spec/{component}/{module}.tla", f"spec/{component}/{module}Model.tla",
+        f"spec/manifests/{component}*.toml", f"spec/vocabulary/{component}.toml",
+        f"model/{component}/__init__.py", f"impl/core/{component}/__init__.py",
+        f"tests/impl/{component}/*.py", f"tests/transcripts/{component}/*.txt",
+    ]  # fmt: skip
+    heading = f"\n## Component `{component}`\n"
+    pages = [ROOT / "docs" / name for name in ("vocabulary.md", "adapter-protocol.md")]
+
+    assert [pattern for pattern in files if not list(ROOT.glob(pattern))] == []
+    assert [page for page in pages if heading not in page.read_text(encoding="utf-8")] == []
+
+
+def test_a_folder_of_modules_is_a_component():
+    folders = {path.parent.relative_to(ROOT / "spec").as_posix() for path in ROOT.glob("spec/**/*.tla")}
+
+    assert folders == {*COMPONENTS, "dataflow", "."}
 
 
 @pytest.mark.parametrize(

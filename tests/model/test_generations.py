@@ -2,7 +2,6 @@
 
 import pickle
 import re
-from importlib.resources import files
 from itertools import pairwise
 
 import pytest
@@ -15,6 +14,7 @@ from model.generations import CLAIMS, Claim, comparable, contrasts, outcomes
 from model.sink.two_phase_commit import SINK_PROFILES
 from model.source.source_task import SOURCE_PROFILES
 from model.subtask.profiles import TASK_PROFILES
+from spec.modules import module_text
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=Claim.describe)
@@ -71,7 +71,7 @@ def test_every_profile_differs_from_its_neighbour_in_a_switch():
 
 
 def test_the_switches_of_the_model_are_those_of_the_specification():
-    text = files("spec").joinpath("Generations.tla").read_text(encoding="utf-8")
+    text = module_text("GateGenerations")
     sets = dict(re.findall(r"^Flink_(\w+)\s*==\s*\{([^}]*)\}$", text, flags=re.MULTILINE))
     named = {name for found in sets.values() for name in re.findall(r'"(\w+)"', found)}
 

@@ -9,7 +9,7 @@ from model.gate.environment.tracking import closed_tracker_models
 from model.gate.events import Trigger
 from model.gate.profiles import PROFILES
 from model.gate.proofs.tracking import tracker_cases
-from model.gate.tracking import Tracker, describe, new_tracker, on_barrier, on_cancel, on_end_of_partition
+from model.gate.tracking import Tracker, TrackingSteps, describe, new_tracker
 from model.properties import PROPERTIES, of_component
 from model.registry import Property
 
@@ -53,8 +53,9 @@ def test_only_closed_models_with_the_real_bound_are_toured():
 
 
 def test_a_tracker_describes_itself_in_one_line():
-    tracker = on_barrier(new_tracker(3, True), 0, 4).state
-    tracker = on_end_of_partition(on_cancel(tracker, 1, 5).state, 2).state
+    steps = TrackingSteps()
+    tracker = steps.on_barrier(new_tracker(3, True), 0, 4).state
+    tracker = steps.on_end_of_partition(steps.on_cancel(tracker, 1, 5).state, 2).state
 
     assert describe(tracker) == "latest=5, 5: 2 of 3 aborted, closed 2"
 

@@ -1,37 +1,39 @@
 """Measured rates: medians, bars, and work that is checked to be the same each time."""
 
+import json
+
 import pytest
 
-from conformance import cli
+from conformance import cli, machine
 from conformance.bench import rates as bench
-from conformance.bench.benchmark import ENOUGH_SECONDS, Benchmark, Measured, MeasurementError, Run
-from conformance.commands.jobs.bench import document
-from conformance.report.measured import rates
+from conformance.bench.benchmark import ENOUGH_SECONDS, Benchmark, MeasurementError, Run
 
 
 def works(*runs):
-    """Work that takes what these runs say, one after the other."""
+    """Work that takes these runs, one after the other."""
     left = iter(runs)
     return lambda: next(left)
 
 
 def benchmark(*runs, bar=100):
-    return Benchmark("thinking", "thoughts/s", bar, "a quiet room", works(*runs))
+    return Benchmark("explorer", "states/s", bar, "a small gate", works(*runs))
 
 
-def test_the_median_is_judged():
+def test_the_median_is_compared_with_the_bar():
     slow, usual, fast = Run(100, 2.0, 0.5), Run(100, 1.0, 0.4), Run(100, 0.5, 0.2)
 
     measured = benchmark(slow, usual, fast).measure(3)
 
-    assert measured.rates == (50.0, 100.0, 200.0)
-    assert (measured.rate, measured.own_rate, measured.met) == (100.0, 250.0, True)
-    assert benchmark(slow, usual, fast, bar=101).measure(3).met is False
-    assert benchmark(slow, bar=None).measure(1).met is None
+    assert measured.samples == [50.0, 100.0, 200.0]
+    assert measured.summary().median == 100.0
+    assert measured.note == "3 runs of 100: a small gate; 250 a second of processor time"
+    assert measured.summary().met
+    assert not benchmark(slow, usual, fast, bar=101).measure(3).summary().met
+    assert benchmark(slow, bar=None).measure(1).summary().met is None
 
 
 def test_a_long_measurement_is_not_repeated():
-    assert benchmark(Run(10, ENOUGH_SECONDS, None)).measure(5).rates == (10 / ENOUGH_SECONDS,)
+    assert benchmark(Run(10, ENOUGH_SECONDS, None)).measure(5).samples == [10 / ENOUGH_SECONDS]
 
 
 def test_work_that_changes_is_no_measurement():
@@ -39,36 +41,17 @@ def test_work_that_changes_is_no_measurement():
         benchmark(Run(100, 1.0, 1.0), Run(99, 1.0, 1.0)).measure(2)
 
 
-def test_the_table_and_the_file():
-    rows = [
-        Measured("explorer", "transitions/s", 250_000, 500_000, (300_000.0,), (400_000.0,), "a gate"),
-        Measured("lock-step", "steps/s", 20_000, 600, (19_999.4, 19_998.0, 30_000.0), (), "walks"),
-        Measured("TLC", "states/s", None, 10, (5.0,), (), "small"),
-    ]
-
-    table = rates(rows, "2 cores", 0.5, 2)
-
-    lines = [line.split() for line in table.splitlines()]
-    assert [
-        "explorer",
-        "300,000",
-        "300,000",
-        "300,000",
-        "transitions/s",
-        "250,000",
-        "met",
-        "400,000",
-    ] in lines
-    assert ["lock-step", "19,999", "19,998", "30,000", "steps/s", "20,000", "MISSED", "-"] in lines
-    assert ["TLC", "5", "5", "5", "states/s", "-", "-"] in lines
-    assert "  lock-step: 3 runs of 600: walks" in table
-    written = document(rows)
-    assert [(row["name"], row["median"], row["met"]) for row in written["measured"]] == [
-        ("explorer", 300_000.0, True),
-        ("lock-step", 19_999.4, False),
-        ("TLC", 5.0, None),
-    ]
-    assert written["machine"]["cores"] >= 1
+def test_the_command_prints_and_stores_rates(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(bench, "benchmarks", lambda: iter([benchmark(Run(100, 2.0, None))]))
+    assert cli.run(["bench", "--only", "explorer", "--repeat", "1", "--build", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    assert "MISSED" in printed
+    assert f"{machine.cores()} cores" in printed
+    written = json.loads((tmp_path / "report" / "bench" / "rates.json").read_text())
+    assert written["figures"][0] | {"note": ""} == {
+        "name": "explorer", "unit": "states/s", "samples": [50.0], "bar": 100, "at_most": False, "note": "",
+    }  # fmt: skip
+    assert "cores" in written["machine"]
 
 
 def test_what_is_measured_does_its_work():
@@ -85,4 +68,4 @@ def test_the_explorer_is_measured_on_half_a_million_transitions():
 
 
 def test_nothing_chosen_is_a_usage_error(capsys):
-    assert cli.run(["bench", "--only", "horoscopes"]) == 64
+    assert cli.run(["bench", "--only", "nothing of this name"]) == 64

@@ -18,8 +18,8 @@ def test_neighbouring_windows_are_compared_two_by_two():
     slower = (Window(True, 2.2, 500_000, 2.0), Window(False, 4.0, 1_000_000, 2.0))
     more, each, after, before = cost.figures_of("row API", [without, taking, *slower])
     assert more.samples == pytest.approx([5.0, 10.0])
-    assert (more.bar, more.at_most, more.met) == (5.0, True, False)
-    assert "95 % interval 5.0 to 10.0 %, 2 pairs" in more.told
+    assert (more.bar, more.at_most, more.note) == (5.0, True, "")
+    assert more.summary().cells()[2:] == ("5.00 to 10.0, all 2", "at most 5.00", "MISSED")
     assert each.samples == pytest.approx([50, 200])
     assert after.samples == pytest.approx([2.1, 4.4])
     assert before.samples == pytest.approx([2.0, 4.0])
@@ -27,8 +27,22 @@ def test_neighbouring_windows_are_compared_two_by_two():
 
 def test_what_checkpoints_do_not_cost_is_within_the_bar():
     alike = [Window(bool(number % 2), 2.0, 1_000_000, 2.0) for number in range(12)]
-    assert cost.figures_of("row API", alike)[0].value == 0
-    assert cost.figures_of("row API", alike)[0].met
+    assert cost.figures_of("row API", alike)[0].summary()[2:5] == (0, 0, 0)
+    assert cost.figures_of("row API", alike)[0].summary().met
+
+
+def test_a_pair_with_an_impossible_count_is_excluded_and_the_number_is_in_the_note():
+    right = [Window(bool(number % 2), 1.02 if number % 2 else 1.0, 1_000_000, 0.5) for number in range(14)]
+    wrong = [Window(False, 1.0, 1_000_000, 0.5), Window(True, 1.0, 1_600_000_000, 0.5)]
+    figures = cost.figures_of("row API", right + wrong)
+    assert [len(one.samples) for one in figures] == [7] * 4
+    assert figures[0].samples == pytest.approx([2.0] * 7)
+    assert {one.note for one in figures} == {"1 of 8 pairs excluded: a count of rows began at 0"}
+
+
+def test_no_pair_is_excluded_while_every_count_is_possible():
+    uneven = [Window(bool(at % 2), cpu, 1_000_000, 0.5) for at, cpu in enumerate((1.3, 1.0, 0.9, 0.2))]
+    assert [len(one.samples) for one in cost.figures_of("row API", uneven)] == [2] * 4
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ from conformance.mutants.catalogue import component_of, load_catalogue
 from conformance.report import mutants
 from conformance.report.formats import documents
 from conformance.verdict import Verdict
+from spec.manifest import load_manifest
+from spec.vocabulary import COMPONENTS
 
 MUTANT = next(mutant for mutant in load_catalogue() if mutant.id == "model-gate-late-barrier-kept")
 KILLED = Fate(MUTANT, ("ALIGN-04",), 2, "gate of 2 channels", "2 channels")
@@ -109,10 +111,12 @@ def test_a_survivor_and_a_wrong_killer_stand_in_the_document():
 
 
 def test_a_mutant_of_the_specification_belongs_to_the_component_of_its_module():
-    modules = {"broken_gate_no_abort": "GateModel"}
-    (spec,) = [mutant for mutant in load_catalogue() if mutant.id == "spec-gate-no-abort"]
+    modules = {name: model.module for name, model in load_manifest().items()}
+    mutants = {mutant.id: mutant for mutant in load_catalogue()}
+    components = {component_of(mutant, modules) for mutant in mutants.values() if mutant.layer == "spec"}
 
-    assert component_of(spec, modules) == component_of(MUTANT, modules) == "gate"
+    assert component_of(mutants["spec-gate-no-abort"], modules) == component_of(MUTANT, modules) == "gate"
+    assert components == {*COMPONENTS, "dataflow"}
 
 
 @pytest.mark.parametrize("words", [["--rule", "ALIGN-99"], ["--layer", "spec", "--rule", "ALIGN-19"]])

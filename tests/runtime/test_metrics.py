@@ -1,12 +1,13 @@
 """What a run measures of itself, and how it is shown: without Spark."""
 
+import sys
 import xml.etree.ElementTree as ET
 
 import pytest
 from rich.console import Console
 
 from conformance.command_line.progress import RunDisplay, summary, tasks_table
-from conformance.pictures.checkpoints import svg
+from conformance.report import plots
 from impl.core.gate.unaligned_events import Alignment
 from impl.job import Progress
 from impl.metrics import (
@@ -20,6 +21,8 @@ from impl.metrics import (
 from impl.spark.channels.frames import Kind, OvertakingBarrier, pack_barrier
 from impl.spark.channels.inbox import Inbox
 from impl.spark.channels.unaligned import OvertakingInbox
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 class Clock:
@@ -86,18 +89,26 @@ def measured(checkpoint, attempt, ms=10.0, alignment=2.0):
     return CheckpointMeasures(checkpoint, attempt, ms, {"count-0": SnapshotMeasures(alignment, 1.0, 2_048)})
 
 
-def test_the_picture_has_a_bar_for_every_checkpoint_and_another_colour_after_a_restore():
-    drawn = ET.fromstring(svg([measured(1, 1), measured(2, 1), measured(4, 2)], "a <run>"))
-    titles = [one.text for one in drawn.iter("{http://www.w3.org/2000/svg}title")]
-    assert titles[:3] == [
+def test_the_plot_has_a_bar_for_every_checkpoint_and_another_colour_after_a_restore():
+    run = [measured(1, 1), measured(2, 1), measured(4, 2)]
+    drawn = ET.fromstring(plots.checkpoints(run, "a <run>"))
+    bars = {one[0].text: one for one in drawn.iter(f"{SVG}g") if len(one) and one[0].tag == f"{SVG}title"}
+    assert list(bars)[:3] == [
         "checkpoint 1, attempt 1: 10",
         "checkpoint 2, attempt 1: 10",
         "checkpoint 4, attempt 2: 10",
     ]
-    bars = [one for one in drawn.iter("{http://www.w3.org/2000/svg}rect") if len(one)]
-    assert bars[0].get("fill") == bars[1].get("fill") != bars[2].get("fill")
+    colours = [bar.find(f"{SVG}path").get("style") for bar in list(bars.values())[:3]]
+    assert colours[0] == colours[1] != colours[2]
+    assert plots.checkpoints(run, "a <run>") == plots.checkpoints(run, "a <run>")
     with pytest.raises(ValueError, match="nothing to draw"):
-        svg([], "none")
+        plots.checkpoints([], "none")
+
+
+def test_without_matplotlib_the_message_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(plots.NotInstalledError, match=r"pip install 'barrierspec\[plots\]'"):
+        plots.checkpoints([measured(1, 1)], "a run")
 
 
 def test_the_medians_are_told_in_one_line():

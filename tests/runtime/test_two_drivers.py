@@ -76,7 +76,8 @@ def test_the_ended_driver_discards_nothing_of_the_newer_one(drivers):
         newer.acknowledge(newer.it.pending)
         assert newer.storage.completed_ids()[-1] == checkpoint + 1
     older.it.fail_attempt("its workers are silent")
-    older.it.finish()
+    with pytest.raises(SupersededError, match="finishing the job: expected attempt 1 to be the newest"):
+        older.it.finish()
     found = FileSystemStorage(newer.storage.directory).latest_completed()
     assert found.completed.checkpoint == 5
     assert found.refused == ()

@@ -132,7 +132,7 @@ def test_files_are_one_manifest():
         (STORE.replace("properties", "property"), ManifestError, "module StoreModel: .* got property"),
         (STORE.replace(", depth = 3", ""), ManifestError, "model store: .* 'depth'; add it"),
         (STORE.replace('module = "StoreModel"\n', ""), ManifestError, "model store: .* 'module'; add it"),
-        (STORE.replace('= "StoreModel"', '= "GateModel"'), ManifestError, r"add a table \[module.Gate"),
+        (STORE.replace('= "StoreModel"', '= "AlignedModel"'), ManifestError, r"add a table \[module.Aligned"),
         (STORE.replace("M = 3", 'M = "Three"'), ManifestError, "'Three'; if it is a definition, put it"),
         (broken(checks='["TypeOK"]', without='["SUB_07"]'), ManifestError, "got both; remove one"),
         (broken(base='"stone"'), BaseError, "got 'stone'; correct the name or add that model"),

@@ -179,7 +179,7 @@ def test_what_is_read_as_data_is_there(give):
 
     assert {"gate", "findings", "sarif"} <= set(names)
     assert all('"$schema"' in give("schema", name) for name in names)
-    assert "spec/CheckpointStore.tla" in give("explain", "SUB-08")
+    assert "spec/store/Store.tla" in give("explain", "SUB-08")
 
 
 def test_vectors_are_written_and_played(give):

@@ -1,8 +1,8 @@
 """Other model checkers on the closed gate: TLC, SPIN and minicheck, each on a text of the very same states.
 
-TLC reads `GateModel.tla`, SPIN a Promela text of the same model (`promela`), minicheck our step functions.
-None is asked anything but to see every state. A state has the gate, what each channel has delivered, and what
-was said last; equal numbers of them are the proof that the work is the same.
+TLC reads `AlignedModel.tla`, SPIN a Promela text of the same model (`promela`), minicheck our step functions.
+No property is checked. A state has the gate, what each channel has delivered, and the last event with its
+effects; equal counts of states show that the work is the same.
 """
 
 import importlib.util
@@ -25,7 +25,7 @@ WORKERS = 2
 
 
 class Gate(NamedTuple):
-    """A closed gate, told of everything at once; an ended channel counts as aligned."""
+    """A closed gate in which every event is possible at each step; an ended channel counts as aligned."""
 
     channels: int
     ids: int
@@ -49,27 +49,27 @@ class Composition(NamedTuple):
 
 
 class Explored(NamedTuple):
-    """A search by somebody."""
+    """The result of one search."""
 
     states: int
     seconds: float
     """Of the search, from the first state on."""
     start: float
-    """Seconds besides: start, parsing, compilation, and what the model was asked meanwhile."""
+    """Seconds besides: start, parsing, compilation, and the answers of the model meanwhile."""
     peak: int
     """Bytes in memory at most, of all its processes; 0 if that was not watched."""
     transitions: int = 0
-    """0 where they are not told."""
+    """0 where they are not reported."""
     answers: int = 0
     """How many our model gave while a composed dataflow was searched; 0 of any other search."""
-    asked: float = 0.0
-    """Seconds that these took, which are among those of `start`."""
+    answering: float = 0.0
+    """Seconds of these answers, which are among those of `start`."""
 
 
 def tlc(gate: Gate) -> Explored:
     """TLC without properties, on two workers."""
     constants = f"N = {gate.channels}\n M = {gate.ids}\n AfterFinish = TRUE\n Polled = FALSE\n"
-    return _tlc("GateModel", f"SPECIFICATION Spec\nCONSTANTS\n {constants}")
+    return _tlc("AlignedModel", f"SPECIFICATION Spec\nCONSTANTS\n {constants}")
 
 
 def tlc_on(name: str, records: int | None = None) -> Explored:
@@ -89,14 +89,13 @@ def _tlc(module: str, configuration: str) -> Explored:
     from spec.tlc import specification
 
     with specification() as folder:
-        models = folder / "models"
-        (models / "bench.cfg").write_text(configuration)
+        (folder / "bench.cfg").write_text(configuration)
         command = [
-            *(find_java(), "-XX:+UseParallelGC", f"-Djava.io.tmpdir={folder}", f"-DTLA-Library={folder}"),
+            *(find_java(), "-XX:+UseParallelGC", f"-Djava.io.tmpdir={folder}"),
             *("-cp", str(find_jar()), "tlc2.TLC", "-deadlock", "-workers", str(WORKERS)),
             *("-metadir", str(folder / "found"), "-config", "bench.cfg", f"{module}.tla"),
         ]
-        done = watch(command, models)
+        done = watch(command, folder)
     counted = r"^(\d+) states generated, (\d+) distinct states found, 0 states left"
     begun = done.second_of("Computing initial states")
     seconds = done.second_of("Finished in") - begun
@@ -166,7 +165,7 @@ def ours_on(name: str) -> Explored:
 
 
 def ours_composed(composition: Composition, cores: int, *, kernels: str | None = None) -> Explored:
-    """A composed dataflow, by what its moves look at."""
+    """A composed dataflow, by the read sets of its moves."""
     return _ours("framed", composition.model, str(composition.records), str(cores), kernels=kernels)
 
 
@@ -174,13 +173,13 @@ def _ours(*order: str, kernels: str | None = None) -> Explored:
     command = own_process("conformance.bench.engines.search", *order)
     with TemporaryDirectory(prefix="barrierspec-exploring-") as folder:
         done = watch(command, Path(folder), {CACHE: kernels} if kernels else {})
-    told = re.search(r"^states (\d+) transitions (\d+) seconds ([\d.]+)$", done.text, re.MULTILINE)
-    if told is None:
+    counts = re.search(r"^states (\d+) transitions (\d+) seconds ([\d.]+)$", done.text, re.MULTILINE)
+    if counts is None:
         raise MeasurementError(f"{order[0]}: expected its counts, got {done.text[-500:]!r}")
-    seconds = float(told[3])
-    asked = re.search(r"^answers (\d+) asked ([\d.]+)$", done.text, re.MULTILINE)
-    answers = (0, 0.0) if asked is None else (int(asked[1]), float(asked[2]))
-    return Explored(int(told[1]), seconds, done.seconds - seconds, done.peak, int(told[2]), *answers)
+    seconds = float(counts[3])
+    answered = re.search(r"^answers (\d+) seconds ([\d.]+)$", done.text, re.MULTILINE)
+    answers = (0, 0.0) if answered is None else (int(answered[1]), float(answered[2]))
+    return Explored(int(counts[1]), seconds, done.seconds - seconds, done.peak, int(counts[2]), *answers)
 
 
 class NotInstalledError(RuntimeError):
@@ -190,11 +189,11 @@ class NotInstalledError(RuntimeError):
 def _number(done: Watched, pattern: str, group: int = 1) -> int:
     found = re.search(pattern, done.text, re.MULTILINE)
     if found is None:
-        raise MeasurementError(f"expected {pattern!r} in what it said, got {done.text[-500:]!r}")
+        raise MeasurementError(f"expected {pattern!r} in its output, got {done.text[-500:]!r}")
     return int(float(found[group]))  # from 10^8 on SPIN writes eight digits and an exponent
 
 
 def _seconds(done: Watched) -> float:
-    """What SPIN says; it rounds to hundredths, and says 0 below that."""
+    """As SPIN reports; it rounds to hundredths, and reports 0 below that."""
     found = re.search(r"elapsed time ([\d.]+) seconds", done.text)
     return 0.0 if found is None else float(found[1])

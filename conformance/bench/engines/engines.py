@@ -1,8 +1,8 @@
 """Our engines beside other model checkers: the gate in several sizes, in one run.
 
-Everybody sees every state of the very same model; whoever counts otherwise ends the measurement. What is
-repeated is over in seconds; the others are measured once. A competitor that is not installed is left out, and
-the report says what to install.
+Every checker visits every state of the same model; another count raises MeasurementError. Searches of seconds
+are repeated, longer ones are measured once. A checker that is not installed is left out, and the report says
+what to install.
 """
 
 from collections.abc import Iterator
@@ -32,29 +32,29 @@ from conformance.bench.runtime.scale import Scale
 
 TLC_BAR, SPIN_BAR, START_BAR = 50.0, 1.0, 5.0
 """Times as many states a second as TLC and as SPIN; seconds until the compiled search begins."""
+RATE, TIMES = "states a second", "times as many"
 SPARK = "ours, Spark {}"
 MASTERS = ("local[1]", "local[2]")
+SETTING = (
+    "Every reachable state of the closed gate, with every event possible at each step and no property "
+    "checked; a state includes the effects of the step before it, and all checkers counted the same states. "
+    "Seconds are those of the search; the notes add the start (programs, parsing, compilation) and the peak "
+    "memory of all processes. TLC, SPIN, minicheck and Spark expand a state once for each list of effects "
+    "before it; our other engines expand it once, because no step reads them"
+)
 
 
 def measure(folder: Path, scale: Scale) -> Report:
-    """Everybody on every gate that is for them. Raises MeasurementError."""
+    """Each checker on the gates of its size. Raises MeasurementError."""
     del folder  # each search has one of its own
     rows: list[Row] = []
     missing: dict[str, None] = {}
     with TemporaryDirectory(prefix="barrierspec-kernels-") as kernels:
         for gate, chosen in _gates(scale):
             rows += alike(gate.name, _searched(gate, chosen, scale.times, missing, kernels))
-    setting = (
-        "every reachable state of the closed gate, told of everything at once, no property asked; a state "
-        "has what was said in the step before it, and all have counted the same states. Seconds are those of "
-        "the search; the start of programs, parsing and compilation are told beside them, with the most "
-        "memory that all processes of a search held. TLC, SPIN, minicheck and Spark expand a state again for "
-        "everything that may have been said before it; our other engines know that nothing depends on it"
-    )
-    if missing:
-        setting += ". Not measured: " + "; ".join(missing)
+    missed = ". Not measured: " + "; ".join(missing) if missing else ""
     figures = [*_compared(rows, scale), *(row.figure() for row in rows)]
-    return Report("engines", "State spaces beside other checkers", setting, figures)
+    return Report("engines", "State spaces beside other checkers", SETTING + missed, figures)
 
 
 def _gates(scale: Scale) -> Iterator[tuple[Gate, tuple[str, ...]]]:
@@ -97,31 +97,20 @@ def _searched(
 
 
 def _compared(rows: list[Row], scale: Scale) -> Iterator[Figure]:
-    """What has a bar: the largest gate, the start of the compiled search, and what a second core brings."""
+    """The figures with a bar: the largest gate, the start of the compiled search, Spark's second core."""
     found = {(row.model, row.who): row for row in rows}
     small, middle, large = (Gate(3, ids).name for ids in scale.gate_ids)
     best = better(found[large, ONE], found[large, TWO])
     for other, bar in ((TLC, TLC_BAR), (SPIN, SPIN_BAR)):
         if (large, other) in found:
-            told = f"{best.who}, states a second on the {large}, of {best.runs[0].states:,} states"
+            note = f"{best.who}, {large}, {best.runs[0].states:,} states"
             ratios = [rate / found[large, other].rates[0] for rate in best.rates]
-            yield Figure(
-                f"states a second, compiled search beside {other}", "times as many", ratios, bar, told=told
-            )
+            yield Figure(f"{RATE}, compiled search beside {other}", TIMES, ratios, bar, note=note)
     starts = [run.start for run in found[large, ONE].runs]
-    cold = found[small, ONE].runs[0].start
-    told = f"Python, paths and kernel from the cache, on the {large}; {cold:.0f} s where it is empty"
-    yield Figure(
-        "start of the compiled search from a full cache",
-        "s",
-        starts[1:] or starts,
-        START_BAR,
-        at_most=True,
-        told=told,
-    )
+    starts = starts[1:] or starts
+    note = f"Python, paths and cached kernel, {large}; {found[small, ONE].runs[0].start:.0f} s if not cached"
+    name = "start of the compiled search from a full cache"
+    yield Figure(name, "s", starts, START_BAR, at_most=True, note=note)
     one, two = (found[middle, SPARK.format(master)] for master in MASTERS)
     ratios = [a.seconds / b.seconds for a, b in zip(one.runs, two.runs, strict=False)]
-    told = f"states a second on the {middle}"
-    yield Figure(
-        "states a second, search on Spark, local[2] beside local[1]", "times as many", ratios, 1.0, told=told
-    )
+    yield Figure(f"{RATE}, search on Spark, local[2] beside local[1]", TIMES, ratios, 1.0, note=middle)

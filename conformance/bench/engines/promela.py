@@ -1,24 +1,24 @@
 """The closed gate in Promela: what SPIN is given to explore the very states that TLC and our engines see.
 
 Every event that the environment may let come, of each channel and id, is one option of one loop, and one
-`d_step`: so SPIN stores a state only between events, and its states are those of `GateModel.tla`: the gate,
-what each channel has delivered, and the event with its effects in their order (`kind` and `about`, zero
-behind the last). The gate is the newest one, with ended channels counting as aligned, told of everything at
-once.
+`d_step`: so SPIN stores a state only between events, and its states are those of `AlignedModel.tla`: the
+gate, what each channel has delivered, and the event with its effects in their order (`kind` and `about`,
+zero behind the last). The gate is the newest one, with ended channels counting as aligned; every event is
+possible at each step.
 """
 
 _TEXT = """\
-/* One input gate of {channels} channels, checkpoint ids 1 to {ids}; the closed model of GateModel.tla. */
+/* One input gate of {channels} channels, checkpoint ids 1 to {ids}; the closed model of AlignedModel.tla. */
 #define N {channels}
-#define SAID {said}
+#define WORDS {most}
 
 byte current;                  /* highest id begun or cancelled; 0 before the first */
 bool pending;
 bool blocked[N];
 bool closed[N];
 byte last[N];                  /* by channel: the highest id that it delivered */
-byte kind[SAID];               /* the event, then its effects */
-byte about[SAID];                /* their channel or id */
+byte kind[WORDS];               /* the event, then its effects */
+byte about[WORDS];                /* their channel or id */
 byte which;                    /* the id of the event, if it has one */
 
 hidden byte i;
@@ -34,16 +34,16 @@ hidden byte waits;
 #define SUBSUMED 7
 #define ON_CANCELLATION_BARRIER 8
 
-inline say(k, a) {{ kind[words] = k; about[words] = a; words++ }}
+inline effect(k, a) {{ kind[words] = k; about[words] = a; words++ }}
 
-inline hear(k, c, n) {{
-    for (i : 0 .. SAID - 1) {{ kind[i] = 0; about[i] = 0 }}
+inline begin(k, c, n) {{
+    for (i : 0 .. WORDS - 1) {{ kind[i] = 0; about[i] = 0 }}
     words = 0; which = n;
-    say(k, c)
+    effect(k, c)
 }}
 
 inline resume_all() {{
-    for (i : 0 .. N - 1) {{ if :: blocked[i] -> say(RESUME, i); blocked[i] = false :: else fi }}
+    for (i : 0 .. N - 1) {{ if :: blocked[i] -> effect(RESUME, i); blocked[i] = false :: else fi }}
 }}
 
 inline settle() {{             /* every open channel is aligned: snapshot first, then let go */
@@ -51,42 +51,42 @@ inline settle() {{             /* every open channel is aligned: snapshot first,
     for (i : 0 .. N - 1) {{ if :: !blocked[i] && !closed[i] -> waits = 1 :: else fi }}
     if
     :: waits > 0
-    :: else -> pending = false; say(TRIGGER, current); resume_all()
+    :: else -> pending = false; effect(TRIGGER, current); resume_all()
     fi
 }}
 
 inline barrier(c, n) {{
-    hear(BARRIER, c, n);
+    begin(BARRIER, c, n);
     last[c] = n;
     if
-    :: n < current || (n == current && !pending) -> say(RESUME, c)
+    :: n < current || (n == current && !pending) -> effect(RESUME, c)
     :: else ->
         if
         :: n > current ->
-            if :: pending -> say(SUBSUMED, current); resume_all() :: else fi;
+            if :: pending -> effect(SUBSUMED, current); resume_all() :: else fi;
             current = n; pending = true
         :: else
         fi;
         blocked[c] = true;
-        say(BLOCK, c);
+        effect(BLOCK, c);
         settle()
     fi
 }}
 
 inline cancel(c, n) {{
-    hear(CANCEL, c, n);
+    begin(CANCEL, c, n);
     last[c] = n;
     if
     :: n < current || (n == current && !pending)
     :: else ->
         resume_all();
         current = n; pending = false;
-        say(ON_CANCELLATION_BARRIER, n)
+        effect(ON_CANCELLATION_BARRIER, n)
     fi
 }}
 
 inline end_of_partition(c) {{
-    hear(END_OF_PARTITION, c, 0);
+    begin(END_OF_PARTITION, c, 0);
     closed[c] = true;
     if
     :: pending -> blocked[c] = false; settle()
@@ -104,7 +104,7 @@ end:
 
 
 def gate_text(channels: int, ids: int) -> str:
-    """The model of a gate. What an event says: an abort, a block and a trigger, and each channel twice."""
+    """The model of a gate. An event has at most an abort, a block, a trigger and twice each channel."""
     options = []
     for channel in range(channels):
         for checkpoint in range(1, ids + 1):
@@ -114,5 +114,5 @@ def gate_text(channels: int, ids: int) -> str:
                 for word in ("barrier", "cancel")
             ]
         options.append(f"    :: d_step {{ !closed[{channel}] -> end_of_partition({channel}) }}")
-    said = 1 + 3 + 2 * channels
-    return _TEXT.format(channels=channels, ids=ids, said=said, options="\n".join(options))
+    most = 1 + 3 + 2 * channels
+    return _TEXT.format(channels=channels, ids=ids, most=most, options="\n".join(options))

@@ -1,4 +1,4 @@
-"""What several checkers came to on one model: rows of a table. Equal counts are the proof of equal work."""
+"""Results of several checkers on one model: rows of a table. Equal counts show that the work is the same."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -21,7 +21,7 @@ Search = Callable[[], Explored]
 
 
 class Row(NamedTuple):
-    """What somebody came to on one model."""
+    """The runs of one checker on one model."""
 
     model: str
     who: str
@@ -29,20 +29,20 @@ class Row(NamedTuple):
 
     @property
     def rates(self) -> list[float]:
-        """Millions of states a second, by run."""
-        return [one.states / max(one.seconds, 1e-3) / 1e6 for one in self.runs]
+        """Thousands of states a second, by run."""
+        return [one.states / max(one.seconds, 1e-3) / 1e3 for one in self.runs]
 
     def figure(self) -> Figure:
         """For the table."""
         last = self.runs[-1]
-        told = (
+        note = (
             f"{last.states:,} states, {last.transitions:,} transitions, {last.seconds:.3g} s after "
-            f"{last.start:.1f} s of start; {last.peak / 1e6:,.0f} MB at most, "
+            f"{last.start:.1f} s of start; {last.peak / 1e6:,.0f} MB, "
             f"{last.peak / last.states:,.0f} bytes a state"
         )
         if last.answers:
-            told += f"; in {last.asked:.1f} s of that start {last.answers:,} answers of the model"
-        return Figure(f"{self.model}: {self.who}", "M states/s", self.rates, told=told)
+            note += f"; in {last.answering:.1f} s of that start {last.answers:,} answers of the model"
+        return Figure(f"{self.model}: {self.who}", "k states/s", self.rates, note=note)
 
 
 def alike(model: str, found: Iterable[Row]) -> list[Row]:

@@ -3,9 +3,9 @@
 dataflow of it, with so many records a source, by what its moves look at.
 
 ENGINE: `python`, `columns`, `compiled` or `unlabelled` (HOW: cores), `spark` (HOW: a master) or `minicheck`.
-It prints one line: the states, but for `unlabelled` with what was said in the step before, the transitions,
-and the seconds of the search alone. `framed` prints another before it: how many answers the search has asked
-of the model, and how long that took.
+It prints one line: the states (with the effects of the step before, but for `unlabelled`), the transitions,
+and the seconds of the search alone. `framed` prints another before it: how many answers the search got from
+the model, and the seconds that they took.
 """
 
 import sys
@@ -26,13 +26,13 @@ Counted = tuple[int, int, float]
 
 
 def python(channels: int, ids: int) -> Counted:
-    """The explorer. It walks the gate and its environment; what was said is counted on its transitions."""
+    """The explorer. It walks the gate and its environment; effects are counted on its transitions."""
     from model.checker.explore import explore
 
     begun = time.perf_counter()
     graph = explore(_closed(channels, ids))
-    said = {(known.target, known.event, known.step.effects) for known in graph.transitions}
-    return len(said) + 1, graph.transition_count, time.perf_counter() - begun
+    seen = {(known.target, known.event, known.step.effects) for known in graph.transitions}
+    return len(seen) + 1, graph.transition_count, time.perf_counter() - begun
 
 
 def manifest(name: str) -> Counted:
@@ -44,18 +44,18 @@ def manifest(name: str) -> Counted:
     projection = projection_of(load_manifest()[name])
     begun = time.perf_counter()
     graph = explore(projection.closed_model)
-    said = {
+    seen = {
         (known.target, projection.said(known.event, known.step.effects)) for known in graph.transitions
     } | {(0, ())}
-    return len(said), graph.transition_count, time.perf_counter() - begun
+    return len(seen), graph.transition_count, time.perf_counter() - begun
 
 
 def framed(name: str, records: int, cores: int) -> Counted:
-    """The search of a composed dataflow. The seconds that the model takes to answer are told apart."""
+    """The search of a composed dataflow. The seconds in which the model answers are printed apart."""
     from model.checker.frames.search import Framed
 
     found = Framed(composed(name, records), cores=cores).explore()
-    sys.stdout.write(f"answers {found.answers} asked {found.model_seconds:.4f}\n")
+    sys.stdout.write(f"answers {found.answers} seconds {found.model_seconds:.4f}\n")
     return found.states, found.transitions, found.search_seconds
 
 
@@ -91,7 +91,7 @@ def unlabelled(channels: int, ids: int, cores: int) -> Counted:
 
 
 def spark(channels: int, ids: int, master: str) -> Counted:
-    """The search on Spark: like TLC it expands a state again for everything that was said before it."""
+    """The search on Spark: like TLC it expands a state once for each list of effects before it."""
     from conformance.explore.spark import SparkEngine
     from impl.spark.session import spark_session
 
@@ -121,7 +121,7 @@ def minicheck(channels: int, ids: int) -> Counted:
     protocol = checker.Protocol(
         name=closed.name,
         candidate=False,
-        fields=("component", "environment", "said"),
+        fields=("component", "environment", "last"),
         initial=start,
         transitions=transitions,
         invariants={},
@@ -132,7 +132,7 @@ def minicheck(channels: int, ids: int) -> Counted:
 
 
 def composed(name: str, records: int) -> ClosedModel:
-    """A model of DataflowModel.tla, in which nothing is said in a step."""
+    """A model of DataflowModel.tla, whose steps have no effects."""
     from conformance.compare.projection import configuration_of
     from conformance.compare.projection_dataflow import closed_dataflow_of
     from spec.manifest import load_manifest

@@ -7,6 +7,7 @@ from conformance.bench.runtime.driver import OURS, driving
 from conformance.bench.runtime.scale import Scale
 
 UNALIGNED_BAR_MS, ALIGNED_BAR_MS = 50.0, 1_000.0
+_NAME = "checkpoint under backpressure"
 _BATCH_ROWS, _CHANNEL_BATCHES, _SECONDS = 100, 32, 45.0
 
 
@@ -16,7 +17,7 @@ def measure(folder: Path, scale: Scale) -> Report:
     lasted = {}
     with driving(OURS, folder / OURS) as driver:
         for unaligned in (False, True):
-            told = driver.run(
+            result = driver.run(
                 job="slow",
                 rows=10**12,
                 batch_rows=_BATCH_ROWS,
@@ -25,22 +26,16 @@ def measure(folder: Path, scale: Scale) -> Report:
                 output=str(folder / "out-slow"),
                 stop_after=seconds,
             )
-            lasted[unaligned] = told["checkpoints"][1:] or told["checkpoints"]  # there was no pressure before
+            lasted[unaligned] = (
+                result["checkpoints"][1:] or result["checkpoints"]
+            )  # there was no pressure before
     return Report(
         "backpressure",
         "Checkpoints under back-pressure",
-        f"a sink that takes 10 ms for every batch of {_BATCH_ROWS} rows, {_CHANNEL_BATCHES} batches a "
+        f"A sink that takes 10 ms for every batch of {_BATCH_ROWS} rows, {_CHANNEL_BATCHES} batches a "
         f"channel, for {seconds:.0f} s in each mode",
         [
-            Figure(
-                "unaligned checkpoint under backpressure", "ms", lasted[True], UNALIGNED_BAR_MS, at_most=True
-            ),
-            Figure(
-                "aligned checkpoint under backpressure",
-                "ms",
-                lasted[False],
-                ALIGNED_BAR_MS,
-                told="what it is told beside",
-            ),
+            Figure(f"unaligned {_NAME}", "ms", lasted[True], UNALIGNED_BAR_MS, at_most=True),
+            Figure(f"aligned {_NAME}", "ms", lasted[False], ALIGNED_BAR_MS, note="shows the back-pressure"),
         ],
     )

@@ -1,10 +1,11 @@
-"""What checkpoints cost: processor time for a record with and without them, in windows of one job in turn."""
+"""Cost of checkpoints: processor time for a record with and without them, in windows of one job in turn."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 from conformance.bench.benchmark import MeasurementError
-from conformance.bench.figures import Figure, Report, interval
+from conformance.bench.figures import Figure, Report
 from conformance.bench.runtime import word_counts
 from conformance.bench.runtime.driver import OURS, Driver, driving
 from conformance.bench.runtime.scale import Scale
@@ -12,53 +13,58 @@ from conformance.bench.runtime.throughput import TITLES
 from conformance.bench.runtime.windows import WINDOW_SECONDS, Window
 
 BAR_PER_CENT = 5.0
+IMPOSSIBLE = 0.1
+"""A window with less than this share of the median of processor time for a row has a wrong count."""
 
 
 def measure(folder: Path, scale: Scale) -> Report:
     """One job for each way to program it. Raises MeasurementError."""
     source = word_counts.files(folder, scale.rows)
-    figures: list[Figure] = []
+    windows: dict[str, list[Window]] = {}
     with driving(OURS, folder / OURS) as driver:
         for api in (word_counts.ROW, word_counts.ARROW):
-            figures += figures_of(TITLES[api], _windows(driver, api, source, folder, scale.pairs))
+            windows[TITLES[api]] = _windows(driver, api, source, folder, scale.pairs)
     return Report(
         "cost",
         "What checkpoints cost",
-        "processor seconds of all processes for a million records of the keyed aggregation, in one job at "
+        "Processor seconds of all processes for a million records of the keyed aggregation, in one job at "
         f"full load for each way to program it: windows of {WINDOW_SECONDS * 1e3:.0f} ms with a checkpoint, "
-        "each beside one without, in turn before and after it. A window with a checkpoint ends no sooner "
-        "than the checkpoint is complete and its output committed; what was read is counted to the row, and "
-        "the output holds all of it",
-        figures,
+        "each beside one without, in turn before and after it. A window with a checkpoint ends when the "
+        "checkpoint is complete and its output committed. Every row that was read is counted, and the output "
+        "contains all of them",
+        [figure for title, found in windows.items() for figure in figures_of(title, found)],
+        raw=windows,
     )
 
 
 def figures_of(title: str, windows: Sequence[Window]) -> list[Figure]:
-    """What neighbouring windows come to, two by two, one of either kind."""
+    """Figures of neighbouring windows, two by two, one of either kind.
+
+    A pair is excluded if one of its windows took less than a tenth of the median of processor time for a
+    row: its count of rows began at 0, and not at the rows read before.
+    """
     pairs = [sorted(pair) for pair in zip(windows[::2], windows[1::2], strict=True)]  # the one without first
-    spent = [[one.cpu / one.rows * 1e6 for one in pair] for pair in pairs]
+    least = IMPOSSIBLE * median(one.cpu / one.rows for one in windows)
+    valid = [pair for pair in pairs if all(one.cpu / one.rows >= least for one in pair)]
+    wrong = len(pairs) - len(valid)
+    note = f"{wrong} of {len(pairs)} pairs excluded: a count of rows began at 0" if wrong else ""
+    spent = [[one.cpu / one.rows * 1e6 for one in pair] for pair in valid]
     more = [(taking - none) / none * 100 for none, taking in spent]
-    each = [(taking.cpu - none.cpu / none.rows * taking.rows) * 1e3 for none, taking in pairs]
-    low, high = interval(more)
-    told = f"95 % interval {low:.1f} to {high:.1f} %, {len(pairs)} pairs of windows"
+    each = [(taking.cpu - none.cpu / none.rows * taking.rows) * 1e3 for none, taking in valid]
+    name, unit = "processor time", "s per M rows"
     return [
         Figure(
-            f"processor time that checkpoints add, {title}",
-            "% more",
-            more,
-            BAR_PER_CENT,
-            at_most=True,
-            told=told,
+            f"{name} that checkpoints add, {title}", "% more", more, BAR_PER_CENT, at_most=True, note=note
         ),
-        Figure(f"processor time of a checkpoint, {title}", "ms", each),
-        Figure(f"processor time with checkpoints, {title}", "s per M rows", [taking for _, taking in spent]),
-        Figure(f"processor time without checkpoints, {title}", "s per M rows", [none for none, _ in spent]),
+        Figure(f"{name} of a checkpoint, {title}", "ms", each, note=note),
+        Figure(f"{name} with checkpoints, {title}", unit, [taking for _, taking in spent], note=note),
+        Figure(f"{name} without checkpoints, {title}", unit, [none for none, _ in spent], note=note),
     ]
 
 
 def _windows(driver: Driver, api: str, source: Path, folder: Path, pairs: int) -> list[Window]:
     output = folder / "out-cost"
-    told = driver.run(
+    result = driver.run(
         job="words",
         api=api,
         source=str(source),
@@ -68,9 +74,9 @@ def _windows(driver: Driver, api: str, source: Path, folder: Path, pairs: int) -
         pairs=pairs,
     )
     counted = sum(count for count, _ in word_counts.answer(output).values())
-    if told["attempts"] != 1 or counted != told["rows"]:
+    if result["attempts"] != 1 or counted != result["rows"]:
         raise MeasurementError(
-            f"{told['rows']:,} rows were read in {told['attempts']} attempts, and the output holds "
-            f"{counted:,}; nothing is told of such a run"
+            f"{result['rows']:,} rows were read in {result['attempts']} attempts, and the output holds "
+            f"{counted:,}; such a run is not reported"
         )
-    return [Window(*one) for one in told["windows"]]
+    return [Window(*one) for one in result["windows"]]

@@ -60,10 +60,10 @@ class Driver:
         line = self._process.stdout.readline()
         if not line:
             raise MeasurementError(f"a driver has died; see {self._log.name}")
-        told: dict[str, Any] = orjson.loads(line)
-        if "failed" in told:
-            raise MeasurementError(told["failed"])
-        return told
+        result: dict[str, Any] = orjson.loads(line)
+        if "failed" in result:
+            raise MeasurementError(result["failed"])
+        return result
 
     def has_answered(self, seconds: float) -> bool:
         """Wait up to `seconds` for the answer; whether it is there."""
@@ -71,12 +71,12 @@ class Driver:
         return bool(select.select([self._process.stdout], [], [], seconds)[0])
 
     def run(self, **order: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
-        """Carry out an order; the answer tells the processor time that it took, too, as `cpu`."""
+        """Carry out an order; the answer has its processor time in seconds too, as `cpu`."""
         before = spent(self.processes())
         self.begin(**order)
-        told = self.answered()
+        result = self.answered()
         after = spent(self.processes())
-        return {**told, "cpu": sum(seconds - before.get(pid, 0.0) for pid, seconds in after.items())}
+        return {**result, "cpu": sum(seconds - before.get(pid, 0.0) for pid, seconds in after.items())}
 
     def memory(self) -> dict[int, tuple[str, int]]:
         """By process: what it is, and how many bytes it holds in memory."""
@@ -157,8 +157,8 @@ def _native(folder: Path) -> Iterator[Callable[[dict[str, Any]], dict[str, Any]]
         output = Path(order["output"])
         shutil.rmtree(output, ignore_errors=True)
         began = time.perf_counter()
-        told = native.run(spark, Path(order["source"]), output, order["files_a_batch"])
-        return {"seconds": time.perf_counter() - began, **told}
+        result = native.run(spark, Path(order["source"]), output, order["files_a_batch"])
+        return {"seconds": time.perf_counter() - began, **result}
 
     yield carry_out
     spark.stop()
@@ -172,10 +172,10 @@ def main(kind: str, folder: Path) -> None:
         for line in io.BufferedReader(io.FileIO(0)):
             order = orjson.loads(line)
             try:
-                told = carry_out(order) if order else {}
-            except Exception as failed:  # noqa: BLE001 - whoever measures is told, and stops
-                told = {"failed": f"{type(failed).__name__}: {failed}"}
-            answers.write(orjson.dumps(told) + b"\n")
+                result = carry_out(order) if order else {}
+            except Exception as failed:  # noqa: BLE001 - the parent raises it as MeasurementError
+                result = {"failed": f"{type(failed).__name__}: {failed}"}
+            answers.write(orjson.dumps(result) + b"\n")
             answers.flush()
 
 

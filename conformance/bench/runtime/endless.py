@@ -1,7 +1,7 @@
 """A source without an end, whose rows can be counted at any moment: a folder of Parquet files, ever again.
 
-Each partition tells how many rows it has read in a file of eight bytes, mapped into memory: whoever measures
-sees them at once, and telling costs nothing.
+Each partition counts the rows that it has read in a file of eight bytes, mapped into memory: another process
+sees the count at once, and writing it costs nothing.
 """
 
 import mmap
@@ -19,7 +19,7 @@ _BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class EndlessInput:
-    """The files of `path` as the source of a job. `counts`: the folder where partitions tell their rows."""
+    """The files of `path` as the source of a job. `counts`: the folder with the counts of rows."""
 
     path: Path
     counts: Path
@@ -43,7 +43,7 @@ class EndlessOffset:
 
 
 class EndlessSource:
-    """One partition; `count`: the file in which it tells its rows."""
+    """One partition; `count`: the file in which it counts its rows."""
 
     def __init__(self, folder: ParquetFolder, count: Path) -> None:
         self._folder = folder

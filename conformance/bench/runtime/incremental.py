@@ -1,4 +1,4 @@
-"""Incremental checkpoints of large state in RocksDB: what they cost beside what has changed."""
+"""Incremental checkpoints of large state in RocksDB: their cost by the number of changed keys."""
 
 import random
 import shutil
@@ -62,28 +62,24 @@ def _report(scale: Scale, whole: int, points: dict[float, list[tuple[float, floa
     slope, base = np.polyfit(changed, sizes, 1)
     left = sizes - (slope * changed + base)
     fit = 1 - float(left @ left) / float(((sizes - sizes.mean()) ** 2).sum())
+    fitted = f"{slope:.0f} bytes a changed key, and {base / 1e6:.1f} MB besides"
+    name = "incremental checkpoints: linear fit of bytes written to keys changed"
     figures = [
-        Figure(
-            "incremental checkpoints: linear fit of bytes written to keys changed",
-            "R²",
-            [fit],
-            FIT_BAR,
-            told=f"{slope:.0f} bytes a changed key, and {base / 1e6:.1f} MB besides",
-        ),
-        Figure("whole state", "MB", [whole / 1e6], told="written by the first checkpoint"),
+        Figure(name, "R²", [fit], FIT_BAR, note=fitted),
+        Figure("whole state", "MB", [whole / 1e6], note="written by the first checkpoint"),
     ]
     for fraction, found in points.items():
         name = f"{fraction * 100:g} % of the keys changed"
         written = [size / 1e6 for size, _ in found]
         spent = [seconds * 1e3 for _, seconds in found]
-        figures.append(Figure(f"{name}, written", "MB", written, told=f"{mean(written):.2f} on average"))
-        figures.append(Figure(f"{name}, processor time", "ms", spent, told=f"{mean(spent):.0f} on average"))
+        figures.append(Figure(f"{name}, written", "MB", written, note=f"mean {mean(written):.2f}"))
+        figures.append(Figure(f"{name}, processor time", "ms", spent, note=f"mean {mean(spent):.0f}"))
     return Report(
         "incremental",
         "Incremental checkpoints",
-        f"{scale.state_keys:,} keys of one subtask in RocksDB; before each checkpoint some, drawn by lot, "
-        f"change; {CHECKPOINTS_EACH} checkpoints of each size. The fit is of their means, with what RocksDB "
-        "has merged now and then",
+        f"{scale.state_keys:,} keys of one subtask in RocksDB; before each checkpoint random ones "
+        f"change; {CHECKPOINTS_EACH} checkpoints of each size. The fit is of their means, which include the "
+        "compactions of RocksDB",
         figures,
         {"written": [(float(c), float(s) / 1e6) for c, s in zip(changed, sizes, strict=True)]},
     )

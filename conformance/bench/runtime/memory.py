@@ -11,6 +11,7 @@ from conformance.bench.runtime.driver import OURS, driving
 from conformance.bench.runtime.scale import Scale
 
 BAR_PER_CENT = 5.0
+_NAME = "memory of a long run"
 _LOOK_SECONDS = 1.0
 _LASTING = 0.6
 """A process is watched if it was there for so much of the time: not one that only helped to start."""
@@ -38,7 +39,7 @@ def measure(folder: Path, scale: Scale) -> Report:
             at = round(time.monotonic() - began, 1)
             for pid, (name, size) in driver.memory().items():
                 series.setdefault((pid, name), []).append((at, round(size / 1e6, 2)))
-        told = driver.answered()
+        result = driver.answered()
     most = max(map(len, series.values()))
     lasting = {one: points for one, points in series.items() if len(points) > most * _LASTING}
     if len(lasting) < _PROCESSES:
@@ -48,21 +49,15 @@ def measure(folder: Path, scale: Scale) -> Report:
     return Report(
         "memory",
         "Memory under back-pressure",
-        f"sources as fast as they go, a sink that takes 10 ms for every batch of 1,000 rows, for "
-        f"{scale.slow_seconds:.0f} s: {told['rows']:,} rows, {len(told['checkpoints'])} checkpoints; the "
+        f"Sources as fast as they go, a sink that takes 10 ms for every batch of 1,000 rows, for "
+        f"{scale.slow_seconds:.0f} s: {result['rows']:,} rows, {len(result['checkpoints'])} checkpoints; the "
         f"resident memory of all {len(lasting)} processes each second",
         [
-            Figure(
-                "memory of a long run: growth of the process that grew most",
-                "%",
-                [worst],
-                BAR_PER_CENT,
-                at_most=True,
-                told="mean of the last fifth of the time beside that of the fifth after the warm-up",
-            ),
+            Figure(f"{_NAME}: growth of the process that grew most", "%", [worst], BAR_PER_CENT, at_most=True,
+                   note="mean of the last fifth of the time beside that of the fifth after the warm-up"),
             Figure("all processes together, at the end", "MB", [sum(one[-1][1] for one in lasting.values())]),
         ],
-        {f"{name} {number}": points[:: max(1, len(points) // 150)]
+        {f"{name} {number}": points
          for number, ((_, name), points) in enumerate(sorted(lasting.items()), 1)},
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""How long it takes to go on after a worker was killed: from the signal to the first new record."""
+"""Recovery after a worker was killed: from the signal to the first new record."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def measure(folder: Path, scale: Scale) -> Report:
     exact = word_counts.exact(source)
     output = folder / "out-recovery"
     with driving(OURS, folder / OURS) as driver:
-        told = driver.run(
+        result = driver.run(
             job="words",
             api=word_counts.ROW,
             source=str(source),
@@ -31,14 +31,16 @@ def measure(folder: Path, scale: Scale) -> Report:
             kills=scale.kills,
         )
     if word_counts.answer(output) != exact:
-        raise MeasurementError("the output is not the exact answer; nothing is told of the recoveries")
-    if not told["killed"] or len(told["killed"]) != told["attempts"] - 1:
-        raise MeasurementError(f"{len(told['killed'])} workers were killed, in {told['attempts']} attempts")
-    took = [first - at for at, first in zip(told["killed"], told["first_records"][1:], strict=True)]
+        raise MeasurementError("the output is not the exact answer; the recoveries are not reported")
+    if not result["killed"] or len(result["killed"]) != result["attempts"] - 1:
+        raise MeasurementError(
+            f"{len(result['killed'])} workers were killed, in {result['attempts']} attempts"
+        )
+    took = [first - at for at, first in zip(result["killed"], result["first_records"][1:], strict=True)]
     return Report(
         "recovery",
         "Recovery after a killed worker",
-        f"SIGKILL to a worker drawn by lot, {len(took)} times in one job of the row API that reads {_RATE:,} "
+        f"SIGKILL to a random worker, {len(took)} times in one job of the row API that reads {_RATE:,} "
         "rows a second; from the signal to the first record of the next attempt; the output is exact",
         [Figure("recovery, from SIGKILL to the first new record", "s", took, BAR_SECONDS, at_most=True)],
     )

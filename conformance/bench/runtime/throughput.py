@@ -10,10 +10,12 @@ from conformance.bench.runtime import native, word_counts
 from conformance.bench.runtime.driver import NATIVE, OURS, Driver, driving
 from conformance.bench.runtime.scale import Scale
 
-ROW_BAR, ARROW_BAR, CHECKPOINT_BAR_MS = 1.5, 4.0, 150.0
+CHECKPOINT_BAR_MS = 150.0
+BARS = {word_counts.ROW: 1.5, word_counts.ARROW: 4.0}
+"""Times as fast as Structured Streaming, by API, with state in memory."""
 INTERVAL_MS = 500
 _CALIBRATED_ON = 4
-"""The share of the rows, one in so many, that makes Java warm and tells how large a micro-batch is."""
+"""The share of the rows, one in so many, that warms up Java and shows how large a micro-batch is."""
 VARIANTS = (
     (word_counts.ROW, "memory"),
     (word_counts.ARROW, "memory"),
@@ -21,14 +23,14 @@ VARIANTS = (
     (word_counts.ARROW, "rocksdb"),
 )
 TITLES = {word_counts.ROW: "row API", word_counts.ARROW: "Arrow batch API"}
-Told = dict[str, Any]
+Result = dict[str, Any]
 
 
 def measure(folder: Path, scale: Scale) -> Report:
-    """Each once in every repetition, every output held against the exact answer. Raises MeasurementError."""
+    """Each once in every repetition, every output compared with the exact answer. Raises MeasurementError."""
     source = word_counts.files(folder, scale.rows)
     exact = word_counts.exact(source)
-    found: dict[object, list[Told]] = {one: [] for one in (NATIVE, *VARIANTS)}
+    found: dict[object, list[Result]] = {one: [] for one in (NATIVE, *VARIANTS)}
     with driving(OURS, folder / OURS) as ours, driving(NATIVE, folder / NATIVE) as other:
         files = _calibrated(other, word_counts.files(folder, scale.rows // _CALIBRATED_ON), folder)
         _ours(ours, word_counts.ROW, "memory", source, folder, exact)  # both begin warm
@@ -48,35 +50,28 @@ def measure(folder: Path, scale: Scale) -> Report:
     )
 
 
-def _figures(found: dict[object, list[Told]], rows: int) -> list[Figure]:
+def _figures(found: dict[object, list[Result]], rows: int) -> list[Figure]:
     base = found[NATIVE]
-    batch = sum(one["batch_ms"] for one in base) / len(base)
-    figures = [
-        Figure("Structured Streaming", "M rows/s", _rates(base, rows), told=f"{batch:.0f} ms a micro-batch")
-    ]
+    batch = f"{sum(one['batch_ms'] for one in base) / len(base):.0f} ms a micro-batch"
+    figures = [Figure("Structured Streaming", "M rows/s", _rates(base, rows), note=batch)]
     for api, backend in VARIANTS:
-        mine = found[api, backend]
+        ours = found[api, backend]
         name = f"{TITLES[api]}, {backend}"
-        bar = {word_counts.ROW: ROW_BAR, word_counts.ARROW: ARROW_BAR}[api] if backend == "memory" else None
-        ratios = [b["seconds"] / m["seconds"] for b, m in zip(base, mine, strict=True)]
-        figures.append(Figure(name, "M rows/s", _rates(mine, rows)))
-        figures.append(
-            Figure(f"throughput, {name}, beside Structured Streaming", "times as fast", ratios, bar)
-        )
-    for what, runs in (("Structured Streaming", base), *((TITLES[a], found[a, b]) for a, b in VARIANTS[:2])):
+        ratios = [b["seconds"] / m["seconds"] for b, m in zip(base, ours, strict=True)]
+        compared = f"throughput, {name}, beside Structured Streaming"
+        figures.append(Figure(name, "M rows/s", _rates(ours, rows)))
+        figures.append(Figure(compared, "times as fast", ratios, BARS[api] if backend == "memory" else None))
+    for title, runs in (("Structured Streaming", base), *((TITLES[a], found[a, b]) for a, b in VARIANTS[:2])):
         spent = [one["cpu"] / rows * 1e6 for one in runs]
-        figures.append(Figure(f"processor time, {what}", "s per M rows", spent))
+        figures.append(Figure(f"processor time, {title}", "s per M rows", spent))
     for api, backend in VARIANTS[:2]:
         lasted = [ms for one in found[api, backend] for ms in one["checkpoints"]]
-        figures.append(
-            Figure(
-                f"checkpoint under full load, {TITLES[api]}", "ms", lasted, CHECKPOINT_BAR_MS, at_most=True
-            )
-        )
+        name = f"checkpoint under full load, {TITLES[api]}"
+        figures.append(Figure(name, "ms", lasted, CHECKPOINT_BAR_MS, at_most=True))
     return figures
 
 
-def _rates(runs: list[Told], rows: int) -> list[float]:
+def _rates(runs: list[Result], rows: int) -> list[float]:
     return [rows / one["seconds"] / 1e6 for one in runs]
 
 
@@ -84,34 +79,34 @@ def _calibrated(driver: Driver, source: Path, folder: Path) -> int:
     """How many files a micro-batch takes to last about one checkpoint interval; Java gets warm by it."""
     files = 2
     for _ in range(3):
-        told = driver.run(source=str(source), output=str(folder / "out-native"), files_a_batch=files)
-        files = max(1, round(files * INTERVAL_MS / told["batch_ms"]))
+        result = driver.run(source=str(source), output=str(folder / "out-native"), files_a_batch=files)
+        files = max(1, round(files * INTERVAL_MS / result["batch_ms"]))
     return files
 
 
-def _native(driver: Driver, source: Path, folder: Path, files: int, exact: word_counts.Totals) -> Told:
+def _native(driver: Driver, source: Path, folder: Path, files: int, exact: word_counts.Totals) -> Result:
     output = folder / "out-native"
-    told = driver.run(source=str(source), output=str(output), files_a_batch=files)
-    return _checked(told, "Structured Streaming", lambda: native.answer(output), exact)
+    result = driver.run(source=str(source), output=str(output), files_a_batch=files)
+    return _checked(result, "Structured Streaming", lambda: native.answer(output), exact)
 
 
 def _ours(
     driver: Driver, api: str, backend: str, source: Path, folder: Path, exact: word_counts.Totals
-) -> Told:
+) -> Result:
     output = folder / "out-ours"
-    told = driver.run(
+    result = driver.run(
         job="words", api=api, backend=backend, source=str(source), output=str(output), interval_ms=INTERVAL_MS
     )
-    return _checked(told, f"{api}, {backend}", lambda: word_counts.answer(output), exact)
+    return _checked(result, f"{api}, {backend}", lambda: word_counts.answer(output), exact)
 
 
 def _checked(
-    told: Told, who: str, answer: Callable[[], word_counts.Totals], exact: word_counts.Totals
-) -> Told:
+    result: Result, who: str, answer: Callable[[], word_counts.Totals], exact: word_counts.Totals
+) -> Result:
     try:
         right = answer() == exact
     except ValueError as wrong:
         raise MeasurementError(f"{who}: {wrong}") from wrong
     if not right:
-        raise MeasurementError(f"{who}: the output is not the exact answer; nothing is told of its speed")
-    return told
+        raise MeasurementError(f"{who}: the output is not the exact answer; its speed is not reported")
+    return result

@@ -1,4 +1,4 @@
-"""A program that is run to be measured: when it said each line, and the most memory that it held."""
+"""A program that is run to be measured: the second of each line of output, and its peak of memory."""
 
 import os
 import subprocess
@@ -34,13 +34,13 @@ class Watched(NamedTuple):
         for second, line in self.lines:
             if words in line:
                 return second
-        raise MeasurementError(f"expected {words!r} in what it said, got {self.text[-500:]!r}")
+        raise MeasurementError(f"expected {words!r} in the output, got {self.text[-500:]!r}")
 
 
 def watch(
     command: Sequence[str], folder: Path, settings: Mapping[str, str] | None = None, timeout: float = 900.0
 ) -> Watched:
-    """Run a command in a folder to its end; what it says on standard error goes among its lines.
+    """Run a command in a folder to its end; standard error goes among its lines.
 
     `settings`: variables of its environment beside ours.
 
@@ -74,8 +74,8 @@ def watch(
     ended.set()
     looking.join()
     if code != 0:
-        said = "\n".join(line for _, line in lines)[-800:]
-        raise MeasurementError(f"{command[0]} ended with {code} after {seconds:.0f} s: {said}")
+        end = "\n".join(line for _, line in lines)[-800:]
+        raise MeasurementError(f"{command[0]} ended with {code} after {seconds:.0f} s: {end}")
     return Watched(tuple(lines), seconds, peak[0])
 
 

@@ -5,7 +5,7 @@ pairs, each in another order than the one before, so that what drifts falls on b
 checkpoint causes falls into its window: it is triggered at the beginning, and the next window begins when
 the checkpoint is complete and the sink has committed it. What a window without one leaves behind are the
 updates of its keys, one for each that has changed, as after any interval in which they all change: the
-checkpoint after it tells no more of them than every other.
+checkpoint after it writes no more of them than every other.
 """
 
 import time

@@ -28,7 +28,7 @@ ROW, ARROW = "row", "arrow"
 BATCH_ROWS, FEWER_ROWS, CHANNEL_BATCHES = 65_536, 4_096, 1
 """Rows of a batch, and how many batches wait in a channel: what a barrier waits behind. Calling a function
 for each row takes ten times as long as a kernel for all of them, so rows in memory come in smaller batches;
-in RocksDB, which is asked once for each key of a batch, they do not."""
+in RocksDB, which is read once for each key of a batch, they do not."""
 
 Totals = dict[str, tuple[int, int]]
 
@@ -63,11 +63,11 @@ def exact(folder: Path) -> Totals:
 
 
 def newest(updates: pa.Table) -> Totals:
-    """The last of the updates of each word: counts only grow. Raises ValueError for an update told twice."""
+    """The last update of each word: counts only grow. Raises ValueError if an update was committed twice."""
     grouped = updates.group_by("word").aggregate([("count", "max"), ("total", "max"), ("count", "count")])
-    told_once = updates.group_by(["word", "count"]).aggregate([]).num_rows
-    if told_once != updates.num_rows:
-        raise ValueError(f"{updates.num_rows - told_once} updates were committed twice")
+    distinct = updates.group_by(["word", "count"]).aggregate([]).num_rows
+    if distinct != updates.num_rows:
+        raise ValueError(f"{updates.num_rows - distinct} updates were committed twice")
     return _by_word(grouped.column("word"), grouped.column("count_max"), grouped.column("total_max"))
 
 
@@ -105,7 +105,7 @@ def job(
 ) -> Job:
     """Two sources, two counters, one sink; an update for each changed word before each barrier.
 
-    With `counts` the rows come for ever, and are told there: see `EndlessInput`.
+    With `counts` the rows come for ever, and are counted there: see `EndlessInput`.
     """
     once = ParquetInput(source, rows_per_second=rows_per_second)
     words = Job("words").source("words", EndlessInput(source, counts) if counts else once, 2)

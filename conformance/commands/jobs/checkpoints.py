@@ -129,7 +129,7 @@ def _list_savepoints(console: Console, folder: Path, tasks: bool, only: Path | N
 
 def _draw(folder: Path, target: Path) -> None:
     """Every checkpoint that the run has completed, those among them that were replaced since."""
-    from conformance.pictures.checkpoints import svg
+    from conformance.report import plots
     from impl.metrics import FILE, read_metrics
 
     measured = folder.parent / FILE
@@ -142,8 +142,12 @@ def _draw(folder: Path, target: Path) -> None:
         raise click.UsageError(f"{measured}: {why}; leave --plot out") from odd
     if not checkpoints:
         raise click.UsageError(f"{measured} tells of no completed checkpoint")
+    try:
+        drawn = plots.checkpoints(checkpoints, f"{len(checkpoints)} checkpoints of {folder.parent.name}")
+    except plots.NotInstalledError as missing:
+        raise click.UsageError(f"--plot: {missing}") from missing
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(svg(checkpoints, f"{len(checkpoints)} checkpoints of {folder.parent.name}"))
+    target.write_text(drawn)
     click.echo(f"{target}: {len(checkpoints)} checkpoints")
 
 

@@ -8,7 +8,7 @@ import click
 @click.command()
 @click.argument("names", nargs=-1, metavar="[MODEL]...")
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path),
-              help="Folder of the files; spec/models has the modules that they belong to.")  # fmt: skip
+              help="Folder of the files.")  # fmt: skip
 def command(names: tuple[str, ...], out: Path) -> int:
     """Write the configuration file of each MODEL (left out: of all) as `MODEL.cfg`.
 
@@ -16,6 +16,7 @@ def command(names: tuple[str, ...], out: Path) -> int:
     """
     from conformance.verdict import Exit
     from spec.manifest import load_manifest
+    from spec.modules import module_path
 
     models = load_manifest()
     unknown = [name for name in names if name not in models]
@@ -27,5 +28,5 @@ def command(names: tuple[str, ...], out: Path) -> int:
     for name in names or models:
         model = models[name]
         (out / f"{name}.cfg").write_text(model.configuration_text(), encoding="utf-8")
-        click.echo(f"  {out / name}.cfg   {model.module}.tla")
+        click.echo(f"  {out / name}.cfg   {module_path(model.module)}")
     return Exit.CONFORMS

@@ -54,7 +54,7 @@ def aligned_steps(gate: str) -> Steps:
 def aligned_seat(divergence: Divergence, profile: Profile) -> Seat:
     """Mode exactly-once, where the network holds back what is blocked."""
     return Seat(
-        module="GateModel",
+        module="AlignedModel",
         state="gate",
         constants={**gate_constants(divergence, profile), "Polled": False},
         takes=aligned_steps("gate"),
@@ -71,11 +71,11 @@ def storing_seat(divergence: Divergence, profile: Profile) -> Seat:
     limit = divergence.config.get("alignment_limit_bytes", UNLIMITED)
     if 0 < limit < PAGE_BYTES:
         raise NotInTlaError(
-            f"Storing.tla counts whole items of {PAGE_BYTES} bytes, and a limit of {limit} bytes is below one"
+            f"Buffering.tla counts items of {PAGE_BYTES} bytes, and a limit of {limit} bytes is below one"
         )
     inner = {name: f"gate.{name}" for name in ("current", "pending", "blocked", "closed")}
     return Seat(
-        module="StoringModel",
+        module="BufferingModel",
         state="buffer",
         constants={
             **gate_constants(divergence, profile),
@@ -100,7 +100,7 @@ def storing_seat(divergence: Divergence, profile: Profile) -> Seat:
 def tracker_seat(divergence: Divergence, profile: Profile) -> Seat:
     """Mode at-least-once: the tracker, which holds nothing back."""
     return Seat(
-        module="TrackerModel",
+        module="TrackingModel",
         state="tracker",
         constants={**gate_constants(divergence, profile), "Bound": TRACKED_AT_MOST},
         takes={

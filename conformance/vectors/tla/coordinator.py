@@ -2,7 +2,7 @@
 
 The module has requests and their queue, acknowledgements, declines, time-outs, statuses, the store and its
 failures. It has no scheduler, no master phase, no shared files and no end of the job: these stand in modules
-of their own (Scheduler, MasterPhase, SharedFiles, JobLife), each apart from the others, so a run that meets
+of their own (Scheduler, Trigger, SharedState, JobLifecycle), each apart from the others, so a run that meets
 one of them cannot be replayed, and is refused with what it met.
 """
 
@@ -27,12 +27,11 @@ from conformance.vectors.tla.binding import (
 )
 from conformance.vectors.tla.operators import coordinator_switches
 from model.coordinator.state import UNLIMITED
-from model.coordinator.wire.config import DEFAULT_TIMEOUT_MS
 
 _ELSEWHERE = {
     "interval_ms": "the scheduler, which is Scheduler.tla's",
-    "operator_coordinators": "operator coordinators, which are MasterPhase.tla's",
-    "hooks": "hooks, which are MasterPhase.tla's",
+    "operator_coordinators": "operator coordinators, which are Trigger.tla's",
+    "hooks": "hooks, which are Trigger.tla's",
 }
 _KINDS = (
     "job_status", "task_status", "trigger", "acknowledge", "decline", "advance", "store_fails", "fail_tasks",
@@ -49,7 +48,7 @@ def coordinator_seat(divergence: Divergence, edges: Sequence[Edge]) -> Seat:
     planned = [task["id"] for task in config["tasks"]]
     strangers = [event["task"] for event in events if "task" in event]
     tasks = {name: number for number, name in enumerate(dict.fromkeys((*planned, *strangers)))}
-    pause, timeout = config.get("min_pause_ms", 0), config.get("timeout_ms", DEFAULT_TIMEOUT_MS)
+    pause, timeout = config.get("min_pause_ms", 0), config.get("timeout_ms", 600_000)
     passes = [event["ms"] for event in events if event["kind"] == "advance"]
     unit = gcd(timeout, pause, *passes)
     stated = {(event["task"], event["checkpoint"]) for event in events if event.get("state") is not None}
@@ -124,7 +123,7 @@ def _beyond(event: Wire) -> Iterator[str]:
     if kind not in _KINDS:
         yield f"an event {kind}"
     elif kind == "trigger" and event["type"] == "stop":
-        yield "a stop, which is JobLife.tla's"
+        yield "a stop, which is JobLifecycle.tla's"
     elif kind == "trigger" and event.get("periodic", False):
         yield "a periodic request without a scheduler"
     elif kind == "task_status" and event["status"] == "FINISHED":
@@ -134,7 +133,7 @@ def _beyond(event: Wire) -> Iterator[str]:
     elif kind == "acknowledge" and event.get("attempt") is not None:
         yield "attempts"
     elif event.get("shared"):
-        yield "shared files, which are SharedFiles.tla's"
+        yield "shared files, which are SharedState.tla's"
 
 
 def _event(tasks: Mapping[str, int], unit: int, event: Wire, edge: Edge, *, unaligned: bool) -> Told:

@@ -1,6 +1,6 @@
 """The seat of a gate, by its mode, generation and level.
 
-At the polled level what comes on a held channel waits (module Network). Where nothing has waited in a run
+At the polled level what comes on a held channel waits (module PolledGate). Where nothing has waited in a run
 the gate alone is enough, and the rules of its model are checked; where something has, several events are
 one step, and only the comparison tells.
 """
@@ -94,5 +94,5 @@ AtGate(g, event) ==
 
 Holds(g, before, said) == {holds}
 """,
-        extends="Network",
+        extends="PolledGate",
     )

@@ -18,6 +18,7 @@ from conformance.vectors.tla.answers import came, due, fits
 from conformance.vectors.tla.binding import NotInTlaError, Raw, Seat, Told, set_of, value
 from conformance.vectors.tla.bindings import seat_of
 from spec import tlc
+from spec.manifest import generation_replaces
 from spec.modules import definitions, module_text
 from spec.tool_output import Location, Outcome, TlcError
 
@@ -153,6 +154,9 @@ def _cfg(seat: Seat, divergence: Divergence) -> str:
         f"    {name} {'<-' if isinstance(chosen, Raw) else '='} {_constant(chosen)}"
         for name, chosen in seat.constants.items()
     ]
+    for chosen in seat.constants.values():
+        older = generation_replaces(chosen, seat.module) if isinstance(chosen, Raw) else {}
+        constants += [f"    {operator} <- {to}" for operator, to in older.items()]
     lines = ["SPECIFICATION TraceSpec", *(("CONSTANTS", *constants) if constants else ())]
     lines += ["INVARIANTS", "    Allows", "    AsModel", *(f"    {name}" for name in states)]
     return "\n".join([*lines, "PROPERTIES", *(f"    {name}" for name in steps), "    AsProtocol"]) + "\n"
@@ -177,13 +181,13 @@ def replay(module: Module) -> Replay:
     if not _NAME.fullmatch(module.name):
         raise ModuleNameError(f"expected a file named like a module, got {module.name!r}; give it its name")
     with tlc.specification() as folder:
-        if next(folder.rglob(f"{module.name}.tla"), None) is not None:
+        if (folder / f"{module.name}.tla").exists():
             raise ModuleNameError(f"{module.name} is a module of the specification; give a divergence")
-        (folder / "models" / f"{module.name}.tla").write_text(module.tla, "utf-8")
+        (folder / f"{module.name}.tla").write_text(module.tla, "utf-8")
         outcome, unchecked = _run(tlc.Job(module.name, module.name, module.cfg), folder)
         violated = outcome.violated
         if isinstance(violated, Location):
-            text = next(folder.rglob(f"{violated.module}.tla")).read_text("utf-8")
+            text = (folder / f"{violated.module}.tla").read_text("utf-8")
             begins = {line: name for name, line in definitions(text).items() if line <= violated.line}
             return Replay(outcome, begins[max(begins)], unchecked)
         return Replay(outcome, None if violated is None else str(violated), unchecked)

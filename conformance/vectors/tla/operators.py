@@ -39,7 +39,7 @@ def coordinator_switches(config: Wire) -> Raw:
 def store_seat(divergence: Divergence, edges: Sequence[Edge]) -> Seat:
     """The store of completed checkpoints; what is read from it is the last one."""
     if any(event["kind"] == "shutdown" for event in divergence.events):
-        raise NotInTlaError("CheckpointStore.tla has no event shutdown: how a job ends stands in JobLife.tla")
+        raise NotInTlaError("Store.tla has no event shutdown: how a job ends stands in JobLifecycle.tla")
     types = {event["checkpoint"]: event["type"] for event in divergence.events if event["kind"] == "add"}
 
     def completed(ids: Sequence[int]) -> Mapping[str, str]:
@@ -134,7 +134,7 @@ def sink_seat(divergence: Divergence, edges: Sequence[Edge]) -> Seat:
             "notify_complete_failing": "OnNotifyCompleteFailing(sink, event[2], event[3])",
             "notify_abort": "OnNotifyAbort(sink, event[2])",
             "finish": "OnFinish(sink)",
-            "close": "OnClose(sink)",
+            "close": "OnSinkClose(sink)",
             "crash": "OnCrash(sink)",
             "restore": f"OnRestore(sink, {restored})",
             "restore_failing": f"OnRestoreFailing(sink, {restored}, event[3])",
@@ -169,7 +169,7 @@ def sink_seat(divergence: Divergence, edges: Sequence[Edge]) -> Seat:
 
 
 _TASK_SWITCHES = ("1.9", "1.11", "1.14", "1.15", "1.17")
-"""The releases since which a subtask is as a set of switches in TaskGenerations.tla says."""
+"""The releases since which a subtask is as a set of switches in SubtaskGenerations.tla says."""
 _LEFT_OUT: Mapping[str, Wire] = {
     "checkpoint": {"fails": False},
     "abort_notification": {"completed": -1},

@@ -132,9 +132,9 @@ def _without_after_finish(module: str, divergence: Divergence, profile: Profile)
 
 def deciding_seat(divergence: Divergence, profile: Profile) -> Seat:
     """Both modes of 1.12, and mode alternating of 1.11. Raises NotInTlaError."""
-    constants = _without_after_finish("Deciding", divergence, profile)
+    constants = _without_after_finish("FirstDecides", divergence, profile)
     return Seat(
-        module="DecidingModel",
+        module="FirstDecidesModel",
         state="gate",
         constants={**constants, "Alternating": divergence.config["mode"] == "alternating"},
         takes=deciding_steps("gate"),
@@ -149,9 +149,9 @@ def deciding_seat(divergence: Divergence, profile: Profile) -> Seat:
 
 def threads_seat(divergence: Divergence, profile: Profile) -> Seat:
     """Mode unaligned of 1.11, with its two threads. Raises NotInTlaError."""
-    constants = _without_after_finish("Threads", divergence, profile)
+    constants = _without_after_finish("TwoThreads", divergence, profile)
     return Seat(
-        module="ThreadsModel",
+        module="TwoThreadsModel",
         state="threads",
         constants={**constants, "Alternating": False},
         takes={

@@ -1,3 +1,4 @@
-"""One channel of unaligned checkpoints: the sender's queue, the receiver's, and what is stored of
-both.
+"""One channel of unaligned checkpoints (vocabulary: `channel`), from its sender's queue to its receiver's.
+
+`channel` is the component; `sender` and `receiver` are its two ends, which the runtime uses directly.
 """

@@ -1,18 +1,18 @@
-"""One channel, both ends: unaligned barriers overtake, and what they overtake is stored and restored.
+"""One channel with both ends: unaligned barriers overtake records, which are stored and restored.
 
-The network in between holds nothing: `transfer` carries one item from the sending end to the receiving one.
-Rules: UNAL-32 to UNAL-36.
+The network between the ends holds no item: `transfer` moves one item from the sender to the receiver. Rules:
+UNAL-32 to UNAL-36.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from impl.core.channel.events import (
+    AbortAtSender,
     Emit,
-    GiveUp,
-    LetGo,
     Prioritise,
-    RestoreLink,
+    RestoreChannel,
+    ResumeSender,
     SendBarrier,
     StartPersisting,
     StopPersisting,
@@ -20,119 +20,122 @@ from impl.core.channel.events import (
     TimeOut,
     Transfer,
 )
-from impl.core.channel.receiver import Announced, ReceivingEnd
-from impl.core.channel.sender import Barrier, Payload, SendingEnd
+from impl.core.channel.receiver import Announced, ChannelReceiver
+from impl.core.channel.sender import Barrier, ChannelSender, Payload
 from impl.core.component import Component, Effects, only_keys, require_checkpoint_id, steps, supported
 from impl.core.errors import ProtocolError
 from impl.core.gate.unaligned_events import Alignment
 
 
-class LinkGeneration(NamedTuple):
-    """What changed in Flink's channels from release to release."""
+class ChannelProfile(NamedTuple):
+    """The switches of one generation of channels."""
 
-    hears_regular: bool
-    """A barrier that overtakes nothing ends what the receiver stores, and can be asked for."""
-    converts: bool
-    """The sender makes a barrier overtake whose time is out."""
-    express_while_held: bool
-    """A barrier that overtakes travels while the sender is held."""
+    counts_aligned: bool
+    """An aligned barrier that arrives ends the storing at the receiver, and may be prioritised."""
+    converts_timed_out: bool
+    """A barrier at the sender becomes unaligned when its alignment times out."""
+    urgent_pass_block: bool
+    """Unaligned barriers are transferred also while the sender is blocked."""
 
 
-LINK_GENERATIONS: Final[Mapping[str, LinkGeneration]] = {
-    "flink-1.12": LinkGeneration(hears_regular=False, converts=False, express_while_held=False),
-    "flink-1.13": LinkGeneration(hears_regular=True, converts=False, express_while_held=False),
-    "flink-1.16": LinkGeneration(hears_regular=True, converts=True, express_while_held=False),
-    "flink-2.3": LinkGeneration(hears_regular=True, converts=True, express_while_held=True),
+CHANNEL_PROFILES: Final[Mapping[str, ChannelProfile]] = {
+    "flink-1.12": ChannelProfile(counts_aligned=False, converts_timed_out=False, urgent_pass_block=False),
+    "flink-1.13": ChannelProfile(counts_aligned=True, converts_timed_out=False, urgent_pass_block=False),
+    "flink-1.16": ChannelProfile(counts_aligned=True, converts_timed_out=True, urgent_pass_block=False),
+    "flink-2.3": ChannelProfile(counts_aligned=True, converts_timed_out=True, urgent_pass_block=True),
 }
+"""By the name on the wire, oldest first."""
 _NEWEST: Final = "flink-2.3"
 
 
-class Link(Component):
+class Channel(Component):
     """The channel between two subtasks."""
 
-    def __init__(self, generation: LinkGeneration = LINK_GENERATIONS[_NEWEST]) -> None:
-        self._generation = generation
+    def __init__(self, profile: ChannelProfile = CHANNEL_PROFILES[_NEWEST]) -> None:
+        self._profile = profile
         self._begin([], [])
 
     def _begin(self, received: list[object], written: list[object]) -> None:
-        known = self._generation
-        self._sender = SendingEnd(
-            written, converts=known.converts, express_while_held=known.express_while_held
+        profile = self._profile
+        self._sender = ChannelSender(
+            written,
+            converts_timed_out=profile.converts_timed_out,
+            urgent_pass_block=profile.urgent_pass_block,
         )
-        self._receiver = ReceivingEnd(received, hears_regular=known.hears_regular)
+        self._receiver = ChannelReceiver(received, counts_aligned=profile.counts_aligned)
 
     def emit(self, value: object) -> Effects:
-        """The sending task writes a record."""
+        """The sender emits a record."""
         self._sender.write(value)
         return ()
 
     def send_barrier(self, checkpoint: int, alignment: Alignment) -> Effects:
-        """The sending task's barrier goes into the channel, or past what is in it."""
+        """The sender emits a barrier."""
         require_checkpoint_id(checkpoint)
         return self._sender.barrier(checkpoint, alignment)
 
     def time_out(self, checkpoint: int) -> Effects:
-        """A barrier that still waits at the sender overtakes."""
+        """The alignment of a barrier that waits at the sender has taken too long."""
         require_checkpoint_id(checkpoint)
         return self._sender.time_out(checkpoint)
 
-    def give_up(self, checkpoint: int) -> Effects:
-        """The sending task hears that the checkpoint is aborted."""
+    def abort(self, checkpoint: int) -> Effects:
+        """The sender's task has aborted the checkpoint."""
         require_checkpoint_id(checkpoint)
-        return self._sender.give_up(checkpoint)
+        return self._sender.abort(checkpoint)
 
-    def let_go(self) -> Effects:
-        """The receiving gate goes on; `ProtocolError` if it has nothing to let go."""
-        if not self._sender.held:
-            raise ProtocolError("no aligned barrier has left; resume what one has held up")
-        self._sender.let_go()
+    def resume(self) -> Effects:
+        """The receiver's gate resumes the sender. Raises ProtocolError if the sender is not blocked."""
+        if not self._sender.blocked:
+            raise ProtocolError("no aligned barrier has left, so the sender is not blocked; resume later")
+        self._sender.resume()
         return ()
 
     def transfer(self) -> Effects:
-        """One item travels; none does while restored input is unread (UNAL-36)."""
+        """One item moves to the receiver; none does while restored records are unread (UNAL-36)."""
         if self._receiver.recovering:
             return ()
-        item, said = self._sender.leave()
-        return said if item is None else (*said, *self._receiver.arrive(item))
+        item, effects = self._sender.leave()
+        return effects if item is None else (*effects, *self._receiver.arrive(item))
 
     def take(self) -> Effects:
-        """The receiving gate reads one item."""
+        """The receiver's gate reads the first item."""
         return self._receiver.read()
 
     def start_persisting(self, checkpoint: int) -> Effects:
-        """The receiving task's snapshot begins."""
+        """The receiver stores what the checkpoint's barrier overtakes."""
         require_checkpoint_id(checkpoint)
         return self._receiver.start(checkpoint)
 
     def stop_persisting(self, checkpoint: int) -> Effects:
-        """The receiving task's snapshot has all of the channel."""
+        """The receiver stops storing for the checkpoint."""
         require_checkpoint_id(checkpoint)
         self._receiver.stop(checkpoint)
         return ()
 
     def prioritise(self, checkpoint: int) -> Effects:
-        """The receiving gate wants the announced barrier."""
+        """The receiver moves the announced barrier to the front. Raises ProtocolError if it may not."""
         require_checkpoint_id(checkpoint)
         if not self._receiver.is_known(checkpoint):
             raise ProtocolError(
-                f"no barrier of checkpoint {checkpoint} is known as the newest at the receiver; from 1.13 on "
-                "prioritise that one, between its announcement and the end of its snapshot"
+                f"expected the newest barrier at the receiver, announced and not ended, came checkpoint "
+                f"{checkpoint}; from flink-1.13 on prioritise it between its announcement and its end"
             )
         self._receiver.prioritise(checkpoint)
         return ()
 
     def restore(self, input: object, output: object) -> Effects:  # noqa: A002 - the word of the wire
-        """A new attempt begins with the records that a checkpoint stored at both ends."""
+        """A new attempt begins with the records that a checkpoint stored at the receiver and the sender."""
         self._begin(_records(input, "input"), _records(output, "output"))
         return ()
 
     def observe(self) -> dict[str, Any]:
-        """`output`, `input`, `blocked`, `promised`, `persisting`, `recovering`."""
+        """The state fields `output`, `input`, `blocked`, `promised`, `persisting` and `recovering`."""
         return {
-            "output": [_shown(item) for item in self._sender.waiting()],
-            "input": [_shown(item) for item in self._receiver.waiting()],
-            "blocked": self._sender.held,
-            "promised": self._sender.open_part,
+            "output": [_observed(item) for item in self._sender.waiting()],
+            "input": [_observed(item) for item in self._receiver.waiting()],
+            "blocked": self._sender.blocked,
+            "promised": self._sender.promised,
             "persisting": self._receiver.awaiting,
             "recovering": self._receiver.recovering,
         }
@@ -142,19 +145,19 @@ class Link(Component):
             Emit: emit,
             SendBarrier: send_barrier,
             TimeOut: time_out,
-            GiveUp: give_up,
-            LetGo: let_go,
+            AbortAtSender: abort,
+            ResumeSender: resume,
             Transfer: transfer,
             Take: take,
             StartPersisting: start_persisting,
             StopPersisting: stop_persisting,
             Prioritise: prioritise,
-            RestoreLink: restore,
+            RestoreChannel: restore,
         }
     )
 
 
-def _shown(item: Payload | Barrier | Announced) -> list[object]:
+def _observed(item: Payload | Barrier | Announced) -> list[object]:
     match item:
         case Payload():
             return ["record", item.value]
@@ -170,7 +173,10 @@ def _records(values: object, name: str) -> list[object]:
     return list(values)
 
 
-def link_from_config(config: Mapping[str, object]) -> Link:
-    """The channel that a wire configuration asks for."""
+def channel_from_config(config: Mapping[str, object]) -> Channel:
+    """A new channel with the options of a configuration of the wire.
+
+    Raises ConfigError for an unknown key, UnsupportedError for an unknown profile.
+    """
     only_keys(config, ("profile",))
-    return Link(LINK_GENERATIONS[supported(config, "profile", LINK_GENERATIONS, _NEWEST)])
+    return Channel(CHANNEL_PROFILES[supported(config, "profile", CHANNEL_PROFILES, _NEWEST)])

@@ -1,7 +1,7 @@
-"""What one channel is told and says: the component `channel` of the wire.
+"""Events and effects of one channel (vocabulary: `channel`).
 
-What a channel hands to its gate (`record`, `barrier`, `announce`) is called as the gate's events are. Records
-are the user's own values; several of them travel as a list.
+The effects `record`, `barrier` and `announce` are what the receiver's gate reads. A record is any JSON value;
+several records are a list.
 """
 
 from impl.core.effects import Effect
@@ -9,19 +9,19 @@ from impl.core.events import Event
 from impl.core.gate.unaligned_events import Alignment
 from impl.core.wire import word
 
-# ---------------------------------------------------------------- told to the sender
+# ---------------------------------------------------------------- events at the sender
 
 
 @word("emit")
 class Emit(Event):
-    """The sending task writes a record."""
+    """The sender emits a record."""
 
     value: object
 
 
 @word("send_barrier")
 class SendBarrier(Event):
-    """The sending task has taken its snapshot."""
+    """The sender emits a barrier."""
 
     checkpoint: int
     alignment: Alignment = Alignment.ALIGNED
@@ -29,78 +29,78 @@ class SendBarrier(Event):
 
 @word("time_out")
 class TimeOut(Event):
-    """An aligned barrier has had its time to leave."""
+    """The alignment of a barrier that waits at the sender has taken too long."""
 
     checkpoint: int
 
 
 @word("abort")
-class GiveUp(Event):
-    """The sender's part of a checkpoint is of no use any more."""
+class AbortAtSender(Event):
+    """The sender's task has aborted the checkpoint."""
 
     checkpoint: int
 
 
 @word("resume")
-class LetGo(Event):
-    """The receiver goes on after an aligned barrier."""
+class ResumeSender(Event):
+    """The receiver's gate allows the sender to continue."""
 
 
-# ---------------------------------------------------------------- told to network and receiver
+# ---------------------------------------------------------------- events at the network and the receiver
 
 
 @word("transfer")
 class Transfer(Event):
-    """One item travels, if one may."""
+    """The first item of the sender's queue moves to the receiver."""
 
 
 @word("take")
 class Take(Event):
-    """The gate reads one item, if there is one."""
+    """The receiver's gate reads the first item."""
 
 
 @word("start_persisting")
 class StartPersisting(Event):
-    """The receiving task's unaligned snapshot begins."""
+    """The receiver stores what the checkpoint's barrier overtakes."""
 
     checkpoint: int
 
 
 @word("stop_persisting")
 class StopPersisting(Event):
-    """Nothing more belongs to the snapshot."""
+    """The receiver stops storing for the checkpoint."""
 
     checkpoint: int
 
 
 @word("prioritise")
 class Prioritise(Event):
-    """The gate wants an announced barrier at once."""
+    """The receiver moves the announced barrier to the front."""
 
     checkpoint: int
 
 
 @word("restore")
-class RestoreLink(Event):
-    """A new attempt: the records that a checkpoint has of the receiver and of the sender."""
+class RestoreChannel(Event):
+    """Stored in-flight records of the receiver (`input`) and the sender (`output`) are put back."""
 
     input: object
     output: object
 
 
-# ---------------------------------------------------------------- said
+# ---------------------------------------------------------------- effects
 
 
 @word("record")
 class RecordRead(Effect):
-    """The gate gets a record."""
+    """The gate reads a record."""
 
     value: object
 
 
 @word("barrier")
 class BarrierRead(Effect):
-    """The gate gets a barrier."""
+    """The gate reads a barrier."""
 
     checkpoint: int
     alignment: Alignment
@@ -108,14 +108,14 @@ class BarrierRead(Effect):
 
 @word("announce")
 class AnnouncementRead(Effect):
-    """The gate hears of a barrier that stands behind records."""
+    """The gate is notified of a barrier ahead of its place."""
 
     checkpoint: int
 
 
 @word("store_output")
 class StoreOutput(Effect):
-    """Everything that the sender has to add to the checkpoint."""
+    """Records of the sender's queue are stored with the checkpoint."""
 
     checkpoint: int
     records: object
@@ -123,14 +123,14 @@ class StoreOutput(Effect):
 
 @word("lose_output")
 class LoseOutput(Effect):
-    """The sender will add nothing, because the checkpoint has been given up."""
+    """The sender stores nothing for the checkpoint."""
 
     checkpoint: int
 
 
 @word("store_input")
 class StoreInput(Effect):
-    """Records that the receiver adds to the checkpoint."""
+    """Records of the receiver's queue are stored with the checkpoint."""
 
     checkpoint: int
     records: object
@@ -138,7 +138,7 @@ class StoreInput(Effect):
 
 @word("decline")
 class DeclineStart(Effect):
-    """The snapshot cannot begin."""
+    """The receiver declines to start storing for the checkpoint."""
 
     checkpoint: int
     reason: str

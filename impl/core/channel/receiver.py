@@ -1,7 +1,7 @@
-"""The receiver's end of a channel: what has come and the gate has not read.
+"""The receiver's end of a channel: the items that have arrived and that the gate has not read.
 
-Everything gets a number as it comes, and keeps it when it overtakes; so "before the barrier" is a comparison
-of numbers, however the queue stands by then. Rules: UNAL-34 to UNAL-36.
+Every item gets a number when it arrives, and keeps it when it overtakes. Whether a record precedes a barrier
+is therefore a comparison of numbers. Rules: UNAL-34 to UNAL-36.
 """
 
 from collections import deque
@@ -16,67 +16,72 @@ from impl.core.errors import ProtocolError
 from impl.core.gate.unaligned_events import Alignment
 
 CHECKPOINT_SUBSUMED: Final = "CHECKPOINT_SUBSUMED"
-_NOBODY: Final = -1
+_NONE: Final = -1
 
 
 class Storing(Enum):
-    """Which records that come now belong to a snapshot."""
+    """Which of the records that arrive belong to the snapshot."""
 
     NONE = "none"
-    ALL = "all"  # the snapshot's barrier has not come
-    AFTER_BARRIER = "after barrier"  # it has: what comes belongs to the next one
+    ALL = "all"
+    """The barrier of the snapshot has not arrived."""
+    AFTER_BARRIER = "after barrier"
+    """The barrier has arrived; the records behind it do not belong to the snapshot."""
 
 
 class Announced(NamedTuple):
-    """Word of a barrier that stands behind records."""
+    """The announcement of a barrier that waits behind records."""
 
     checkpoint: int
 
 
 class Numbered(NamedTuple):
-    """An item and the number under which it came."""
+    """An item and its number of arrival."""
 
     number: int
     item: Payload | Barrier
 
 
-class ReceivingEnd:
-    """One input channel of a task."""
+class ChannelReceiver:
+    """One input channel of a task.
 
-    def __init__(self, restored: list[object], *, hears_regular: bool) -> None:
-        """`restored`: what a checkpoint had here; `hears_regular`: barriers count that overtake nothing."""
-        self._express: deque[Announced | Barrier] = deque()
+    `restored`: the records that a checkpoint stored at the receiver. `counts_aligned`: an aligned barrier
+    that arrives ends the storing too; in flink-1.12 only an unaligned one does.
+    """
+
+    def __init__(self, restored: list[object], *, counts_aligned: bool) -> None:
+        self._urgent: deque[Announced | Barrier] = deque()
         self._regular: deque[Numbered] = deque(Numbered(0, Payload(value)) for value in restored)
-        self._to_recover = len(restored)
-        self._hears_regular = hears_regular
+        self._recovering = len(restored)
+        self._counts_aligned = counts_aligned
         self._numbers = 0
         self._storing = Storing.NONE
-        self._snapshot = _NOBODY
-        self._newest = _NOBODY
+        self._snapshot = _NONE
+        self._newest = _NONE
         self._newest_number = 0
 
     @property
     def recovering(self) -> int:
-        """How many restored records are still to be read."""
-        return self._to_recover
+        """Number of restored records that the gate has not read."""
+        return self._recovering
 
     @property
     def has_urgent(self) -> bool:
-        """A barrier that overtook, or word of one, is read next."""
-        return bool(self._express)
+        """Whether the next item is an unaligned barrier or an announcement."""
+        return bool(self._urgent)
 
     @property
     def is_empty(self) -> bool:
-        """Nothing is unread."""
-        return not self._express and not self._regular
+        """Whether no item waits."""
+        return not self._urgent and not self._regular
 
     @property
     def awaiting(self) -> int | None:
-        """The checkpoint whose barrier has not come although its snapshot has begun."""
+        """The checkpoint whose snapshot has begun and whose barrier has not arrived; None for none."""
         return self._snapshot if self._storing is Storing.ALL else None
 
     def arrive(self, item: Payload | Barrier) -> Effects:
-        """The network brings an item."""
+        """The network delivers an item."""
         self._numbers += 1
         if isinstance(item, Payload):
             self._regular.append(Numbered(self._numbers, item))
@@ -84,17 +89,17 @@ class ReceivingEnd:
                 return (StoreInput(self._snapshot, [item.value]),)
             return ()
         if item.overtakes:
-            self._express.append(item)
+            self._urgent.append(item)
         else:
             self._regular.append(Numbered(self._numbers, item))
             if item.alignment is Alignment.TIMEOUT:
-                self._express.append(Announced(item.checkpoint))
-        if item.overtakes or self._hears_regular:
-            self._heard_of(item.checkpoint)
+                self._urgent.append(Announced(item.checkpoint))
+        if item.overtakes or self._counts_aligned:
+            self._on_barrier(item.checkpoint)
         return ()
 
-    def _heard_of(self, checkpoint: int) -> None:
-        """A barrier has come, on its way through the queue or past it."""
+    def _on_barrier(self, checkpoint: int) -> None:
+        """The barrier of `checkpoint` has arrived."""
         oldest = self._snapshot + 1 if self._storing is Storing.NONE else self._snapshot
         if checkpoint < oldest:
             return
@@ -105,9 +110,9 @@ class ReceivingEnd:
             self._newest_number = self._numbers
 
     def read(self) -> Effects:
-        """The gate takes one item."""
-        if self._express:
-            first = self._express.popleft()
+        """The gate reads one item; no effect if none waits."""
+        if self._urgent:
+            first = self._urgent.popleft()
             if isinstance(first, Announced):
                 return (AnnouncementRead(first.checkpoint),)
             return (BarrierRead(first.checkpoint, first.alignment),)
@@ -116,56 +121,63 @@ class ReceivingEnd:
         item = self._regular.popleft().item
         if isinstance(item, Barrier):
             return (BarrierRead(item.checkpoint, item.alignment),)
-        self._to_recover = max(0, self._to_recover - 1)
+        self._recovering = max(0, self._recovering - 1)
         return (RecordRead(item.value),)
 
     def start(self, checkpoint: int) -> Effects:
-        """The task's snapshot begins: store what is here and belongs before its barrier."""
-        if self._to_recover:
+        """The snapshot of `checkpoint` begins: store the waiting records that precede its barrier."""
+        if self._recovering:
             return (DeclineStart(checkpoint, TASK_NOT_READY),)
         passed = self._storing is Storing.AFTER_BARRIER and self._snapshot > checkpoint
         if self._newest > checkpoint or passed:
             return (DeclineStart(checkpoint, CHECKPOINT_SUBSUMED),)
         if self._newest < checkpoint:
-            self._newest = _NOBODY
+            self._newest = _NONE
         if self._snapshot < checkpoint:
             self._storing = Storing.ALL
             self._snapshot = checkpoint
-        here = [
+        waiting = [
             numbered.item.value
             for numbered in self._regular
             if isinstance(numbered.item, Payload) and self._is_before_barrier(numbered.number)
         ]
-        return (StoreInput(checkpoint, here),) if here else ()
+        return (StoreInput(checkpoint, waiting),) if waiting else ()
 
     def _is_before_barrier(self, number: int) -> bool:
-        return self._newest == _NOBODY or number < self._newest_number
+        return self._newest == _NONE or number < self._newest_number
 
     def stop(self, checkpoint: int) -> None:
-        """The snapshot has everything, or is given up; during recovery the last one said counts."""
-        if self._to_recover or checkpoint >= self._snapshot:
+        """The snapshot of `checkpoint` is complete or aborted: store no further record for it or an older.
+
+        While restored records are unread, each call replaces the one before.
+        """
+        if self._recovering or checkpoint >= self._snapshot:
             self._storing = Storing.NONE
             self._snapshot = checkpoint
         if self._newest == checkpoint:
-            self._newest = _NOBODY
+            self._newest = _NONE
 
     def is_known(self, checkpoint: int) -> bool:
-        """The barrier of `checkpoint` is the newest that came, is read to have come, and nothing ended it."""
+        """Whether the barrier of `checkpoint` may be prioritised.
+
+        It has to be the newest that has arrived, its announcement read, and its snapshot neither ended nor
+        overtaken.
+        """
         is_newest = self._storing is Storing.AFTER_BARRIER and self._newest == checkpoint
-        return self._hears_regular and is_newest and Announced(checkpoint) not in self._express
+        return self._counts_aligned and is_newest and Announced(checkpoint) not in self._urgent
 
     def prioritise(self, checkpoint: int) -> None:
-        """The announced barrier of `checkpoint` overtakes; `ProtocolError` if none waits here."""
+        """The announced barrier of `checkpoint` overtakes. Raises ProtocolError if it does not wait here."""
         announced = Barrier(checkpoint, Alignment.TIMEOUT)
-        position = next((at for at, here in enumerate(self._regular) if here.item == announced), None)
+        position = next((at for at, waiting in enumerate(self._regular) if waiting.item == announced), None)
         if position is None:
             raise ProtocolError(
                 f"no barrier of checkpoint {checkpoint} with a time-out waits at the receiver; "
                 "prioritise one that was announced and not yet taken"
             )
         del self._regular[position]
-        self._express.append(Barrier(checkpoint, Alignment.UNALIGNED))
+        self._urgent.append(Barrier(checkpoint, Alignment.UNALIGNED))
 
     def waiting(self) -> list[Payload | Barrier | Announced]:
-        """All that is unread, in the order in which the gate would read it."""
-        return [*self._express, *(numbered.item for numbered in self._regular)]
+        """All items, in the order in which the gate reads them."""
+        return [*self._urgent, *(numbered.item for numbered in self._regular)]

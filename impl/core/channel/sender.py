@@ -1,10 +1,11 @@
-"""The sender's end of a channel: a queue in which unaligned barriers jump ahead.
+"""The sender's end of a channel, where unaligned barriers move ahead of records (UNAL-32, UNAL-33).
 
-Two deques: `_express` for barriers that overtake, `_regular` for everything else. A barrier with a time-out
-is regular until its time is out. Rules: UNAL-32, UNAL-33.
+Unaligned barriers wait in a queue of their own. A barrier with a time-out waits among the records until its
+alignment times out.
 """
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from impl.core.channel.events import LoseOutput, StoreOutput
@@ -14,114 +15,113 @@ from impl.core.gate.unaligned_events import Alignment
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """A record on its way."""
+    """A record in a queue."""
 
     value: object
 
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """A barrier on its way."""
+    """A barrier in a queue."""
 
     checkpoint: int
     alignment: Alignment
 
     @property
     def overtakes(self) -> bool:
-        """It waits behind no record."""
+        """Whether it moves ahead of records."""
         return self.alignment is Alignment.UNALIGNED
 
 
-class SendingEnd:
-    """What a task has written into one channel and the network has not yet taken."""
+class ChannelSender:
+    """The items that a task has written into one channel and the network has not transferred.
 
-    def __init__(self, restored: list[object], *, converts: bool, express_while_held: bool) -> None:
-        """`restored`: what a checkpoint had here; `converts`: a waiting barrier may be made to overtake.
+    `restored`: the records that a checkpoint stored at the sender. `converts_timed_out`: a barrier with a
+    time-out becomes unaligned when it times out. `urgent_pass_block`: unaligned barriers are transferred also
+    while the sender is blocked.
+    """
 
-        `express_while_held`: what overtakes does not wait for the receiver to align.
-        """
-        self._express: deque[Barrier] = deque()
+    def __init__(self, restored: list[object], *, converts_timed_out: bool, urgent_pass_block: bool) -> None:
+        self._urgent: deque[Barrier] = deque()
         self._regular: deque[Payload | Barrier] = deque(Payload(value) for value in restored)
-        self._converts = converts
-        self._express_while_held = express_while_held
-        self._open_part: int | None = None
-        self._held = False
+        self._converts_timed_out = converts_timed_out
+        self._urgent_pass_block = urgent_pass_block
+        self._promised: int | None = None
+        self._blocked = False
 
     def write(self, value: object) -> None:
-        """A record of the task."""
+        """The task emits a record."""
         self._regular.append(Payload(value))
 
     def barrier(self, checkpoint: int, alignment: Alignment) -> Effects:
-        """The task's snapshot of `checkpoint` is taken."""
+        """The task emits the barrier of `checkpoint`."""
         if alignment is Alignment.UNALIGNED:
-            self._express.append(Barrier(checkpoint, alignment))
+            self._urgent.append(Barrier(checkpoint, alignment))
             return (StoreOutput(checkpoint, _values(self._regular)),)
         self._regular.append(Barrier(checkpoint, alignment))
-        if alignment is not Alignment.TIMEOUT or not self._converts:
+        if alignment is not Alignment.TIMEOUT or not self._converts_timed_out:
             return ()
-        forgotten = self._open_part
-        self._open_part = checkpoint
-        return () if forgotten is None else (LoseOutput(forgotten),)
+        replaced, self._promised = self._promised, checkpoint
+        return () if replaced is None else (LoseOutput(replaced),)
 
     def time_out(self, checkpoint: int) -> Effects:
-        """The barrier of `checkpoint`, if it waits here, overtakes what it waited for."""
-        if self._open_part != checkpoint:
+        """The waiting barrier of `checkpoint` becomes unaligned, if its part is promised."""
+        if self._promised != checkpoint:
             return ()
-        waits = Barrier(checkpoint, Alignment.TIMEOUT)
-        position = self._regular.index(waits)
+        position = self._regular.index(Barrier(checkpoint, Alignment.TIMEOUT))
         overtaken = [item.value for item in list(self._regular)[:position] if isinstance(item, Payload)]
         del self._regular[position]
-        self._express.append(Barrier(checkpoint, Alignment.UNALIGNED))
-        self._open_part = None
+        self._urgent.append(Barrier(checkpoint, Alignment.UNALIGNED))
+        self._promised = None
         return (StoreOutput(checkpoint, overtaken),)
 
-    def give_up(self, checkpoint: int) -> Effects:
-        """Nobody waits for this end's part of `checkpoint`."""
-        if self._open_part != checkpoint:
+    def abort(self, checkpoint: int) -> Effects:
+        """`checkpoint` was aborted: its promised part is not stored."""
+        if self._promised != checkpoint:
             return ()
-        self._open_part = None
+        self._promised = None
         return (LoseOutput(checkpoint),)
 
     def leave(self) -> tuple[Payload | Barrier | None, Effects]:
-        """The item that travels next, None if none may."""
-        if self._express and (self._express_while_held or not self._held):
-            return self._express.popleft(), ()
-        if self._held or not self._regular:
+        """Remove the next item for the transfer; None if none may be transferred."""
+        if self._urgent and (self._urgent_pass_block or not self._blocked):
+            return self._urgent.popleft(), ()
+        if self._blocked or not self._regular:
             return None, ()
         item = self._regular.popleft()
         if isinstance(item, Payload):
             return item, ()
-        self._held = True
-        if item.alignment is Alignment.TIMEOUT and item.checkpoint == self._open_part:
-            self._open_part = None
+        self._blocked = True
+        if item.alignment is Alignment.TIMEOUT and item.checkpoint == self._promised:
+            self._promised = None
             return item, (StoreOutput(item.checkpoint, []),)
         return item, ()
 
-    def let_go(self) -> None:
-        """The receiver has aligned; what follows the barrier may travel."""
-        self._held = False
+    def resume(self) -> None:
+        """The receiver has aligned: the items behind the barrier may be transferred."""
+        self._blocked = False
 
     @property
     def first(self) -> Payload | Barrier | None:
-        """What would leave next; None if nothing may."""
-        if self._express:
-            return self._express[0]
-        return self._regular[0] if self._regular and not self._held else None
+        """The item that is transferred next; None if none may be."""
+        if self._urgent:
+            return self._urgent[0]
+        return self._regular[0] if self._regular and not self._blocked else None
 
     @property
-    def held(self) -> bool:
-        """At most barriers that overtake may travel."""
-        return self._held
+    def blocked(self) -> bool:
+        """Whether an aligned barrier has left and the receiver has not resumed the sender."""
+        return self._blocked
 
     @property
-    def open_part(self) -> int | None:
-        """The checkpoint whose part is not decided yet."""
-        return self._open_part
+    def promised(self) -> int | None:
+        """The checkpoint whose barrier with a time-out waits here; None for none."""
+        return self._promised
 
     def waiting(self) -> list[Payload | Barrier]:
-        """All that waits, in the order in which it would leave."""
-        return [*self._express, *self._regular]
+        """All items, in the order of their transfer."""
+        return [*self._urgent, *self._regular]
 
 
-def _values(items: deque[Payload | Barrier]) -> list[object]:
+def _values(items: Iterable[Payload | Barrier]) -> list[object]:
     return [item.value for item in items if isinstance(item, Payload)]

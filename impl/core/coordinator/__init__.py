@@ -1,1 +1,6 @@
-"""The checkpoint coordinator of one job: requests, pending checkpoints, completion, failures, time."""
+"""The checkpoint coordinator of one job (vocabulary: `coordinator`).
+
+`coordinator` takes the events. `trigger` starts checkpoints, `completion` ends them, `timers` lets time pass.
+`state` holds what they share: the `job`, the waiting `requests`, the `pending` checkpoints, the `failures`,
+the `scheduler` and its `job_status_listener`. `options` is the configuration, `profiles` the generations.
+"""

@@ -1,7 +1,7 @@
-"""How a pending checkpoint ends: it completes, is aborted, or its storing fails; and how all of them do.
+"""How a pending checkpoint ends: it completes, it is aborted, or its storing fails.
 
-Rules: COORD-06, COORD-08, COORD-09, COORD-12, SUB-02 to SUB-05. None of these steps lets anything start:
-whoever ends a checkpoint gives the waiting requests their turn afterwards (COORD-11).
+Rules: COORD-06, COORD-08, COORD-09, COORD-12, SUB-02 to SUB-05. No function here starts a checkpoint: the
+caller gives the waiting requests their turn afterwards (COORD-11).
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from impl.core.coordinator.events import (
 )
 from impl.core.coordinator.pending import PendingCheckpoint
 from impl.core.coordinator.requests import Request
-from impl.core.coordinator.state import Books
+from impl.core.coordinator.state import CoordinatorState
 from impl.core.effects import Effect, Fail
 from impl.core.events import CheckpointType
 from impl.core.gate.events import Abort
@@ -32,175 +32,185 @@ from impl.core.store.store import Completed
 STORE_EXCEPTION = "CheckpointException"
 
 
-def complete(books: Books, pending: PendingCheckpoint) -> list[Effect]:
-    """COORD-08: into the store, older pending ones out, and only then the tasks are told.
+def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[Effect]:
+    """Store the checkpoint, abort older pending ones, and only then notify the tasks (COORD-08).
 
-    Where the store fails the last effect is the `Fail` that whoever brought the last part gets to see.
+    If the store fails, the last effect is the `Fail` for the sender of the last acknowledgement.
     """
     checkpoint = pending.checkpoint
     pending.complete()
-    del books.pending[checkpoint]
-    books.turns += books.generation.turns_after_end
+    del state.pending[checkpoint]
+    state.turns += state.profile.turns_after_end
     done = Completed(checkpoint, pending.type, pending.shared)
-    books.retained.shared.completed(checkpoint, done.shared)
-    early = not books.generation.completes_after_storing
+    state.retained.shared.completed(checkpoint, done.shared)
+    early = not state.profile.completes_after_storing
     effects: list[Effect] = [Complete(checkpoint)] if early else []
-    counts_late = books.generation.counts_success_after_storing
+    counts_late = state.profile.counts_success_after_storing
     if not counts_late:
-        books.failures.completed(checkpoint)
+        state.failures.completed(checkpoint)
     dropped: tuple[Completed, ...] = ()
-    if _is_stored(books, pending):
-        failure = books.retained.fails_now(done)
+    if _is_stored(state, pending):
+        failure = state.retained.take_failure(done)
         if failure is not None:
-            return effects + _not_stored(books, pending, done, failure)
-        dropped = books.retained.add(done)
-        effects += books.retained.deletions(dropped)
-        if books.generation.turn_after_deletion:
-            books.turns += sum(one.type is CheckpointType.CHECKPOINT for one in dropped)
+            return effects + _fail_to_store(state, pending, done, failure)
+        dropped = state.retained.add(done)
+        effects += state.retained.deletions(dropped)
+        if state.profile.turn_after_deletion:
+            state.turns += sum(one.type is CheckpointType.CHECKPOINT for one in dropped)
     if not early:
         effects.append(Complete(checkpoint))
     if counts_late:
-        books.failures.completed(checkpoint)
-    books.pause_ends = books.now + books.options.min_pause_ms
-    if pending.type is CheckpointType.SAVEPOINT and books.generation.savepoints_stand_apart:
-        return effects  # SUB-05: it is its user's, and replaces nothing
-    return effects + _subsume_older(books, checkpoint) + _tell_complete(books, pending, dropped)
+        state.failures.completed(checkpoint)
+    state.pause_ends = state.now + state.options.min_pause_ms
+    if pending.type is CheckpointType.SAVEPOINT and state.profile.savepoints_are_separate:
+        return effects  # SUB-05
+    return effects + _subsume_older(state, checkpoint) + _notify_complete(state, pending, dropped)
 
 
-def abort(books: Books, pending: PendingCheckpoint, reason: str, *, declined: bool = False) -> list[Effect]:
-    """A pending checkpoint ends: what it collected is lost, the failure counts, and everybody is told."""
-    outlived = pending.abort()
-    del books.pending[pending.checkpoint]
-    books.turns += books.generation.turns_after_end
+def abort(
+    state: CoordinatorState, pending: PendingCheckpoint, reason: str, *, declined: bool = False
+) -> list[Effect]:
+    """Abort a pending checkpoint: discard what it collected, count the failure, notify the tasks.
+
+    `declined`: a task has declined it; else the coordinator itself aborts it.
+    """
+    orphaned = pending.abort()
+    del state.pending[pending.checkpoint]
+    state.turns += state.profile.turns_after_end
     effects: list[Effect] = [Abort(pending.checkpoint, reason)]
     if pending.type is CheckpointType.STOP:
-        effects += fail_stop(books, reason)
-    is_registered = books.generation.registers_at_acknowledgement and not pending.is_savepoint
+        effects += fail_stop(state, reason)
+    is_registered = state.profile.registers_at_acknowledgement and not pending.is_savepoint
     for task in pending.plan.tasks:
-        state, shared = pending.brought_by(task)
-        effects += lost(books, state, () if is_registered else shared)
+        handle, shared = pending.acknowledged_by(task)
+        effects += discard(state, handle, () if is_registered else shared)
     if reason != CHECKPOINT_SUBSUMED:
-        _forget_what_was_put_off(books)
-    effects += count_failure(books, pending, reason, declined)
-    effects += _tell_abort(books, pending)
-    if outlived is None:
+        _restart_delay(state)
+    effects += count_failure(state, pending, reason, declined)
+    effects += _notify_abort(state, pending)
+    if orphaned is None:
         return effects
-    if not books.generation.aborts_end_master_phase:
-        books.outlived = outlived
+    if not state.profile.aborts_end_master_phase:
+        state.orphaned = orphaned
         return effects
-    books.turns += 1
-    return effects + fail_start(books, pending, reason)
+    state.turns += 1
+    return effects + fail_start(state, pending, reason)
 
 
-def give_up_start(books: Books, pending: PendingCheckpoint, reason: str) -> list[Effect]:
-    """Somebody in the master phase has failed: the phase is over before its checkpoint is aborted."""
+def abort_start(state: CoordinatorState, pending: PendingCheckpoint, reason: str) -> list[Effect]:
+    """An operator coordinator or hook has failed: end the master phase, then abort its checkpoint."""
     pending.skip_master_phase()
-    books.turns += 1
-    return abort(books, pending, reason)
+    state.turns += 1
+    return abort(state, pending, reason)
 
 
-def fail_start(books: Books, pending: PendingCheckpoint, reason: str) -> list[Effect]:
-    """COORD-31: a start came to nothing because its checkpoint had ended."""
-    return count_failure(books, pending, reason) if books.generation.counts_failed_starts else []
+def fail_start(state: CoordinatorState, pending: PendingCheckpoint, reason: str) -> list[Effect]:
+    """Count a checkpoint that ended in its master phase as a failed start (COORD-31)."""
+    return count_failure(state, pending, reason) if state.profile.counts_failed_starts else []
 
 
-def fail_stop(books: Books, reason: str) -> list[Effect]:
-    """In the oldest generation whoever asked for a stop hears first that it failed, and fails the job."""
-    if books.generation.stops_fail_once or reason in PRE_CHECK_REASONS:
+def fail_stop(state: CoordinatorState, reason: str) -> list[Effect]:
+    """Up to 1.10 a stop that fails after its start fails the job at once."""
+    if state.profile.stops_fail_once or reason in PRE_CHECK_REASONS:
         return []
     return [FailJob(reason)]
 
 
-def _forget_what_was_put_off(books: Books) -> None:
-    """With nothing pending the scheduler begins anew where a request was put off."""
-    forgets = books.generation.forgets_on_abort and not books.pending and books.scheduler.runs
-    if forgets and books.turnstile.call():
-        books.scheduler.begin_anew(books.now)
+def _restart_delay(state: CoordinatorState) -> None:
+    """Up to 1.10, with no checkpoint pending: drop a postponed request and wait for the initial delay."""
+    applies = state.profile.abort_begins_anew and not state.pending and state.scheduler.runs
+    if applies and state.postponed.take():
+        state.scheduler.begin_anew(state.now)
 
 
-def suspend(books: Books, reason: str) -> list[Effect]:
-    """COORD-12: first what waits, then what is pending, so that no end starts anything."""
-    books.turnstile.call()
+def suspend(state: CoordinatorState, reason: str) -> list[Effect]:
+    """Reject all waiting requests, then abort all pending checkpoints (COORD-12).
+
+    In this order no aborted checkpoint lets a waiting request start.
+    """
+    state.postponed.take()
     effects: list[Effect] = []
-    for request in books.queue.clear():
+    for request in state.queue.clear():
         effects += rejected(request, reason)
-    effects += abort_all(books, reason)
-    books.turns = 0  # nothing waits
+    effects += abort_all(state, reason)
+    state.turns = 0  # the queue is empty
     return effects
 
 
-def abort_all(books: Books, reason: str) -> list[Effect]:
-    """Every pending checkpoint ends, oldest first."""
+def abort_all(state: CoordinatorState, reason: str) -> list[Effect]:
+    """Abort every pending checkpoint, oldest first."""
     effects: list[Effect] = []
-    for pending in tuple(books.pending.values()):
-        effects += abort(books, pending, reason)
+    for pending in tuple(state.pending.values()):
+        effects += abort(state, pending, reason)
     return effects
 
 
 def rejected(request: Request, reason: str) -> list[Effect]:
-    """A request starts nothing; the scheduler need not hear of its own."""
+    """The effect of a request that starts nothing; none for a request of the coordinator's own scheduler."""
     return [] if request.own else [Rejected(request.type, reason)]
 
 
-def lost(books: Books, state: object, shared: Sequence[str]) -> list[Effect]:
-    """COORD-06: what no checkpoint will use; shared files only if nobody else may use them."""
-    own: list[Effect] = [] if state is None else [DiscardState(state)]
-    return own + [DiscardState(one) for one in shared if not books.retained.shared.holds(one)]
+def discard(state: CoordinatorState, handle: object, shared: Sequence[str]) -> list[Effect]:
+    """Delete the state of an acknowledgement, but no registered shared file (COORD-06)."""
+    own: list[Effect] = [] if handle is None else [DiscardState(handle)]
+    return own + [DiscardState(one) for one in shared if not state.retained.shared.holds(one)]
 
 
 def count_failure(
-    books: Books, pending: PendingCheckpoint, reason: str, declined: bool = False
+    state: CoordinatorState, pending: PendingCheckpoint, reason: str, declined: bool = False
 ) -> list[Effect]:
-    """Whether this failure is one too many for the job."""
-    fails = books.failures.failed(pending.checkpoint, reason, requested=pending.type, declined=declined)
+    """Count a failure; the effect is `FailJob` if it is one more than tolerated."""
+    fails = state.failures.failed(pending.checkpoint, reason, requested=pending.type, declined=declined)
     return [FailJob(reason)] if fails else []
 
 
-def _is_stored(books: Books, pending: PendingCheckpoint) -> bool:
-    return pending.type is CheckpointType.CHECKPOINT or not books.generation.savepoints_stand_apart
+def _is_stored(state: CoordinatorState, pending: PendingCheckpoint) -> bool:
+    return pending.type is CheckpointType.CHECKPOINT or not state.profile.savepoints_are_separate
 
 
-def _not_stored(
-    books: Books, pending: PendingCheckpoint, done: Completed, failure: StoreFailure
+def _fail_to_store(
+    state: CoordinatorState, pending: PendingCheckpoint, done: Completed, failure: StoreFailure
 ) -> list[Effect]:
-    """The store refused what was complete: as in an abort, but what may be stored stays."""
+    """The addition to the store has failed: as an abort, but a checkpoint that may be stored is kept."""
     effects: list[Effect] = []
-    if books.generation.completes_after_storing:
+    if state.profile.completes_after_storing:
         effects.append(Abort(pending.checkpoint, FINALIZE_CHECKPOINT_FAILURE))
-    effects += books.retained.given_up(done, failure)
-    if books.generation.counts_failing_store:
-        effects += count_failure(books, pending, FINALIZE_CHECKPOINT_FAILURE)
-    return [*effects, *_tell_abort(books, pending), Fail(STORE_EXCEPTION)]
+    effects += state.retained.discard_unstored(done, failure)
+    if state.profile.counts_failing_store:
+        effects += count_failure(state, pending, FINALIZE_CHECKPOINT_FAILURE)
+    return [*effects, *_notify_abort(state, pending), Fail(STORE_EXCEPTION)]
 
 
-def _subsume_older(books: Books, checkpoint: int) -> list[Effect]:
-    """SUB-02, SUB-04: older pending ones that may be replaced are."""
+def _subsume_older(state: CoordinatorState, checkpoint: int) -> list[Effect]:
+    """Abort the older pending checkpoints that may be subsumed (SUB-02, SUB-04)."""
     effects: list[Effect] = []
-    for older in [one for one in books.pending.values() if one.checkpoint < checkpoint]:
-        spared = older.is_savepoint if books.generation.spares_pending_savepoints else older.forced
+    for older in [one for one in state.pending.values() if one.checkpoint < checkpoint]:
+        spared = older.is_savepoint if state.profile.spares_pending_savepoints else older.forced
         if not spared:
-            effects += abort(books, older, CHECKPOINT_SUBSUMED)
+            effects += abort(state, older, CHECKPOINT_SUBSUMED)
     return effects
 
 
-def _tell_complete(books: Books, pending: PendingCheckpoint, dropped: Sequence[Completed]) -> list[Effect]:
+def _notify_complete(
+    state: CoordinatorState, pending: PendingCheckpoint, dropped: Sequence[Completed]
+) -> list[Effect]:
     checkpoint = pending.checkpoint
     subsumed = max((one.checkpoint for one in dropped), default=None)
     effects: list[Effect] = []
-    for task in books.job.reached(pending.plan.tasks):
+    for task in state.job.deployed(pending.plan.tasks):
         effects.append(NotifyTaskComplete(task, checkpoint))
-        if subsumed is not None and books.generation.subsumption_messages:
+        if subsumed is not None and state.profile.subsumed_notifications:
             effects.append(NotifyTaskSubsumed(task, subsumed))
-    names = books.options.operator_coordinators
+    names = state.options.operator_coordinators
     return effects + [NotifyCoordinator(name, checkpoint, Notice.COMPLETE) for name in names]
 
 
-def _tell_abort(books: Books, pending: PendingCheckpoint) -> list[Effect]:
-    if not books.generation.abort_messages:
+def _notify_abort(state: CoordinatorState, pending: PendingCheckpoint) -> list[Effect]:
+    if not state.profile.abort_notifications:
         return []
     checkpoint = pending.checkpoint
-    names = books.options.operator_coordinators
+    names = state.options.operator_coordinators
     return [
-        *(NotifyTaskAbort(task, checkpoint) for task in books.job.reached(pending.plan.tasks)),
+        *(NotifyTaskAbort(task, checkpoint) for task in state.job.deployed(pending.plan.tasks)),
         *(NotifyCoordinator(name, checkpoint, Notice.ABORT) for name in names),
     ]

@@ -1,19 +1,19 @@
 """The checkpoint coordinator of one job: it starts checkpoints, collects acknowledgements and ends them.
 
-Rules: COORD-01 to COORD-12, and SUB-01 to SUB-05 between pending checkpoints; which completed ones are
-kept is `retained`. Time is virtual, in milliseconds from 0, and passes only by `advance`. The steps are in
-`starting` and `ending`; here is what happens to the coordinator, event by event.
+Rules: COORD-01 to COORD-31, and SUB-01 to SUB-05 between pending checkpoints. Time is virtual, in
+milliseconds from 0, and passes only by `advance`. Each method here is an event; its steps are in `trigger`,
+`completion` and `timers`.
 
-A completed checkpoint has to be durable before anybody hears of it, and the core does no I/O. So a
-runtime asks `awaiting` and `collected` before it hands over the last acknowledgement, publishes the
-checkpoint, and hands the acknowledgement over; where publishing fails it hands over a decline instead.
+A checkpoint must be durable before any task is notified of its completion, and the core does no I/O. A
+runtime therefore reads `awaiting` and `collected` before it passes on the last acknowledgement, and publishes
+the checkpoint first. If this fails, it passes on a decline instead.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 from impl.core.component import Effects, require_checkpoint_id, steps
-from impl.core.coordinator.completion import abort, abort_all, complete, lost, suspend
+from impl.core.coordinator.completion import abort, abort_all, complete, discard, suspend
 from impl.core.coordinator.events import (
     COORDINATOR_SHUTDOWN,
     JOB_FAILOVER_REGION,
@@ -43,18 +43,18 @@ from impl.core.coordinator.inspection import InspectedCoordinator
 from impl.core.coordinator.job import CANCELED, FAILED, FINISHED, RESTARTING, RUNNING, SUSPENDED
 from impl.core.coordinator.options import CoordinatorOptions, options_from_config
 from impl.core.coordinator.pending import PendingCheckpoint
-from impl.core.coordinator.state import Books
+from impl.core.coordinator.state import CoordinatorState
 from impl.core.coordinator.timers import (
     BAD_ARGUMENT,
+    advance_to,
+    follow_job,
+    follow_tasks,
     give_turn,
     give_turn_after_decline,
-    hear_of_job,
-    hear_of_tasks,
-    pass_until,
     replace_executions,
     stop_scheduler,
 )
-from impl.core.coordinator.trigger import answer, ask
+from impl.core.coordinator.trigger import answer, submit
 from impl.core.effects import Effect, Fail
 from impl.core.errors import ConfigError, ProtocolError
 from impl.core.events import Advance, CheckpointType
@@ -63,11 +63,11 @@ BAD_STATE: Final = Fail("IllegalStateException")
 
 
 class Coordinator(InspectedCoordinator):
-    """The coordinator over a job's tasks, whose order is the order of everything said task by task.
+    """The coordinator of a job. Effects for several tasks come in the order of `options.tasks`.
 
-    A coordinator that takes over a job continues with `first_id` and the `completed` ids, oldest first; of
-    more than are to be retained the oldest are dropped, and whoever owns their files deletes what
-    `completed` does not name afterwards.
+    A coordinator that takes over a job continues with `first_id` and the `completed` ids, oldest first. It
+    drops the oldest above `options.retain`; the caller deletes the files of the ids that `completed` does not
+    name afterwards. Raises ConfigError if `first_id` is below 1.
     """
 
     def __init__(
@@ -75,31 +75,31 @@ class Coordinator(InspectedCoordinator):
     ) -> None:
         if first_id < 1:
             raise ConfigError(f"first_id has to be at least 1, came {first_id}; correct it")
-        self._books = Books(options, first_id, completed)
+        self._state = CoordinatorState(options, first_id, completed)
 
     # ------------------------------------------------------------ the job
 
     def job_status(self, status: str) -> Effects:
-        """The job changes its status; leaving RUNNING ends all that waits or is pending (COORD-12)."""
-        self._books.job.status = status
-        return tuple(hear_of_job(self._books))
+        """The job changes its status; leaving RUNNING suspends (COORD-12)."""
+        self._state.job.status = status
+        return tuple(follow_job(self._state))
 
     def task_status(self, task: str, status: str) -> Effects:
-        """A task changes its status; the scheduler may have waited for that, or have to stop."""
-        books = self._books
-        books.job.set_status(task, status)
-        return (*hear_of_tasks(books, (task,)), *pass_until(books, books.now))
+        """A task changes its status; this may start or stop the scheduler."""
+        state = self._state
+        state.job.set_status(task, status)
+        return (*follow_tasks(state, (task,)), *advance_to(state, state.now))
 
     def fail_tasks(self, tasks: tuple[str, ...]) -> Effects:
-        """`tasks` fail, and the job restarts (COORD-12)."""
-        books = self._books
+        """`tasks` fail, and the job restarts (COORD-12). Raises ProtocolError for an unknown task."""
+        state = self._state
         for task in tasks:
-            books.job.require(task)
+            state.job.require(task)
         for task in tasks:
-            books.job.set_status(task, FAILED)
-        effects = hear_of_tasks(books, tasks)
-        books.job.status = RESTARTING
-        return (*effects, *hear_of_job(books))
+            state.job.set_status(task, FAILED)
+        effects = follow_tasks(state, tasks)
+        state.job.status = RESTARTING
+        return (*effects, *follow_job(state))
 
     # ------------------------------------------------------------ requests and their master phase
 
@@ -110,147 +110,155 @@ class Coordinator(InspectedCoordinator):
         periodic: bool = False,
         drain: bool = False,
     ) -> Effects:
-        """Somebody asks for a checkpoint, a savepoint, or one that stops the job."""
-        books = self._books
+        """A checkpoint, a savepoint or a stop-with-savepoint is requested.
+
+        Arguments as in `RequestCheckpoint`.
+        """
+        state = self._state
         if drain and type is not CheckpointType.STOP:
             return (BAD_ARGUMENT,)
         effects: list[Effect] = []
         if type is CheckpointType.STOP:
-            effects += stop_scheduler(books)
-        return (*effects, *ask(books, books.request(type, forced=forced, periodic=periodic)))
+            effects += stop_scheduler(state)
+        return (*effects, *submit(state, state.request(type, forced=forced, periodic=periodic)))
 
     def trigger_fails(self, task: str, checkpoint: int) -> Effects:
-        """The message that triggers `task` was lost: no barrier of `checkpoint` will come from it."""
-        self._books.job.require(task)
+        """The message that triggers `task` was lost (COORD-24)."""
+        self._state.job.require(task)
         pending = self._pending(checkpoint)
         if pending is None or pending.in_master_phase or task not in pending.plan.triggered:
             return ()
-        if not self._books.generation.lost_triggers_abort:
+        if not self._state.profile.lost_triggers_abort:
             return ()
         return self._aborted(pending, TRIGGER_CHECKPOINT_FAILURE)
 
     def coordinator_done(self, name: str, checkpoint: int) -> Effects:
-        """An operator coordinator has taken its part; with the last one the hooks are asked."""
+        """An operator coordinator has taken its part; after the last one the hooks are triggered."""
         return self._answered(name, checkpoint, of_hook=False, fails=False)
 
     def coordinator_fails(self, name: str, checkpoint: int) -> Effects:
-        """An operator coordinator could not take its part."""
+        """An operator coordinator has failed to take its part."""
         return self._answered(name, checkpoint, of_hook=False, fails=True)
 
     def hook_done(self, name: str, checkpoint: int) -> Effects:
-        """A master hook has taken its part; with the last one the tasks are triggered."""
+        """A master hook has taken its part; after the last one the tasks are triggered."""
         return self._answered(name, checkpoint, of_hook=True, fails=False)
 
     def hook_fails(self, name: str, checkpoint: int) -> Effects:
-        """A master hook could not take its part."""
+        """A master hook has failed to take its part."""
         return self._answered(name, checkpoint, of_hook=True, fails=True)
 
-    # ------------------------------------------------------------ what tasks say
+    # ------------------------------------------------------------ messages of tasks
 
     def acknowledge(
         self,
         task: str,
         checkpoint: int,
-        state: object = None,
+        handle: object = None,
         attempt: int | None = None,
         shared: tuple[str, ...] = (),
     ) -> Effects:
-        """`task` acknowledges `checkpoint` with a handle of its state, None for none, and shared ones."""
+        """`task` acknowledges `checkpoint`. Arguments as in `Acknowledge`."""
         pending = self._pending(checkpoint)
-        books = self._books
-        if books.shut_down:
+        state = self._state
+        if state.shut_down:
             return ()
         if pending is None or not pending.is_savepoint:
-            books.retained.shared.acknowledged(checkpoint, shared)
+            state.retained.shared.acknowledged(checkpoint, shared)
         if pending is None:
-            return tuple(lost(books, state, shared))  # COORD-06
+            return tuple(discard(state, handle, shared))  # COORD-06
         result = AcknowledgeResult.UNKNOWN
-        if books.job.is_current(task, attempt):
-            result = pending.acknowledge(task, state, shared)
+        if state.job.is_current(task, attempt):
+            result = pending.acknowledge(task, handle, shared)
         effects: list[Effect] = [Acknowledged(task, checkpoint, result)]
         if result is AcknowledgeResult.UNKNOWN:
-            effects += lost(books, state, shared)
+            effects += discard(state, handle, shared)
         if pending.fully_acknowledged:  # COORD-07
-            effects += complete(books, pending)
-            effects += give_turn(books)
+            effects += complete(state, pending)
+            effects += give_turn(state)
         return tuple(effects)
 
     def decline(self, task: str, checkpoint: int, reason: str, attempt: int | None = None) -> Effects:
-        """Somebody declines `checkpoint` (COORD-09); nobody asks who, or of which attempt."""
+        """`checkpoint` is declined (COORD-09), by whichever task and attempt."""
         pending = self._pending(checkpoint)
         if pending is None:
             return ()
-        ended = abort(self._books, pending, reason, declined=True)
-        return (*ended, *give_turn_after_decline(self._books, checkpoint))
+        ended = abort(self._state, pending, reason, declined=True)
+        return (*ended, *give_turn_after_decline(self._state, checkpoint))
 
     # ------------------------------------------------------------ time
 
     def advance(self, ms: int) -> Effects:
-        """`ms` pass; what is due happens at its own moment, expiries first (COORD-10)."""
+        """`ms` milliseconds pass; what is due happens at its own time, expiries first (COORD-10)."""
         if ms < 0:
             raise ProtocolError(f"time does not go back, came {ms} ms; advance by 0 or more")
-        return tuple(pass_until(self._books, self._books.now + ms))
+        return tuple(advance_to(self._state, self._state.now + ms))
 
     # ------------------------------------------------------------ restoring and ending
 
     def store_fails(self, when: StoreFailure) -> Effects:
         """The next addition to the store will fail."""
-        self._books.retained.fail_next(when)
+        self._state.retained.fail_next(when)
         return ()
 
     def restore(self, scope: RestoreScope = RestoreScope.ALL, tasks: tuple[str, ...] = ()) -> Effects:
-        """The restarting tasks get the newest retained checkpoint (ONCE-04); a region ends pending ones."""
-        books = self._books
+        """The restarting tasks get the newest retained checkpoint (ONCE-04). Pending checkpoints are aborted.
+
+        Raises ProtocolError for an unknown task, and for the scope ALL while the job is RUNNING.
+        """
+        state = self._state
         for task in tasks:
-            books.job.require(task)
-        if books.shut_down:
+            state.job.require(task)
+        if state.shut_down:
             return (BAD_STATE,)
-        if scope is RestoreScope.ALL and books.job.status == RUNNING:
+        if scope is RestoreScope.ALL and state.job.status == RUNNING:
             raise ProtocolError("a job restores while it does not run, but it is RUNNING; stop it first")
-        effects = abort_all(books, JOB_FAILOVER_REGION)
-        if not books.generation.restores_keep_the_registry:
-            books.retained.register_anew()
-        effects.append(Restored(books.retained.newest))
-        effects += replace_executions(books, books.job.tasks if scope is RestoreScope.ALL else tasks)
-        ended = books.turns > 0
-        return (*effects, *(give_turn(books) if ended else pass_until(books, books.now)))
+        effects = abort_all(state, JOB_FAILOVER_REGION)
+        if not state.profile.restores_keep_registry:
+            state.retained.register_anew()
+        effects.append(Restored(state.retained.newest))
+        effects += replace_executions(state, state.job.tasks if scope is RestoreScope.ALL else tasks)
+        ended = state.turns > 0
+        return (*effects, *(give_turn(state) if ended else advance_to(state, state.now)))
 
     def coordinator_restart(self) -> Effects:
-        """This coordinator dies in silence; a new one goes on with what is durable (COORD-02)."""
-        self._books.job.created_again()
-        self._books.retained.take_over()
-        self._books.begin()
+        """A new coordinator takes over the durable checkpoints and the next id (COORD-02, COORD-22)."""
+        self._state.job.created_again()
+        self._state.retained.take_over()
+        self._state.begin()
         return ()
 
     def shutdown(self, status: str = FINISHED) -> Effects:
-        """The job has ended in `status`; only a suspended one will go on from what is durable."""
-        books = self._books
-        if books.shut_down:
+        """The job has ended in `status`; only a suspended one keeps its durable checkpoints (COORD-25)."""
+        state = self._state
+        if state.shut_down:
             return ()
-        books.scheduler.stop()
-        effects = suspend(books, COORDINATOR_SHUTDOWN)
-        books.shut_down = True
-        given_up = status in (CANCELED, FAILED) and not books.options.keep_when_cancelled
-        ended = books.retained.end(delete=status == FINISHED or given_up, suspended=status == SUSPENDED)
+        state.scheduler.stop()
+        effects = suspend(state, COORDINATOR_SHUTDOWN)
+        state.shut_down = True
+        deletes = status in (CANCELED, FAILED) and not state.options.keep_when_cancelled
+        ended = state.retained.end(delete=status == FINISHED or deletes, suspended=status == SUSPENDED)
         return (*effects, *ended)
 
     # ------------------------------------------------------------ steps
 
     def _pending(self, checkpoint: int) -> PendingCheckpoint | None:
         require_checkpoint_id(checkpoint)
-        return self._books.pending.get(checkpoint)
+        return self._state.pending.get(checkpoint)
 
     def _answered(self, name: str, checkpoint: int, *, of_hook: bool, fails: bool) -> Effects:
         require_checkpoint_id(checkpoint)
-        options = self._books.options
+        options = self._state.options
         names = options.hooks if of_hook else options.operator_coordinators
         if name not in names:
-            raise ProtocolError(f"the coordinator knows {list(names)} here, came {name!r}; name one of those")
-        return tuple(answer(self._books, name, checkpoint, of_hook=of_hook, fails=fails))
+            raise ProtocolError(
+                f"expected one of {list(names)}, came {name!r}; name one of the configuration"
+            )
+        return tuple(answer(self._state, name, checkpoint, of_hook=of_hook, fails=fails))
 
     def _aborted(self, pending: PendingCheckpoint, reason: str) -> Effects:
-        ended = abort(self._books, pending, reason)
-        return (*ended, *give_turn(self._books))
+        ended = abort(self._state, pending, reason)
+        return (*ended, *give_turn(self._state))
 
     _steps = steps(
         {
@@ -275,5 +283,5 @@ class Coordinator(InspectedCoordinator):
 
 
 def coordinator_from_config(config: Mapping[str, object]) -> Coordinator:
-    """The coordinator that a wire configuration asks for."""
+    """A new coordinator with the options of a configuration of the wire; raises as `options_from_config`."""
     return Coordinator(options_from_config(config))

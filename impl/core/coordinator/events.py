@@ -1,4 +1,4 @@
-"""The events that the coordinator takes, in the order of docs/adapter-protocol.md."""
+"""Events and effects of the checkpoint coordinator (vocabulary: `coordinator`), and the reasons of aborts."""
 
 from enum import StrEnum
 from typing import Final
@@ -9,14 +9,14 @@ from impl.core.wire import word
 
 
 class RestoreScope(StrEnum):
-    """Who restores: the whole job, or the tasks of a region that failed."""
+    """The tasks that restart: all of the job, or those of a failed region."""
 
     ALL = "all"
     REGION = "region"
 
 
 class StoreFailure(StrEnum):
-    """When an addition fails: before it is written, after it was, or so that the error does not tell."""
+    """When an addition fails: before it is written, after it was, or in a way that leaves this unknown."""
 
     BEFORE = "before"
     AFTER = "after"
@@ -25,7 +25,7 @@ class StoreFailure(StrEnum):
 
 @word("job_status")
 class JobStatus(Event):
-    """The job changes its status; only RUNNING opens the coordinator."""
+    """The job changes its status; checkpoints start only while it is RUNNING."""
 
     status: str
 
@@ -40,9 +40,10 @@ class TaskStatus(Event):
 
 @word("trigger")
 class RequestCheckpoint(Event):
-    """Somebody asks for a checkpoint, a savepoint, or one that stops the job.
+    """A checkpoint, a savepoint or a stop with savepoint is requested.
 
-    `forced`: past every limit; `periodic`: as the schedule asks; `drain`: sources end for good (stop only).
+    `forced`: without regard to the limits. `periodic`: as the scheduler requests. `drain`: only with a stop;
+    the sources end for good.
     """
 
     type: CheckpointType
@@ -53,7 +54,7 @@ class RequestCheckpoint(Event):
 
 @word("trigger_fails")
 class TriggerFails(Event):
-    """The message that tells a task to begin a checkpoint was lost."""
+    """The message that triggers the task was lost."""
 
     task: str
     checkpoint: int
@@ -61,10 +62,10 @@ class TriggerFails(Event):
 
 @word("acknowledge")
 class Acknowledge(Event):
-    """A task acknowledges a checkpoint; `state` is an opaque handle, None without one.
+    """A task acknowledges the checkpoint.
 
-    `attempt` is that of its execution, None for the current one; `shared` are handles of files that other
-    checkpoints may use too.
+    `state`: an opaque handle, None for none. `attempt`: of its execution, None for the current one. `shared`:
+    handles of files that other checkpoints may use too.
     """
 
     task: str
@@ -76,7 +77,7 @@ class Acknowledge(Event):
 
 @word("decline")
 class Decline(Event):
-    """A task declines a checkpoint; `attempt` as in an acknowledgement."""
+    """A task declines the checkpoint; `attempt` as in an acknowledgement."""
 
     task: str
     checkpoint: int
@@ -93,7 +94,7 @@ class FailTasks(Event):
 
 @word("restore")
 class RestoreJob(Event):
-    """The restarting job asks for the newest retained checkpoint; within a region only `tasks` do."""
+    """Restarting tasks request the newest retained checkpoint; with scope `region` only `tasks` restart."""
 
     scope: RestoreScope = RestoreScope.ALL
     tasks: tuple[str, ...] = ()
@@ -116,7 +117,7 @@ class CoordinatorDone(Event):
 
 @word("coordinator_fails")
 class CoordinatorFails(Event):
-    """An operator coordinator could not take its part of the checkpoint."""
+    """An operator coordinator has failed to take its part."""
 
     name: str
     checkpoint: int
@@ -132,7 +133,7 @@ class HookDone(Event):
 
 @word("hook_fails")
 class HookFails(Event):
-    """A master hook could not take its part of the checkpoint."""
+    """A master hook has failed to take its part."""
 
     name: str
     checkpoint: int
@@ -140,61 +141,31 @@ class HookFails(Event):
 
 @word("coordinator_restart")
 class RestartCoordinator(Event):
-    """The coordinator dies, and a new one takes over its durable store."""
+    """A new coordinator takes over the durable store and the counter of ids."""
 
 
 @word("shutdown")
 class ShutDownCoordinator(Event):
-    """The job has ended in `status`, and its coordinator with it."""
+    """The job has ended in `status`."""
 
     status: str = "FINISHED"
 
 
 CHECKPOINT_DECLINED: Final = "CHECKPOINT_DECLINED"
-
-
 CHECKPOINT_SUBSUMED: Final = "CHECKPOINT_SUBSUMED"
-
-
 CHECKPOINT_EXPIRED: Final = "CHECKPOINT_EXPIRED"
-
-
 COORDINATOR_SUSPEND: Final = "COORDINATOR_SUSPEND"
-
-
 COORDINATOR_SHUTDOWN: Final = "COORDINATOR_SHUTDOWN"
-
-
 JOB_FAILOVER_REGION: Final = "JOB_FAILOVER_REGION"
-
-
 TRIGGER_CHECKPOINT_FAILURE: Final = "TRIGGER_CHECKPOINT_FAILURE"
-
-
 FINALIZE_CHECKPOINT_FAILURE: Final = "FINALIZE_CHECKPOINT_FAILURE"
-
-
 IO_EXCEPTION: Final = "IO_EXCEPTION"
-
-
 PERIODIC_SCHEDULER_SHUTDOWN: Final = "PERIODIC_SCHEDULER_SHUTDOWN"
-
-
 ALREADY_QUEUED: Final = "ALREADY_QUEUED"
-
-
 TOO_MANY_CONCURRENT_CHECKPOINTS: Final = "TOO_MANY_CONCURRENT_CHECKPOINTS"
-
-
 TOO_MANY_CHECKPOINT_REQUESTS: Final = "TOO_MANY_CHECKPOINT_REQUESTS"
-
-
 MINIMUM_TIME_BETWEEN_CHECKPOINTS: Final = "MINIMUM_TIME_BETWEEN_CHECKPOINTS"
-
-
 NOT_ALL_REQUIRED_TASKS_RUNNING: Final = "NOT_ALL_REQUIRED_TASKS_RUNNING"
-
-
 PRE_CHECK_REASONS: Final = frozenset(
     {
         PERIODIC_SCHEDULER_SHUTDOWN,
@@ -207,11 +178,11 @@ PRE_CHECK_REASONS: Final = frozenset(
         "BLOCKING_OUTPUT_EXIST",
     }
 )
-"""What fails for one of these has started nothing."""
+"""The pre-flight reasons: a request that fails for one of these has not started a checkpoint."""
 
 
 class AcknowledgeResult(StrEnum):
-    """What became of an acknowledgement of a pending checkpoint (COORD-05)."""
+    """How an acknowledgement of a pending checkpoint was counted (COORD-05)."""
 
     SUCCESS = "SUCCESS"
     DUPLICATE = "DUPLICATE"
@@ -219,7 +190,7 @@ class AcknowledgeResult(StrEnum):
 
 
 class Notice(StrEnum):
-    """What an operator coordinator is told of a checkpoint."""
+    """The end of a checkpoint of which an operator coordinator is notified."""
 
     COMPLETE = "complete"
     ABORT = "abort"
@@ -227,7 +198,7 @@ class Notice(StrEnum):
 
 @word("trigger_task")
 class TriggerTask(Effect):
-    """Tell a source task to begin the checkpoint."""
+    """A task is triggered."""
 
     task: str
     checkpoint: int
@@ -236,7 +207,7 @@ class TriggerTask(Effect):
 
 @word("checkpoint_coordinator")
 class CheckpointOperatorCoordinator(Effect):
-    """Have an operator coordinator take its part of the checkpoint, before any task is triggered."""
+    """An operator coordinator has to take its part, before any task is triggered."""
 
     name: str
     checkpoint: int
@@ -244,7 +215,7 @@ class CheckpointOperatorCoordinator(Effect):
 
 @word("trigger_hook")
 class TriggerHook(Effect):
-    """Have a master hook take its part of the checkpoint, after the operator coordinators."""
+    """A master hook has to take its part, after the operator coordinators."""
 
     name: str
     checkpoint: int
@@ -252,7 +223,7 @@ class TriggerHook(Effect):
 
 @word("rejected")
 class Rejected(Effect):
-    """A request that starts nothing."""
+    """A request has started nothing."""
 
     type: CheckpointType
     reason: str
@@ -260,7 +231,7 @@ class Rejected(Effect):
 
 @word("acknowledged")
 class Acknowledged(Effect):
-    """What became of an acknowledgement."""
+    """How an acknowledgement of a pending checkpoint was counted."""
 
     task: str
     checkpoint: int
@@ -269,28 +240,28 @@ class Acknowledged(Effect):
 
 @word("complete")
 class Complete(Effect):
-    """Every task has acknowledged."""
+    """The checkpoint is complete."""
 
     checkpoint: int
 
 
 @word("discard")
 class DiscardCheckpoint(Effect):
-    """Delete a whole completed checkpoint."""
+    """A checkpoint is deleted."""
 
     checkpoint: int
 
 
 @word("discard")
 class DiscardState(Effect):
-    """Delete one task's state that no checkpoint will use."""
+    """The state behind one acknowledgement is deleted."""
 
     state: object
 
 
 @word("notify_complete")
 class NotifyTaskComplete(Effect):
-    """Tell a task that the checkpoint is complete."""
+    """A task is notified that the checkpoint is complete."""
 
     task: str
     checkpoint: int
@@ -298,7 +269,7 @@ class NotifyTaskComplete(Effect):
 
 @word("notify_abort")
 class NotifyTaskAbort(Effect):
-    """Tell a task that the checkpoint was aborted."""
+    """A task is notified that the checkpoint was aborted."""
 
     task: str
     checkpoint: int
@@ -306,7 +277,7 @@ class NotifyTaskAbort(Effect):
 
 @word("notify_subsumed")
 class NotifyTaskSubsumed(Effect):
-    """Tell a task up to which id completed checkpoints are gone."""
+    """A task is notified that a completed checkpoint was dropped."""
 
     task: str
     checkpoint: int
@@ -314,7 +285,7 @@ class NotifyTaskSubsumed(Effect):
 
 @word("notify_coordinator")
 class NotifyCoordinator(Effect):
-    """Tell an operator coordinator what became of the checkpoint."""
+    """An operator coordinator is notified of the end of the checkpoint."""
 
     name: str
     checkpoint: int
@@ -323,13 +294,13 @@ class NotifyCoordinator(Effect):
 
 @word("fail_job")
 class FailJob(Effect):
-    """Fail the job: more checkpoints failed than it tolerates, or one that was to stop it did."""
+    """The job fails: too many checkpoints have failed, or a stop-with-savepoint has."""
 
     reason: str
 
 
 @word("restored")
 class Restored(Effect):
-    """The job restarts from this checkpoint; None: from the beginning."""
+    """The checkpoint from which the tasks restart; None: the job starts from the beginning."""
 
     checkpoint: int | None

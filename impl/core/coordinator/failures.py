@@ -1,9 +1,9 @@
-"""When failing checkpoints fail the job: more consecutive counted failures than are tolerated.
+"""When failing checkpoints fail the job: at more consecutive counted failures than are tolerated.
 
-Facts of Flink (CheckpointFailureManager): only some reasons count; one checkpoint counts once until the
-counter is cleared; a success clears it. From 1.12 on only the highest success so far does, and failures of
-checkpoints up to that one are ignored (FLINK-18336). A stop-with-savepoint that fails cannot be tried
-again behind its user's back: it fails the job at once. `CoordinatorGeneration` knows what counted when.
+As in Flink's CheckpointFailureManager, only some reasons count, a checkpoint counts once until the count is
+cleared, and a success clears the count. From 1.12 on only the highest success does, and failures of
+checkpoints up to that one are ignored (FLINK-18336). A stop-with-savepoint that fails, fails the job at once,
+because it cannot be repeated without its user. Rules: COORD-15 to COORD-17, COORD-28.
 """
 
 from typing import Final
@@ -15,7 +15,7 @@ from impl.core.coordinator.events import (
     IO_EXCEPTION,
     PRE_CHECK_REASONS,
 )
-from impl.core.coordinator.profiles import NEWEST_COORDINATOR, CoordinatorGeneration
+from impl.core.coordinator.profiles import NEWEST_COORDINATOR, CoordinatorProfile
 from impl.core.effects import ASYNC_EXCEPTION
 from impl.core.errors import ConfigError
 from impl.core.events import CheckpointType
@@ -24,21 +24,24 @@ UNLIMITED: Final = -1
 
 
 class CheckpointFailureManager:
-    """Counts failures. `tolerable`: how many in a row the job survives, -1 for any number."""
+    """Counts failures. `tolerable`: number of consecutive failures that do not fail the job; -1: any number.
 
-    def __init__(self, tolerable: int = 0, generation: CoordinatorGeneration = NEWEST_COORDINATOR) -> None:
+    Raises ConfigError if `tolerable` is below -1.
+    """
+
+    def __init__(self, tolerable: int = 0, profile: CoordinatorProfile = NEWEST_COORDINATOR) -> None:
         if tolerable < UNLIMITED:
-            raise ConfigError(f"tolerable has to be -1 or more, came {tolerable}; -1 tolerates everything")
+            raise ConfigError(f"tolerable has to be -1 or more, came {tolerable}; -1 tolerates any number")
         self._tolerable = tolerable
-        self._generation = generation
-        self._reasons = counted_reasons(generation)
+        self._profile = profile
+        self._reasons = counted_reasons(profile)
         self._failures = 0
         self._counted: set[int] = set()
         self._highest_success: int | None = None
 
     @property
     def failures(self) -> int:
-        """Counted failures since the last success or the last failure of the job."""
+        """Number of counted failures since the count was cleared."""
         return self._failures
 
     def failed(
@@ -49,13 +52,14 @@ class CheckpointFailureManager:
         requested: CheckpointType = CheckpointType.CHECKPOINT,
         declined: bool = False,
     ) -> bool:
-        """A checkpoint failed; answers whether the job has to fail.
+        """A checkpoint has failed; returns whether the job must fail.
 
-        `declined`: a task said so; else the coordinator itself gave the checkpoint up.
+        `requested`: the type of the checkpoint. `declined`: a task has declined it; else the coordinator has
+        aborted it.
         """
         started = reason not in PRE_CHECK_REASONS
-        if not self._generation.failures_are_told_apart:
-            if requested is CheckpointType.STOP and self._generation.stops_fail_once:
+        if not self._profile.declines_count_for_all_types:
+            if requested is CheckpointType.STOP and self._profile.stops_fail_once:
                 return started
             return self._exceeded(checkpoint, reason)
         at_task = declined and started
@@ -64,15 +68,15 @@ class CheckpointFailureManager:
         return (at_task or requested is CheckpointType.CHECKPOINT) and self._exceeded(checkpoint, reason)
 
     def completed(self, checkpoint: int) -> None:
-        """A checkpoint completed; an older one than the highest so far may say nothing about now."""
-        if self._generation.newest_success_counts:
+        """A checkpoint has completed; from 1.12 on only one above all before clears the count."""
+        if self._profile.counts_in_order:
             if self._highest_success is not None and checkpoint <= self._highest_success:
                 return
             self._highest_success = checkpoint
         self._clear()
 
     def _exceeded(self, checkpoint: int, reason: str) -> bool:
-        """One more counted failure; one too many clears the counter."""
+        """Count a failure; returns whether it is one more than tolerated, which clears the count."""
         if self._tolerable == UNLIMITED or reason not in self._reasons or checkpoint in self._counted:
             return False
         if self._highest_success is not None and checkpoint <= self._highest_success:
@@ -89,13 +93,13 @@ class CheckpointFailureManager:
         self._counted.clear()
 
 
-def counted_reasons(generation: CoordinatorGeneration) -> frozenset[str]:
-    """The reasons that count; all others, a subsumption or a restart, are no failure of the job."""
+def counted_reasons(profile: CoordinatorProfile) -> frozenset[str]:
+    """The reasons that count in a generation."""
     reasons = {CHECKPOINT_DECLINED}
-    if generation.counts_what_takes_too_long:
+    if profile.counts_timeouts:
         reasons |= {ASYNC_EXCEPTION, CHECKPOINT_EXPIRED}
-    if generation.counts_failed_storage:
+    if profile.counts_io_exceptions:
         reasons.add(IO_EXCEPTION)
-    if generation.counts_failed_completion:
+    if profile.counts_failed_finalization:
         reasons.add(FINALIZE_CHECKPOINT_FAILURE)
     return frozenset(reasons)

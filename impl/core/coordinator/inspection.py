@@ -1,65 +1,65 @@
-"""What can be asked of a coordinator: by a runtime that acts for it, and by whoever observes it."""
+"""The queries of a coordinator: its observable state, and what a runtime needs to act for it."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from impl.core.component import Component
-from impl.core.coordinator.state import Books
+from impl.core.coordinator.state import CoordinatorState
 from impl.core.events import CheckpointType
 
 
 class InspectedCoordinator(Component):
-    """The coordinator's questions and answers; nothing here changes anything."""
+    """The queries of a coordinator; none of them changes its state."""
 
-    _books: Books
+    _state: CoordinatorState
 
     @property
     def now(self) -> int:
-        """Virtual milliseconds passed."""
-        return self._books.now
+        """The virtual time in milliseconds."""
+        return self._state.now
 
     @property
     def next_deadline(self) -> int | None:
-        """The virtual time at which the next pending checkpoint expires, None without one."""
-        return min((one.deadline for one in self._books.pending.values()), default=None)
+        """The virtual time at which the next pending checkpoint expires; None without one."""
+        return min((one.deadline for one in self._state.pending.values()), default=None)
 
     @property
     def next_id(self) -> int:
-        """The id that the next started checkpoint gets."""
-        return self._books.next_id
+        """The id of the next checkpoint."""
+        return self._state.next_id
 
     @property
     def waiting(self) -> tuple[CheckpointType, ...]:
-        """The requests that wait for their turn, head first."""
-        return tuple(one.type for one in self._books.queue.waiting)
+        """The types of the waiting requests, head first."""
+        return tuple(one.type for one in self._state.queue.waiting)
 
     @property
     def pending(self) -> tuple[int, ...]:
         """The pending ids, ascending."""
-        return tuple(self._books.pending)
+        return tuple(self._state.pending)
 
     @property
     def completed(self) -> tuple[int, ...]:
-        """The retained completed ids, in the order of adding."""
-        return self._books.retained.completed
+        """The retained ids, in the order of addition."""
+        return self._state.retained.completed
 
     def awaiting(self, checkpoint: int) -> tuple[str, ...]:
-        """The tasks a pending checkpoint still awaits, in the order of tasks; none if it is not pending."""
-        pending = self._books.pending.get(checkpoint)
+        """The tasks that have not acknowledged, in the order of tasks; none if the id is not pending."""
+        pending = self._state.pending.get(checkpoint)
         return () if pending is None else pending.awaited
 
     def collected(self, checkpoint: int) -> Mapping[str, object]:
-        """The handles a pending checkpoint has collected, by task; none if it is not pending."""
-        pending = self._books.pending.get(checkpoint)
+        """The acknowledged handles by task; none if the id is not pending."""
+        pending = self._state.pending.get(checkpoint)
         return {} if pending is None else pending.states
 
     def observe(self) -> dict[str, Any]:
-        """`status`, `pending` (id to the tasks awaited), `completed`, `next_id`, `queued` (head first)."""
-        books = self._books
+        """The state fields `status`, `pending`, `completed`, `next_id` and `queued`."""
+        state = self._state
         return {
-            "status": books.job.status,
-            "pending": {str(one.checkpoint): list(one.awaited) for one in books.pending.values()},
-            "completed": list(books.retained.completed),
-            "next_id": books.next_id,
-            "queued": [one.type.value for one in books.queue.waiting],
+            "status": state.job.status,
+            "pending": {str(one.checkpoint): list(one.awaited) for one in state.pending.values()},
+            "completed": list(state.retained.completed),
+            "next_id": state.next_id,
+            "queued": [one.type.value for one in state.queue.waiting],
         }

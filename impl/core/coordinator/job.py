@@ -1,15 +1,15 @@
-"""The job as its coordinator knows it: statuses, attempts, and who takes part in a checkpoint.
+"""The job as its coordinator knows it: statuses, attempts, and the tasks that take part in a checkpoint.
 
-Rules: COORD-01 (who has to run), COORD-04 (sources are triggered, all that run are awaited).
+Rules: COORD-01 (the tasks that must run), COORD-04 (sources are triggered, running tasks are awaited).
 """
 
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from impl.core.coordinator.profiles import CoordinatorGeneration
+from impl.core.coordinator.profiles import CoordinatorProfile
 from impl.core.errors import ConfigError, ProtocolError
 
-# Statuses are Flink's names, an open vocabulary; these are the ones that make a difference here.
+# A status is any of Flink's names; the coordinator distinguishes these.
 CREATED: Final = "CREATED"
 RUNNING: Final = "RUNNING"
 FINISHED: Final = "FINISHED"
@@ -20,7 +20,7 @@ SUSPENDED: Final = "SUSPENDED"
 
 
 class Task(NamedTuple):
-    """One task of the job. A source begins checkpoints; an `external` one is told to, and only answers."""
+    """One task of the job. `external`: an externally induced source, triggered and awaited like any other."""
 
     id: str
     source: bool
@@ -28,33 +28,34 @@ class Task(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Who is told to begin a checkpoint, and who has to acknowledge it and is told of its end."""
+    """The tasks that are triggered, and the tasks that must acknowledge and are notified of the end."""
 
     triggered: tuple[str, ...]
     tasks: tuple[str, ...]
 
 
 class Job:
-    """Statuses and attempts of `tasks`, whose order is the order of everything said task by task."""
+    """Statuses and attempts of `tasks`. `finished_tasks`: checkpoints continue after tasks have finished.
 
-    def __init__(
-        self, tasks: Sequence[Task], generation: CoordinatorGeneration, finished_tasks: bool
-    ) -> None:
+    Raises ConfigError if there is no task, or two have one id.
+    """
+
+    def __init__(self, tasks: Sequence[Task], profile: CoordinatorProfile, finished_tasks: bool) -> None:
         names = [task.id for task in tasks]
         if not names or len(set(names)) < len(names):
             raise ConfigError(
-                f"tasks have to be some, each with an id of its own, came {names}; correct them"
+                f"expected at least one task, and different ids, came {names}; correct the tasks"
             )
         self.tasks = tuple(names)
         self.status = CREATED
         self._sources = tuple(task.id for task in tasks if task.source)
-        self._generation = generation
+        self._profile = profile
         self._finished_tasks = finished_tasks
         self._statuses = dict.fromkeys(names, CREATED)
         self._attempts = dict.fromkeys(names, 0)
 
-    def reached(self, tasks: Sequence[str]) -> list[str]:
-        """Those of `tasks` that were deployed, so that there is somebody to tell."""
+    def deployed(self, tasks: Sequence[str]) -> list[str]:
+        """Those of `tasks` that are deployed; notifications to others are not sent."""
         return [task for task in tasks if self._statuses[task] != CREATED]
 
     def is_up(self, task: str) -> bool:
@@ -71,30 +72,30 @@ class Job:
         self._statuses[task] = status
 
     def is_current(self, task: str, attempt: int | None) -> bool:
-        """Whether a message of `task` comes from its current execution; None is taken for that."""
+        """Whether `attempt` is the current execution of `task`; None stands for the current one."""
         return attempt is None or self._attempts.get(task) == attempt
 
     def begin_attempts(self, tasks: Iterable[str]) -> None:
-        """New executions of `tasks`: what the ones before say is a stranger's word."""
+        """New executions of `tasks`; acknowledgements of earlier ones do not count."""
         for task in tasks:
             self._attempts[task] += 1
 
     def created_again(self) -> None:
-        """Job and tasks are deployed anew under a new coordinator."""
+        """The job and its tasks are created again, under a new coordinator."""
         self.status = CREATED
         self._statuses = dict.fromkeys(self.tasks, CREATED)
         self.begin_attempts(self.tasks)
 
     def plan(self) -> Plan | None:
-        """Who takes part in a checkpoint that starts now; None if not everybody does who has to.
+        """The tasks of a checkpoint that starts now; None if a task that must run does not.
 
         A plan without tasks means that all have finished.
         """
         if self.status != RUNNING:
             return None
-        if not self._generation.everybody_has_to_run:
+        if not self._profile.every_task_must_run:
             started = all(self._statuses[task] == RUNNING for task in self._sources)
-            if self._generation.finished_tasks_hinder and FINISHED in self._statuses.values():
+            if self._profile.finished_tasks_prevent_start and FINISHED in self._statuses.values():
                 return None
             return Plan(self._sources, self.tasks) if started else None
         running = [task for task in self.tasks if self._statuses[task] == RUNNING]

@@ -1,4 +1,4 @@
-"""How a coordinator is set up: its options with their bounds, and how they are read from the wire."""
+"""The options of a coordinator, their bounds, and their reading from the wire."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,10 +8,10 @@ from impl.core.component import only_keys, positive_int, supported
 from impl.core.coordinator.failures import UNLIMITED
 from impl.core.coordinator.job import Task
 from impl.core.coordinator.profiles import (
-    COORDINATOR_GENERATIONS,
+    COORDINATOR_PROFILES,
     NEWEST_COORDINATOR,
     NEWEST_NAME,
-    CoordinatorGeneration,
+    CoordinatorProfile,
 )
 from impl.core.errors import ConfigError, UnsupportedError
 
@@ -22,17 +22,16 @@ RETAIN: Final = "retain"
 
 @dataclass(frozen=True, slots=True)
 class CoordinatorOptions:
-    """What a coordinator is bound by; times are virtual milliseconds.
+    """The options of a coordinator; docs/vocabulary.md describes each. Times are virtual milliseconds.
 
-    `interval_ms` None: checkpoints start only on request; `initial_delay_ms` None: the interval.
-    `max_concurrent`: how many checkpoints may be pending; `retain`: how many completed ones are kept;
-    `tolerable_failures`: how many in a row the job survives, -1 for any number. `finished_tasks`: whether
-    checkpoints go on after tasks have finished, None for what its generation does. `keep_when_cancelled`:
-    whether completed checkpoints outlive a cancelled job. Raises `ConfigError`, `UnsupportedError`.
+    `interval_ms` None: checkpoints start only on request. `initial_delay_ms` None: the interval.
+    `finished_tasks` None: the default of the generation. `keep_when_cancelled`: completed checkpoints stay
+    when the job is cancelled or fails. Raises ConfigError for a value outside its bounds, UnsupportedError
+    for an option that the generation does not have.
     """
 
     tasks: Sequence[Task]
-    generation: CoordinatorGeneration = field(default=NEWEST_COORDINATOR)
+    profile: CoordinatorProfile = field(default=NEWEST_COORDINATOR)
     timeout_ms: int = DEFAULT_TIMEOUT_MS
     max_concurrent: int = 1
     retain: int = 1
@@ -62,21 +61,21 @@ class CoordinatorOptions:
         for name, names in (("operator_coordinators", self.operator_coordinators), ("hooks", self.hooks)):
             if len(set(names)) < len(names):
                 raise ConfigError(f"{name} have to have different names, came {list(names)}; correct them")
-            if names and not self.generation.coordinators_and_hooks:
+            if names and not self.profile.coordinators_and_hooks:
                 raise UnsupportedError(f"{name} are offered from profile 1.11 on; leave them out")
         if self.unaligned and self.max_concurrent > 1:
             raise ConfigError(
                 "unaligned checkpoints come one at a time, "
                 f"came max_concurrent {self.max_concurrent}; set it to 1"
             )
-        if self.finished_tasks and not self.generation.finished_tasks_possible:
+        if self.finished_tasks and not self.profile.after_finish_configurable:
             raise UnsupportedError("finished_tasks is offered from profile 1.14 on; leave it out")
 
     @property
-    def goes_on_after_tasks_finish(self) -> bool:
-        """Whether checkpoints go on after tasks have finished."""
+    def continues_after_tasks_finish(self) -> bool:
+        """Whether checkpoints continue after tasks have finished."""
         if self.finished_tasks is None:
-            return self.generation.finished_tasks_by_default
+            return self.profile.after_finish_by_default
         return self.finished_tasks
 
 
@@ -99,13 +98,17 @@ _KEYS: Final = (
 
 
 def options_from_config(config: Mapping[str, object]) -> CoordinatorOptions:
-    """The options that a wire configuration asks for."""
+    """The options of a configuration of the wire.
+
+    Raises ConfigError for an unknown key or a wrong value, UnsupportedError for an option or a profile that
+    is not offered.
+    """
     only_keys(config, _KEYS)
-    profile = supported(config, "profile", COORDINATOR_GENERATIONS, NEWEST_NAME)
+    profile = supported(config, "profile", COORDINATOR_PROFILES, NEWEST_NAME)
     kept = supported(config, "externalized", (DELETE, RETAIN), DELETE)
     return CoordinatorOptions(
         [_task(one) for one in _listed(config.get("tasks"))],
-        COORDINATOR_GENERATIONS[profile],
+        COORDINATOR_PROFILES[profile],
         timeout_ms=positive_int(config, "timeout_ms", DEFAULT_TIMEOUT_MS),
         max_concurrent=positive_int(config, "max_concurrent", 1),
         retain=positive_int(config, "retain", 1),

@@ -1,8 +1,8 @@
-"""One checkpoint between its start and its end: who has acknowledged, and with what.
+"""One pending checkpoint: its master phase, and the acknowledgements that it has collected.
 
-Rules: COORD-04 (everybody in the plan is awaited), COORD-05 (an acknowledgement counts once), COORD-07 (the
-last one completes). Operator coordinators and master hooks take their part first, in the master phase;
-tasks are triggered behind it. It knows nothing of other checkpoints; the coordinator ends it, once.
+Rules: COORD-04 (every task of the plan is awaited), COORD-05 (an acknowledgement counts once), COORD-07 (the
+last one completes). In the master phase operator coordinators and then hooks take their part; behind it the
+tasks are triggered.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -29,8 +29,11 @@ _MASTER = (PendingPhase.COORDINATORS, PendingPhase.HOOKS)
 _ENDED = (PendingPhase.COMPLETED, PendingPhase.ABORTED)
 
 
-class OutlivedPhase:
-    """A master phase whose checkpoint was aborted: it lasts until all coordinators or one hook answered."""
+class OrphanedMasterPhase:
+    """The master phase of an aborted checkpoint, up to 1.15.
+
+    It lasts until all operator coordinators or one hook have answered, or one of them has failed.
+    """
 
     def __init__(self, checkpoint: int, of_hooks: bool, awaited: Iterable[str]) -> None:
         self.checkpoint = checkpoint
@@ -38,7 +41,7 @@ class OutlivedPhase:
         self._awaited = set(awaited)
 
     def answer(self, name: str, of_hook: bool, *, fails: bool) -> bool:
-        """Somebody answers; whether the phase is over now."""
+        """An operator coordinator or hook answers; returns whether the phase is over."""
         if of_hook is not self._of_hooks or name not in self._awaited:
             return False
         self._awaited.discard(name)
@@ -46,7 +49,7 @@ class OutlivedPhase:
 
 
 class PendingCheckpoint:
-    """The acknowledgements of one checkpoint. `deadline`: virtual ms at which it expires (COORD-10)."""
+    """One pending checkpoint. `deadline`: virtual milliseconds at which it expires (COORD-10)."""
 
     def __init__(
         self,
@@ -77,50 +80,50 @@ class PendingCheckpoint:
 
     @property
     def in_master_phase(self) -> bool:
-        """Whether its tasks are not triggered yet."""
+        """Whether an operator coordinator or hook is awaited."""
         return self._phase in _MASTER
 
     @property
     def is_savepoint(self) -> bool:
-        """Whether it belongs to its user: a savepoint, or one that stops the job."""
+        """Whether it is a savepoint or a stop-with-savepoint."""
         return self.type is not CheckpointType.CHECKPOINT
 
     @property
     def awaited(self) -> tuple[str, ...]:
-        """The tasks that have not acknowledged yet, in the order of the job's tasks."""
+        """The tasks that have not acknowledged, in the order of the job's tasks."""
         return tuple(task for task in self.plan.tasks if task in self._awaited)
 
     @property
     def awaited_coordinators(self) -> Collection[str]:
-        """The operator coordinators that have not taken their part yet."""
+        """The operator coordinators that have not answered."""
         return self._coordinators if self._phase is PendingPhase.COORDINATORS else ()
 
     @property
     def awaited_hooks(self) -> Collection[str]:
-        """The master hooks that were asked and have not taken their part yet."""
+        """The triggered hooks that have not answered."""
         return self._hooks if self._phase is PendingPhase.HOOKS else ()
 
     @property
     def fully_acknowledged(self) -> bool:
-        """Whether nobody is awaited any more (COORD-07)."""
+        """Whether the master phase is over and every task has acknowledged (COORD-07)."""
         return not self._awaited and self._phase is PendingPhase.TASKS
 
     @property
     def states(self) -> Mapping[str, object]:
-        """The handles acknowledged so far, by task in the order of the job's tasks; none for no state."""
+        """The acknowledged handles by task, in the order of the job's tasks; None handles are left out."""
         return {task: self._states[task] for task in self.plan.tasks if task in self._states}
 
-    def brought_by(self, task: str) -> tuple[object, tuple[str, ...]]:
-        """What `task` acknowledged: its handle, None without one, and its shared handles."""
+    def acknowledged_by(self, task: str) -> tuple[object, tuple[str, ...]]:
+        """The handle that `task` has acknowledged, None without one, and its shared handles."""
         return self._states.get(task), self._shared.get(task, ())
 
     @property
     def shared(self) -> tuple[str, ...]:
-        """The shared handles acknowledged so far, by task in the order of the job's tasks."""
+        """The acknowledged shared handles, in the order of the job's tasks."""
         return tuple(handle for task in self.plan.tasks for handle in self._shared.get(task, ()))
 
     def acknowledge(self, task: str, state: object, shared: tuple[str, ...] = ()) -> AcknowledgeResult:
-        """A task acknowledges; only the first time counts, and only a task of the plan (COORD-05)."""
+        """A task acknowledges; only the first acknowledgement of a task of the plan counts (COORD-05)."""
         self._require_pending()
         if task in self._awaited:
             self._awaited.remove(task)
@@ -140,12 +143,12 @@ class PendingCheckpoint:
         self._hooks.discard(name)
 
     def skip_master_phase(self) -> None:
-        """Nobody in it is awaited any more."""
+        """End the master phase without further answers."""
         self._require_pending()
         self._phase = PendingPhase.TASKS
 
     def next_phase(self) -> PendingPhase:
-        """Go on as far as nobody is awaited; answers the phase that it is in now."""
+        """Continue as far as no answer is awaited; returns the new phase."""
         if self._phase is PendingPhase.COORDINATORS and not self._coordinators:
             self._phase = PendingPhase.HOOKS
         if self._phase is PendingPhase.HOOKS and not self._hooks:
@@ -153,26 +156,27 @@ class PendingCheckpoint:
         return self._phase
 
     def complete(self) -> None:
-        """The checkpoint ends well."""
+        """The checkpoint completes. Raises ProtocolError if a task has not acknowledged."""
         self._require_pending()
         if not self.fully_acknowledged:
             raise ProtocolError(
-                f"checkpoint {self.checkpoint} completes when all have acknowledged, but "
-                f"{list(self.awaited)} and perhaps others have not; wait for them or abort it"
+                f"checkpoint {self.checkpoint} completes when its master phase is over and all tasks have "
+                f"acknowledged, but it awaits {list(self.awaited)}; wait for them or abort it"
             )
         self._phase = PendingPhase.COMPLETED
 
-    def abort(self) -> OutlivedPhase | None:
-        """The checkpoint ends without completing; answers what is left of a master phase."""
+    def abort(self) -> OrphanedMasterPhase | None:
+        """The checkpoint is aborted; returns its master phase if that has not ended."""
         self._require_pending()
         before, self._phase = self._phase, PendingPhase.ABORTED
         if before not in _MASTER:
             return None
         of_hooks = before is PendingPhase.HOOKS
-        return OutlivedPhase(self.checkpoint, of_hooks, self._hooks if of_hooks else self._coordinators)
+        return OrphanedMasterPhase(self.checkpoint, of_hooks, self._hooks if of_hooks else self._coordinators)
 
     def _require_pending(self) -> None:
         if self._phase in _ENDED:
             raise ProtocolError(
-                f"checkpoint {self.checkpoint} has ended ({self._phase.value}) and ends once; start another"
+                f"checkpoint {self.checkpoint} has ended ({self._phase.value}) and ends once; start "
+                "another checkpoint"
             )

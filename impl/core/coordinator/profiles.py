@@ -1,7 +1,7 @@
-"""The generations of Flink at the checkpoint coordinator and its store, as far as their behaviour differs.
+"""Generations of the coordinator and its store: the switches in which the releases of Flink differ.
 
-`COORDINATOR_GENERATIONS` is by the name of the wire's `profile`. The oldest is spelt out, and each later
-one says what it brought.
+`COORDINATOR_PROFILES` maps the option `profile` of the wire to the switches of that generation. The defaults
+are those of the oldest; each later generation sets the switches that it changed.
 """
 
 from collections.abc import Mapping
@@ -10,127 +10,133 @@ from typing import Final
 
 
 @dataclass(frozen=True)
-class CoordinatorGeneration:
-    """What one generation of coordinators has beyond the oldest."""
+class CoordinatorProfile:
+    """The switches of one generation."""
 
     queues_requests: bool = False
-    """A request that may not start waits in a queue; before, it was dropped and the schedule asked again."""
+    """A request that may not start yet waits; else it is rejected, and the scheduler repeats it later."""
     turns_after_end: int = 0
-    """How often what waits gets its turn when a checkpoint has ended: for its end, and from 1.12 on once its
-    remains are deleted. Each turn removes one periodic request that comes within the pause."""
+    """Number of turns of the queue after the end of a checkpoint.
+
+    The first follows the end, the second (from 1.12 on) the deletion of its state. Each turn removes one
+    periodic head of the queue within the minimum pause.
+    """
     turn_after_deletion: bool = False
-    """One more turn for each completed checkpoint that was deleted to make room."""
-    plans_in_background: bool = False
-    """Who takes part in a start is found out in the job's main thread; further turns find it busy."""
-    forgets_on_abort: bool = True
-    """A request that was put off is forgotten when an abort leaves nothing pending, and the scheduler, if it
-    runs, waits for its initial delay again."""
+    """One more turn for each completed checkpoint that the store has deleted."""
+    plans_later: bool = False
+    """The tasks of a start are determined after the event; its other turns find the start under way."""
+    abort_begins_anew: bool = True
+    """An abort that leaves no checkpoint pending drops a postponed request.
+
+    A running scheduler then waits for its initial delay again.
+    """
     forces_aligned_savepoints_only: bool = False
-    """A savepoint is forced only while checkpoints are aligned."""
+    """Savepoints are forced only while checkpoints are aligned; else always."""
     spares_pending_savepoints: bool = False
-    """A pending savepoint is never subsumed; before, a forced id was not, whatever its type."""
-    abort_messages: bool = False
-    """Tasks are told of aborts (FLINK-8871)."""
+    """A pending savepoint is not subsumed; else a forced checkpoint is not."""
+    abort_notifications: bool = False
+    """The coordinator notifies tasks of aborts (FLINK-8871)."""
     coordinators_and_hooks: bool = False
-    """Operator coordinators and master hooks take their part before the tasks are triggered."""
+    """Operator coordinators and hooks can be configured."""
 
     aborts_end_master_phase: bool = False
-    """The master phase ends with its checkpoint; before, with the answers of those that were asked
-    (FLINK-26394)."""
+    """The master phase ends with its checkpoint; else when the awaited have answered (FLINK-26394)."""
     counts_failed_starts: bool = False
-    """A checkpoint that ends in its master phase is counted again as a start that failed."""
+    """A checkpoint that ends in its master phase counts once more, as a failed start."""
 
-    keeps_the_newest_checkpoint: bool = False
-    """The store drops what a restore will not need; before, whatever was oldest (FLINK-21351)."""
-    keeps_what_may_be_stored: bool = False
-    """A checkpoint whose storing failed is not deleted when it may have been stored after all."""
+    protects_newest_checkpoint: bool = False
+    """The store keeps its newest checkpoint from savepoints; else it drops the oldest (FLINK-21351)."""
+    keeps_possibly_stored: bool = False
+    """A checkpoint that may be stored is kept, although its addition failed."""
 
-    everybody_has_to_run: bool = False
-    """Every task has to run for a start; before, only the sources had to (COORD-01)."""
-    finished_tasks_hinder: bool = False
-    """While only sources have to run, no task may have finished."""
-    finished_tasks_possible: bool = False
-    """Checkpoints can go on after tasks have finished."""
-    finished_tasks_by_default: bool = False
-    """Checkpoints go on after tasks have finished unless that is switched off."""
+    every_task_must_run: bool = False
+    """Every task must run for a start; else only the sources (COORD-01)."""
+    finished_tasks_prevent_start: bool = False
+    """If only sources must run: any finished task prevents a start; else only a finished source does."""
+    after_finish_configurable: bool = False
+    """Checkpoints after tasks finish can be configured."""
+    after_finish_by_default: bool = False
+    """Checkpoints after tasks finish are on by default."""
     lost_triggers_abort: bool = False
-    """A trigger message that does not arrive aborts its checkpoint (FLINK-21246)."""
+    """A trigger that could not be delivered aborts its checkpoint (FLINK-21246)."""
 
-    savepoints_stand_apart: bool = False
-    """A savepoint replaces nothing and tells no task; neither it nor a stop is stored (FLINK-25191)."""
-    subsumption_messages: bool = False
-    """Tasks are told of dropped checkpoints."""
+    savepoints_are_separate: bool = False
+    """A savepoint replaces no checkpoint and is not notified, and none is stored (FLINK-25191)."""
+    subsumed_notifications: bool = False
+    """The coordinator notifies tasks of the checkpoint that the store has dropped."""
     registers_at_acknowledgement: bool = False
-    """Shared state is known by the newest id that used it, from its acknowledgement on."""
-    restores_keep_the_registry: bool = False
-    """A restore leaves the registry of shared state as it is; before, it held only what retained ones use."""
+    """Shared state is registered at the acknowledgement; else at the completion."""
+    restores_keep_registry: bool = False
+    """A restore keeps the registry of shared state; else it is reduced to the retained checkpoints."""
     completes_after_storing: bool = False
-    """A checkpoint is complete when it is in the store; before, when it was finalised (FLINK-31077)."""
+    """A checkpoint is reported complete after it is stored; else before (FLINK-31077)."""
 
     counts_success_after_storing: bool = False
-    """A checkpoint clears the count of failures when it is in the store; before, when it was finalised."""
+    """A checkpoint counts as a success after it is stored; else before, also if the store then fails."""
 
     stops_fail_once: bool = False
-    """A stop that fails, fails the job; before, it did so as soon as it was aborted, and counted as well."""
-    counts_what_takes_too_long: bool = False
+    """A stop that fails, fails the job once; else at its abort, and it counts like any other as well."""
+    counts_timeouts: bool = False
     """An expired checkpoint and a failed asynchronous part count as failures (FLINK-17351)."""
-    newest_success_counts: bool = False
-    """Only the highest success clears the counter, and failures up to it are ignored (FLINK-18336)."""
-    counts_failed_storage: bool = False
-    """A task that cannot write its state counts as a failure."""
-    counts_failed_completion: bool = False
-    """A checkpoint that could not be finalised counts as a failure."""
-    failures_are_told_apart: bool = False
-    """What a task declined counts for every type, what the coordinator gave up for checkpoints only."""
+    counts_in_order: bool = False
+    """Only the highest success clears the count, and failures up to it do not count (FLINK-18336)."""
+    counts_io_exceptions: bool = False
+    """IO_EXCEPTION counts as a failure."""
+    counts_failed_finalization: bool = False
+    """FINALIZE_CHECKPOINT_FAILURE counts as a failure."""
+    declines_count_for_all_types: bool = False
+    """A decline counts for every type, the coordinator's own failures for checkpoints only."""
     counts_failing_store: bool = False
     """A failed addition to the store counts as a failure."""
 
-    schedules_by_tasks: bool = False
-    """The listener awaits every execution, and the execution graph starts a scheduler that stands still when
-    a task begins to run; before, the scheduler ran whenever the job did."""
+    follows_tasks: bool = False
+    """The scheduler runs while the job runs and the listener awaits no execution; else while the job runs.
+
+    The execution graph also starts a stopped scheduler when a task begins to run.
+    """
     starts_without_suspending: bool = False
-    """A start of a scheduler that stands still leaves alone what waits or is pending."""
-    pauses_before_a_later_start: bool = False
-    """The initial delay is that of the first start; a later one waits for the minimum pause only."""
+    """A start of a stopped scheduler does not suspend; else every start suspends first."""
+    restarts_after_pause: bool = False
+    """From its second start on the scheduler waits for the minimum pause; else for its initial delay."""
 
 
-_1_9: Final = CoordinatorGeneration()
+_1_9: Final = CoordinatorProfile()
 _1_11: Final = replace(
     _1_9,
     queues_requests=True,
     forces_aligned_savepoints_only=True,
     spares_pending_savepoints=True,
-    abort_messages=True,
+    abort_notifications=True,
     turns_after_end=1,
-    forgets_on_abort=False,
+    abort_begins_anew=False,
     stops_fail_once=True,
     coordinators_and_hooks=True,
-    counts_what_takes_too_long=True,
+    counts_timeouts=True,
 )
 _1_12: Final = replace(
     _1_11,
     turns_after_end=2,
-    keeps_the_newest_checkpoint=True,
-    keeps_what_may_be_stored=True,
-    newest_success_counts=True,
+    protects_newest_checkpoint=True,
+    keeps_possibly_stored=True,
+    counts_in_order=True,
 )
-_1_13: Final = replace(_1_12, finished_tasks_hinder=True, plans_in_background=True)
+_1_13: Final = replace(_1_12, finished_tasks_prevent_start=True, plans_later=True)
 _1_14: Final = replace(
     _1_13,
-    everybody_has_to_run=True,
-    finished_tasks_possible=True,
+    every_task_must_run=True,
+    after_finish_configurable=True,
     lost_triggers_abort=True,
-    counts_failed_storage=True,
-    failures_are_told_apart=True,
+    counts_io_exceptions=True,
+    declines_count_for_all_types=True,
 )
 _1_15: Final = replace(
     _1_14,
-    finished_tasks_by_default=True,
-    savepoints_stand_apart=True,
-    subsumption_messages=True,
+    after_finish_by_default=True,
+    savepoints_are_separate=True,
+    subsumed_notifications=True,
     registers_at_acknowledgement=True,
-    counts_failed_completion=True,
-    restores_keep_the_registry=True,
+    counts_failed_finalization=True,
+    restores_keep_registry=True,
 )
 _1_17: Final = replace(
     _1_15,
@@ -143,10 +149,10 @@ _1_17: Final = replace(
 _1_18: Final = replace(
     _1_17, counts_failing_store=True, counts_success_after_storing=True, starts_without_suspending=True
 )
-_2_3: Final = replace(_1_18, schedules_by_tasks=True, pauses_before_a_later_start=True)
+_2_3: Final = replace(_1_18, follows_tasks=True, restarts_after_pause=True)
 
 NEWEST_NAME: Final = "2.3"
-COORDINATOR_GENERATIONS: Final[Mapping[str, CoordinatorGeneration]] = {
+COORDINATOR_PROFILES: Final[Mapping[str, CoordinatorProfile]] = {
     "1.9": _1_9,
     "1.11": _1_11,
     "1.12": _1_12,

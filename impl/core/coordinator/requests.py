@@ -1,8 +1,8 @@
-"""The requests for checkpoints that wait for their turn, and which of them has it.
+"""The requests for checkpoints that wait for their turn, and the next one to start.
 
-Rules: COORD-03, COORD-11. The order: what stops the job or is a savepoint before checkpoints, forced before
-not forced, somebody's wish before the schedule's, the earlier before the later. The queue decides; what a
-start needs beyond that is the coordinator's. `Turnstile` is how releases before 1.11 did without a queue.
+Rules: COORD-03, COORD-11, COORD-13, COORD-14. Savepoints and stops come before checkpoints, forced requests
+before others, the user's before the scheduler's, earlier before later. `PostponedRequest` replaces the queue
+in releases before 1.11.
 """
 
 from bisect import insort
@@ -16,11 +16,11 @@ from impl.core.coordinator.events import (
 from impl.core.events import CheckpointType
 
 QUEUE_LIMIT: Final = 1000
-"""CheckpointRequestDecider keeps this many requests."""
+"""Largest number of waiting requests, as in Flink's CheckpointRequestDecider."""
 
 
 class Request(NamedTuple):
-    """One request. `number` counts them; `own`: the coordinator's scheduler asks, nobody hears a refusal."""
+    """One request. `number` counts them; `own`: it comes from the coordinator's own scheduler."""
 
     type: CheckpointType
     forced: bool = False
@@ -30,19 +30,19 @@ class Request(NamedTuple):
 
     @property
     def rank(self) -> tuple[bool, bool, bool, int]:
-        """Requests are served in ascending order of this."""
+        """The sort key of the queue; the lowest is served first."""
         return self.type is CheckpointType.CHECKPOINT, not self.forced, self.periodic, self.number
 
 
 class Choice(NamedTuple):
-    """Whose turn it is; or who came before the minimum pause was over and leaves unserved."""
+    """The request that is served; or one that is removed because it came within the minimum pause."""
 
     served: Request | None = None
     too_early: Request | None = None
 
 
 class RequestQueue:
-    """Waiting requests, head first. `limit` bounds how many there may be."""
+    """Waiting requests, head first. `limit`: their largest number."""
 
     def __init__(self, limit: int = QUEUE_LIMIT) -> None:
         self._limit = limit
@@ -54,25 +54,25 @@ class RequestQueue:
         return tuple(self._waiting)
 
     def join(self, request: Request) -> Request | None:
-        """A request joins; answers the one that there is no room for, None if there is.
+        """Add a request; returns the request that a full queue rejects, None if there is none.
 
-        A full queue turns away its last one if the schedule asked for that, else the newcomer.
+        A full queue rejects its last request if that is periodic, else the new one.
         """
         if len(self._waiting) >= self._limit and not self._waiting[-1].periodic:
             return request
         insort(self._waiting, request, key=lambda one: one.rank)
         return self._waiting.pop() if len(self._waiting) > self._limit else None
 
-    def choose(self, *, room: bool, pausing: bool) -> Choice:
-        """The head leaves if it may. `room`: one more may be pending; `pausing`: the pause is not over.
+    def choose(self, *, has_capacity: bool, pausing: bool) -> Choice:
+        """Remove the head if it may leave.
 
-        Without room only a forced request is served (COORD-03). Only the schedule's requests keep the
-        pause, and one that comes within it is not served later.
+        `has_capacity`: one more checkpoint may be pending; else only a forced request is served (COORD-03).
+        `pausing`: the minimum pause lasts; a periodic head is then removed and not served (COORD-14).
         """
         if not self._waiting:
             return Choice()
         head = self._waiting[0]
-        if not room and not head.forced:
+        if not has_capacity and not head.forced:
             return Choice()
         del self._waiting[0]
         if pausing and head.periodic and not head.forced:
@@ -80,30 +80,33 @@ class RequestQueue:
         return Choice(served=head)
 
     def clear(self) -> tuple[Request, ...]:
-        """All requests leave; answers them, head first."""
+        """Remove and return all requests, head first."""
         left = self.waiting
         self._waiting.clear()
         return left
 
 
-class Turnstile:
-    """Lets a request through or drops it; remembers only that one was put off."""
+class PostponedRequest:
+    """Up to 1.10: a request starts at once or is dropped; only the fact that one was postponed is kept."""
 
     def __init__(self) -> None:
-        self._put_off = False
+        self._postponed = False
 
-    def refusal(self, request: Request, *, room: bool, pausing: bool) -> str | None:
-        """Why `request` is dropped, None if it may start at once."""
+    def refusal(self, request: Request, *, has_capacity: bool, pausing: bool) -> str | None:
+        """The reason why `request` is dropped; None if it may start.
+
+        Arguments as in `RequestQueue.choose`.
+        """
         if request.forced:
             return None
-        if self._put_off:
+        if self._postponed:
             return ALREADY_QUEUED
-        if not room:
-            self._put_off = True
+        if not has_capacity:
+            self._postponed = True
             return TOO_MANY_CONCURRENT_CHECKPOINTS
         return MINIMUM_TIME_BETWEEN_CHECKPOINTS if pausing else None
 
-    def call(self) -> bool:
-        """Whether a request was put off; it is forgotten with the answer."""
-        put_off, self._put_off = self._put_off, False
-        return put_off
+    def take(self) -> bool:
+        """Whether a request was postponed; this forgets it."""
+        postponed, self._postponed = self._postponed, False
+        return postponed

@@ -1,6 +1,6 @@
-"""What happens to a coordinator because time passes: expiries, and the requests of its own scheduler.
+"""What happens in a coordinator because time passes: expiries, and the requests of its scheduler.
 
-Rules: COORD-10, and COORD-12 where the scheduler stops. Time passes only when somebody says so.
+Also the events that start and stop the scheduler. Rules: COORD-10, COORD-12, COORD-26. Time is virtual.
 """
 
 from collections.abc import Sequence
@@ -10,116 +10,119 @@ from impl.core.coordinator.completion import abort, suspend
 from impl.core.coordinator.events import CHECKPOINT_EXPIRED, COORDINATOR_SUSPEND
 from impl.core.coordinator.job import RUNNING
 from impl.core.coordinator.pending import PendingCheckpoint
-from impl.core.coordinator.state import Books
-from impl.core.coordinator.trigger import ask, take_turns
+from impl.core.coordinator.state import CoordinatorState
+from impl.core.coordinator.trigger import submit, take_turns
 from impl.core.effects import Effect, Fail
 from impl.core.events import CheckpointType
 
 BAD_ARGUMENT: Final = Fail("IllegalArgumentException")
 
 
-def pass_until(books: Books, until: int) -> list[Effect]:
-    """What is due up to `until` happens, each at its own moment; at one moment expiries come first."""
+def advance_to(state: CoordinatorState, until: int) -> list[Effect]:
+    """Time passes until `until`: what is due happens at its own time, expiries before a slot."""
     effects: list[Effect] = []
     while True:
-        slot = books.scheduler.next_slot
-        expired = _next_expired(books, until if slot is None else min(until, slot))
+        slot = state.scheduler.next_slot
+        expired = _next_expired(state, until if slot is None else min(until, slot))
         if expired is not None:
-            books.now = expired.deadline
-            effects += abort(books, expired, CHECKPOINT_EXPIRED)
-            effects += take_turns(books)
+            state.now = expired.deadline
+            effects += abort(state, expired, CHECKPOINT_EXPIRED)
+            effects += take_turns(state)
         elif slot is not None and slot <= until:
-            books.now = slot
-            books.scheduler.slot_passed()
-            effects += ask(books, books.request(CheckpointType.CHECKPOINT, periodic=True, own=True))
+            state.now = slot
+            state.scheduler.slot_passed()
+            effects += submit(state, state.request(CheckpointType.CHECKPOINT, periodic=True, own=True))
         else:
             break
-    books.now = until
+    state.now = until
     return effects
 
 
-def give_turn(books: Books) -> list[Effect]:
-    """COORD-11: what waits gets its turn, and the scheduler asks where that is due at this moment."""
-    return take_turns(books) + pass_until(books, books.now)
+def give_turn(state: CoordinatorState) -> list[Effect]:
+    """The waiting requests get their turn, and then a slot that is due now (COORD-11)."""
+    return take_turns(state) + advance_to(state, state.now)
 
 
-def give_turn_after_decline(books: Books, checkpoint: int) -> list[Effect]:
-    """Without a queue nothing is made up for while a newer checkpoint than the declined one is pending."""
-    if not books.generation.queues_requests and any(one > checkpoint for one in books.pending):
+def give_turn_after_decline(state: CoordinatorState, checkpoint: int) -> list[Effect]:
+    """As `give_turn`.
+
+    But up to 1.10 there is no turn while a checkpoint newer than the declined is pending.
+    """
+    if not state.profile.queues_requests and any(one > checkpoint for one in state.pending):
         return []
-    return give_turn(books)
+    return give_turn(state)
 
 
-def hear_of_job(books: Books) -> list[Effect]:
-    """The job has a new status; once it runs its new executions are deployed."""
-    effects = _listen(books)
-    if books.job.status == RUNNING:
-        effects += _deploy(books)
-    return effects + pass_until(books, books.now)
+def follow_job(state: CoordinatorState) -> list[Effect]:
+    """The job has a new status; if it runs, its new executions are reported."""
+    effects = _follow_listener(state)
+    if state.job.status == RUNNING:
+        effects += _report_new_executions(state)
+    return effects + advance_to(state, state.now)
 
 
-def hear_of_tasks(books: Books, tasks: Sequence[str]) -> list[Effect]:
+def follow_tasks(state: CoordinatorState, tasks: Sequence[str]) -> list[Effect]:
     """These tasks have new statuses, one after the other."""
     effects: list[Effect] = []
-    if not _listens_to_tasks(books):
+    if not _follows_tasks(state):
         return effects
     for task in tasks:
-        if books.job.runs(task) and not books.shut_down and not books.scheduler.runs:
-            effects += start_scheduler(books)  # the execution graph does, whatever the other tasks do
-        books.listener.heard(task, is_up=books.job.is_up(task))
-        effects += _listen(books)
+        if state.job.runs(task) and not state.shut_down and not state.scheduler.runs:
+            effects += start_scheduler(state)  # by the execution graph, whatever the other tasks do
+        state.listener.report(task, is_up=state.job.is_up(task))
+        effects += _follow_listener(state)
     return effects
 
 
-def replace_executions(books: Books, tasks: Sequence[str]) -> list[Effect]:
-    """These tasks get new executions, which are deployed when the job runs."""
-    books.job.begin_attempts(tasks)
-    books.listener.replaced(tasks)
-    return _deploy(books) if books.job.status == RUNNING else []
+def replace_executions(state: CoordinatorState, tasks: Sequence[str]) -> list[Effect]:
+    """These tasks get new executions, which are reported when the job runs."""
+    state.job.begin_attempts(tasks)
+    state.listener.replace(tasks)
+    return _report_new_executions(state) if state.job.status == RUNNING else []
 
 
-def _deploy(books: Books) -> list[Effect]:
-    """New executions are scheduled; then those whose tasks run, or have finished, do so."""
-    fresh = books.listener.deploy(books.job.tasks)
-    if not fresh or not _listens_to_tasks(books):
+def _report_new_executions(state: CoordinatorState) -> list[Effect]:
+    """The listener awaits the new executions; then those that run or have finished report so."""
+    new = state.listener.await_new(state.job.tasks)
+    if not new or not _follows_tasks(state):
         return []
-    return _listen(books) + hear_of_tasks(books, [task for task in fresh if books.job.is_up(task)])
+    return _follow_listener(state) + follow_tasks(state, [task for task in new if state.job.is_up(task)])
 
 
-def _listens_to_tasks(books: Books) -> bool:
-    return books.scheduler.configured and books.generation.schedules_by_tasks
+def _follows_tasks(state: CoordinatorState) -> bool:
+    return state.scheduler.configured and state.profile.follows_tasks
 
 
-def _listen(books: Books) -> list[Effect]:
-    """The listener starts and stops the scheduler; without an interval nobody listens to a start."""
-    wanted = books.job.status == RUNNING
-    if not books.scheduler.configured:
-        return [] if wanted else stop_scheduler(books)
-    if books.generation.schedules_by_tasks:
-        wanted = wanted and books.listener.awaits_nobody
-        if wanted is books.listener.started:
+def _follow_listener(state: CoordinatorState) -> list[Effect]:
+    """Start or stop the scheduler as the status of the job, and from 2.3 on the listener, demands."""
+    should_run = state.job.status == RUNNING
+    if not state.scheduler.configured:
+        return [] if should_run else stop_scheduler(state)
+    if state.profile.follows_tasks:
+        should_run = should_run and state.listener.awaits_none
+        if should_run is state.listener.started:
             return []
-    books.listener.started = wanted
-    return start_scheduler(books) if wanted else stop_scheduler(books)
+    state.listener.started = should_run
+    return start_scheduler(state) if should_run else stop_scheduler(state)
 
 
-def start_scheduler(books: Books) -> list[Effect]:
-    """It runs from now on, and its first slot comes after a delay."""
-    if books.shut_down:
+def start_scheduler(state: CoordinatorState) -> list[Effect]:
+    """Start the scheduler; this suspends first, unless the generation starts without a suspension."""
+    if state.shut_down:
         return [BAD_ARGUMENT]
-    leaves_alone = books.generation.starts_without_suspending and not books.scheduler.runs
-    effects = [] if leaves_alone else stop_scheduler(books)
-    books.scheduler.start(books.now)
+    suspends = state.scheduler.runs or not state.profile.starts_without_suspending
+    effects = stop_scheduler(state) if suspends else []
+    state.scheduler.start(state.now)
     return effects
 
 
-def stop_scheduler(books: Books) -> list[Effect]:
-    """COORD-12: with the scheduler all that waits or is pending ends."""
-    books.scheduler.stop()
-    return suspend(books, COORDINATOR_SUSPEND)
+def stop_scheduler(state: CoordinatorState) -> list[Effect]:
+    """Stop the scheduler, reject all waiting requests and abort all pending checkpoints (COORD-12)."""
+    state.scheduler.stop()
+    return suspend(state, COORDINATOR_SUSPEND)
 
 
-def _next_expired(books: Books, until: int) -> PendingCheckpoint | None:
-    """The pending checkpoint with the earliest deadline up to `until`; of equal ones the smaller id."""
-    due = [one for one in books.pending.values() if one.deadline <= until]
+def _next_expired(state: CoordinatorState, until: int) -> PendingCheckpoint | None:
+    """The pending checkpoint with the earliest deadline up to `until`; the smaller id first."""
+    due = [one for one in state.pending.values() if one.deadline <= until]
     return min(due, key=lambda one: (one.deadline, one.checkpoint), default=None)

@@ -1,10 +1,10 @@
-"""How a checkpoint starts: a request gets its turn, an id is drawn, and at last the tasks are triggered.
+"""How a checkpoint starts: a request gets its turn, an id is drawn, and the tasks are triggered.
 
-Rules: COORD-01 to COORD-04, COORD-11. Between the id and the tasks lies the master phase, in which the
-operator coordinators and then the master hooks take their part; meanwhile nothing else starts.
+Rules: COORD-01 to COORD-04, COORD-11, COORD-23, COORD-30. The master phase lies between the id and the tasks:
+the operator coordinators and then the master hooks take their part. No other checkpoint starts meanwhile.
 """
 
-from impl.core.coordinator.completion import complete, fail_start, fail_stop, give_up_start, rejected
+from impl.core.coordinator.completion import abort_start, complete, fail_start, fail_stop, rejected
 from impl.core.coordinator.events import (
     COORDINATOR_SHUTDOWN,
     FINALIZE_CHECKPOINT_FAILURE,
@@ -20,131 +20,135 @@ from impl.core.coordinator.events import (
 )
 from impl.core.coordinator.pending import PendingCheckpoint, PendingPhase
 from impl.core.coordinator.requests import Request
-from impl.core.coordinator.state import Books
+from impl.core.coordinator.state import CoordinatorState
 from impl.core.effects import Effect, Fail
 from impl.core.events import CheckpointType
 
 
-def ask(books: Books, request: Request) -> list[Effect]:
-    """Somebody asks; what waits gets its turn."""
-    if not books.generation.queues_requests:
-        return _pass(books, request)
-    surplus = books.queue.join(request)
+def submit(state: CoordinatorState, request: Request) -> list[Effect]:
+    """A request joins the queue, and the queue gets its turn."""
+    if not state.profile.queues_requests:
+        return _start_or_drop(state, request)
+    surplus = state.queue.join(request)
     effects = [] if surplus is None else rejected(surplus, TOO_MANY_CHECKPOINT_REQUESTS)
-    return effects + take_turns(books)
+    return effects + take_turns(state)
 
 
-def take_turns(books: Books) -> list[Effect]:
-    """COORD-11: requests start from the head on, as far as COORD-03 and the pause allow."""
-    if not books.generation.queues_requests:  # what was put off is made up for: the next slot is now
-        if books.turnstile.call() and books.scheduler.runs:
-            books.scheduler.move(books.now)
+def take_turns(state: CoordinatorState) -> list[Effect]:
+    """Start waiting requests from the head on, as far as COORD-03 and the minimum pause allow (COORD-11)."""
+    if not state.profile.queues_requests:  # the scheduler repeats a postponed request now
+        if state.postponed.take() and state.scheduler.runs:
+            state.scheduler.move(state.now)
         return []
     effects: list[Effect] = []
-    turns, books.turns = books.turns, 0
-    while not books.in_master_phase:
-        choice = books.queue.choose(room=books.room, pausing=books.pausing)
+    turns, state.turns = state.turns, 0
+    while not state.in_master_phase:
+        choice = state.queue.choose(has_capacity=state.has_capacity, pausing=state.pausing)
         if choice.too_early is not None:
-            effects += _too_early(books, choice.too_early)
+            effects += _reject_early(state, choice.too_early)
             turns -= 1
             if turns > 0:
                 continue
             break
         if choice.served is None:
             break
-        if _is_busy_with(books, choice.served):
+        if _outlasts_event(state, choice.served):
             turns = 0
-        effects += _start(books, choice.served)
+        effects += _start(state, choice.served)
     return effects
 
 
-def _is_busy_with(books: Books, request: Request) -> bool:
-    """Whether starting it takes longer than the event, so that the other turns come to nothing."""
-    if _pre_check(books, request):
+def _outlasts_event(state: CoordinatorState, request: Request) -> bool:
+    """Whether the start is still under way at the other turns of the event, which then have no effect."""
+    if _pre_check(state, request):
         return False
-    return books.generation.plans_in_background or books.job.plan() is not None
+    return state.profile.plans_later or state.job.plan() is not None
 
 
-def go_on(books: Books, pending: PendingCheckpoint) -> list[Effect]:
-    """The master phase goes on as far as nobody in it is awaited."""
+def continue_master_phase(state: CoordinatorState, pending: PendingCheckpoint) -> list[Effect]:
+    """Continue the master phase as far as it awaits no answer; behind it the tasks are triggered."""
     before = pending.phase
     effects: list[Effect] = []
     phase = pending.next_phase()
     if phase is PendingPhase.HOOKS and before is not phase:
-        effects += [TriggerHook(name, pending.checkpoint) for name in books.options.hooks]
+        effects += [TriggerHook(name, pending.checkpoint) for name in state.options.hooks]
     if phase is PendingPhase.TASKS and before is not phase:
         effects += [TriggerTask(task, pending.checkpoint, pending.type) for task in pending.plan.triggered]
-    if pending.fully_acknowledged:  # the tasks were faster; no call of theirs hears of a failing store
-        done = complete(books, pending)
+    if pending.fully_acknowledged:  # every task was faster; the failure of a store is then no task's error
+        done = complete(state, pending)
         effects += [effect for effect in done if not isinstance(effect, Fail)]
         if len(effects) and isinstance(done[-1], Fail):
-            effects += fail_start(books, pending, FINALIZE_CHECKPOINT_FAILURE)
+            effects += fail_start(state, pending, FINALIZE_CHECKPOINT_FAILURE)
     return effects
 
 
-def answer(books: Books, name: str, checkpoint: int, *, of_hook: bool, fails: bool) -> list[Effect]:
-    """An operator coordinator or a hook answers; only once, and only to what it was asked (COORD-30)."""
-    if books.outlived is not None:
-        if checkpoint != books.outlived.checkpoint or not books.outlived.answer(name, of_hook, fails=fails):
+def answer(
+    state: CoordinatorState, name: str, checkpoint: int, *, of_hook: bool, fails: bool
+) -> list[Effect]:
+    """An operator coordinator or a hook answers; only an awaited answer counts (COORD-30)."""
+    if state.orphaned is not None:
+        if checkpoint != state.orphaned.checkpoint or not state.orphaned.answer(name, of_hook, fails=fails):
             return []
-        books.outlived = None
-        return take_turns(books)
-    pending = books.pending.get(checkpoint)
+        state.orphaned = None
+        return take_turns(state)
+    pending = state.pending.get(checkpoint)
     if pending is None or name not in (pending.awaited_hooks if of_hook else pending.awaited_coordinators):
         return []
     if fails:
-        return give_up_start(books, pending, TRIGGER_CHECKPOINT_FAILURE) + take_turns(books)
+        return abort_start(state, pending, TRIGGER_CHECKPOINT_FAILURE) + take_turns(state)
     if of_hook:
         pending.hook_done(name)
     else:
         pending.coordinator_done(name)
-    books.turns += 1
-    return go_on(books, pending) + take_turns(books)
+    state.turns += 1
+    return continue_master_phase(state, pending) + take_turns(state)
 
 
-def _start(books: Books, request: Request) -> list[Effect]:
-    """COORD-01, COORD-02, COORD-04: the pre-checks, the next id, and the beginning of the master phase."""
-    if refusal := _pre_check(books, request):
+def _start(state: CoordinatorState, request: Request) -> list[Effect]:
+    """Check the request, draw the next id and begin the master phase (COORD-01, COORD-02, COORD-04)."""
+    if refusal := _pre_check(state, request):
         return rejected(request, refusal)
-    plan = books.job.plan()
+    plan = state.job.plan()
     if plan is None:
         return rejected(request, NOT_ALL_REQUIRED_TASKS_RUNNING)
-    checkpoint = books.next_id
-    books.next_id += 1
+    checkpoint = state.next_id
+    state.next_id += 1
     if not plan.tasks:
         return rejected(request, TRIGGER_CHECKPOINT_FAILURE)
-    options = books.options
-    deadline = books.now + options.timeout_ms
+    options = state.options
+    deadline = state.now + options.timeout_ms
     pending = PendingCheckpoint(
         checkpoint, request, plan, deadline, options.operator_coordinators, options.hooks
     )
-    books.pending[checkpoint] = pending
-    asked = [CheckpointOperatorCoordinator(name, checkpoint) for name in options.operator_coordinators]
-    return [*asked, *go_on(books, pending)]
+    state.pending[checkpoint] = pending
+    first = [CheckpointOperatorCoordinator(name, checkpoint) for name in options.operator_coordinators]
+    return [*first, *continue_master_phase(state, pending)]
 
 
-def _pre_check(books: Books, request: Request) -> str | None:
-    if books.shut_down:
+def _pre_check(state: CoordinatorState, request: Request) -> str | None:
+    """The reason why no checkpoint may start now, whatever the tasks do; None if one may."""
+    if state.shut_down:
         return COORDINATOR_SHUTDOWN
-    if request.periodic and not books.scheduler.runs:
+    if request.periodic and not state.scheduler.runs:
         return PERIODIC_SCHEDULER_SHUTDOWN
     return None
 
 
-def _too_early(books: Books, request: Request) -> list[Effect]:
-    if books.pause_ends is not None and not books.shut_down:
-        books.scheduler.move(books.pause_ends)
+def _reject_early(state: CoordinatorState, request: Request) -> list[Effect]:
+    """Reject a request within the minimum pause; the next slot moves to the end of the pause."""
+    if state.pause_ends is not None and not state.shut_down:
+        state.scheduler.move(state.pause_ends)
     return rejected(request, MINIMUM_TIME_BETWEEN_CHECKPOINTS)
 
 
-def _pass(books: Books, request: Request) -> list[Effect]:
-    """Without a queue: a request starts now or never, and the schedule makes up for it."""
-    if refusal := _pre_check(books, request):
-        said = rejected(request, refusal)
-        return fail_stop(books, refusal) + said if request.type is CheckpointType.STOP else said
-    refusal = books.turnstile.refusal(request, room=books.room, pausing=books.pausing)
+def _start_or_drop(state: CoordinatorState, request: Request) -> list[Effect]:
+    """Up to 1.10, without a queue: a request starts at once or is rejected."""
+    if refusal := _pre_check(state, request):
+        effects = rejected(request, refusal)
+        return fail_stop(state, refusal) + effects if request.type is CheckpointType.STOP else effects
+    refusal = state.postponed.refusal(request, has_capacity=state.has_capacity, pausing=state.pausing)
     if refusal == MINIMUM_TIME_BETWEEN_CHECKPOINTS:
-        return _too_early(books, request)
+        return _reject_early(state, request)
     if refusal == TOO_MANY_CONCURRENT_CHECKPOINTS:
-        books.scheduler.end_timer()
-    return rejected(request, refusal) if refusal else _start(books, request)
+        state.scheduler.end_timer()
+    return rejected(request, refusal) if refusal else _start(state, request)

@@ -1,17 +1,16 @@
-"""The input gate of one task: alignment of checkpoint barriers, exactly-once (handler level).
+"""The input gate that aligns checkpoint barriers (mode exactly-once, handler level).
 
-Barrier n splits each channel into what belongs to checkpoint n and what does not. The gate blocks a
-channel that has delivered barrier n until every open channel has, triggers the snapshot, and only then
-lets the channels go. Rules: ALIGN-01 to ALIGN-16, ALIGN-18 to ALIGN-22, ALIGN-24, and SUB-01 at one gate.
+Barrier n splits each channel into what belongs to checkpoint n and what does not. The gate blocks a channel
+that has delivered barrier n until every open channel has delivered it. It then triggers the snapshot and
+resumes the channels. Rules: ALIGN-01 to ALIGN-16, ALIGN-18 to ALIGN-22, ALIGN-24, and SUB-01 at one gate.
 
-The gate is told of barriers, cancellations and ends, at once and even for a blocked channel. It does not
-see records, and it does not hold anything back: that is the part of `network`, or of the real channels
-of a runtime, which obey `block` and `resume`.
+The gate receives barriers, cancellation markers and ends at once, also on a blocked channel. It sees no
+records and holds back no items: that is the part of `polled_gate`, or of the channels of a runtime.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
-from impl.core.component import Effects, require_checkpoint_id, steps
+from impl.core.component import Effects, require_checkpoint_id
 from impl.core.effects import (
     ALIGNMENT_LIMIT_EXCEEDED,
     INPUT_END_OF_STREAM,
@@ -22,30 +21,23 @@ from impl.core.effects import (
 )
 from impl.core.errors import ProtocolError
 from impl.core.gate.events import Abort, Barrier, Block, Cancel, EndOfPartition, Inject, Resume, Trigger
-from impl.core.gate.input_channels import Gate
-from impl.core.gate.profiles import GENERATIONS, NEWEST, Generation
+from impl.core.gate.input_channels import Gate, Handlers
+from impl.core.gate.profiles import NEWEST, PROFILES, Profile
 
 
-class InputGate(Gate):
-    """The alignment over the channels 0 to `channels` - 1.
+class AlignedGate(Gate):
+    """The alignment over the channels 0 to `channels` - 1; arguments as in `Gate`.
 
-    `checkpoints_after_tasks_finish`: whether a channel that ends counts as aligned (ALIGN-15) or ends the
-    alignment (ALIGN-14); left out, as the generation has it.
+    With `after_finish` an ended channel counts as aligned (ALIGN-15); else it aborts the alignment
+    (ALIGN-14).
     """
 
     def __init__(
-        self,
-        channels: int,
-        *,
-        checkpoints_after_tasks_finish: bool | None = None,
-        generation: Generation = GENERATIONS[NEWEST],
+        self, channels: int, profile: Profile = PROFILES[NEWEST], after_finish: bool | None = None
     ) -> None:
-        super().__init__(channels)
-        after_finish = checkpoints_after_tasks_finish
-        self._after_finish = generation.after_finish if after_finish is None else after_finish
-        self._generation = generation
-        self._injected: set[int] = set()  # ALIGN-24: counted within one event, not blocked
-        self._extra = 0  # ALIGN-21: repeated barriers that were counted
+        super().__init__(channels, profile, after_finish)
+        self._injected: set[int] = set()  # ALIGN-24: channels that count within one event without a block
+        self._repeated = 0  # ALIGN-21
         self._current = -1
         self._pending = False
         # Effects are immutable, so one of each serves every alignment.
@@ -54,48 +46,48 @@ class InputGate(Gate):
 
     @property
     def current(self) -> int:
-        """The highest checkpoint begun or cancelled here, -1 before the first."""
+        """The highest checkpoint id begun or cancelled; -1 before the first."""
         return self._current
 
     @property
     def pending(self) -> bool:
-        """Whether barriers of `current` have come, but not from every open channel."""
+        """Whether the gate awaits further barriers of `current`."""
         return self._pending
 
     def barrier(self, channel: int, checkpoint: int) -> Effects:
         """The barrier of `checkpoint` arrives on `channel`."""
         self.require_open(channel)
         require_checkpoint_id(checkpoint)
-        if checkpoint > self._current and self._channels == 1 and self._generation.single_passes:
+        if checkpoint > self._current and self._channels == 1 and self._profile.passes_alone:
             self._current = checkpoint  # ALIGN-07
-            return (*self._answer(channel), Trigger(checkpoint))
+            return (*self._resume_late(channel), Trigger(checkpoint))
         effects: list[Effect] = []
         if checkpoint > self._current:
-            if self._pending:  # ALIGN-03, SUB-01: the older alignment ends here, once
+            if self._pending:  # ALIGN-03, SUB-01
                 effects += self._give_up(SUBSUMED)
             self._current = checkpoint
             self._pending = True
         elif checkpoint < self._current or not self._pending:  # ALIGN-04: late
-            return self._answer(channel)
-        elif channel in self._blocked and self._generation.refuses_repeats:  # ALIGN-20
+            return self._resume_late(channel)
+        elif channel in self._blocked and self._profile.repeats_fail:  # ALIGN-20
             self._failed = True
             return (Fail(f"channel {channel} delivered the barrier of checkpoint {checkpoint} twice"),)
-        elif channel in self._blocked and self._generation.counts_repeats:  # ALIGN-21
-            self._extra += 1
+        elif channel in self._blocked and self._profile.repeats_count:  # ALIGN-21
+            self._repeated += 1
         self._blocked.add(channel)  # ALIGN-16: a set, so a duplicate counts once
         effects.append(self._block[channel])
-        if self._everyone_arrived():
+        if self._all_arrived():
             effects += self._complete()
         return tuple(effects)
 
     def cancel(self, channel: int, checkpoint: int) -> Effects:
-        """The cancellation of `checkpoint` arrives on `channel`."""
+        """The cancellation marker of `checkpoint` arrives on `channel`."""
         self.require_open(channel)
         require_checkpoint_id(checkpoint)
         if checkpoint < self._current or (checkpoint == self._current and not self._pending):
             return ()  # ALIGN-12
-        # ALIGN-09 to ALIGN-11: of an older pending alignment nothing is said, the newer abort covers it.
-        twice = self._pending and checkpoint > self._current and self._generation.subsumes_on_cancel
+        # ALIGN-09 to ALIGN-11: an older pending alignment gets no abort of its own.
+        twice = self._pending and checkpoint > self._current and self._profile.cancels_twice
         effects = self._release()
         self._current = checkpoint
         if twice:
@@ -111,13 +103,17 @@ class InputGate(Gate):
         if not self._after_finish:  # ALIGN-14
             return tuple(self._give_up(INPUT_END_OF_STREAM))
         self._blocked.discard(channel)  # ALIGN-15: from now on it counts as closed
-        return tuple(self._complete()) if self._everyone_arrived() else ()
+        return tuple(self._complete()) if self._all_arrived() else ()
 
     def inject(self, checkpoint: int) -> Effects:
-        """ALIGN-24: the task is triggered, and each open channel in turn delivers without being blocked."""
+        """The task itself is triggered: each open channel in turn counts without a block (ALIGN-24).
+
+        Raises ProtocolError if the generation has no injections.
+        """
+        self.require_working()
         require_checkpoint_id(checkpoint)
-        if not self._generation.injects:
-            raise ProtocolError("tasks of this generation are not triggered themselves; send barriers")
+        if not self._profile.injects:
+            raise ProtocolError("this generation triggers only sources; send barriers on the channels")
         effects: list[Effect] = []
         for channel in range(self._channels):
             if channel not in self._closed:
@@ -134,14 +130,14 @@ class InputGate(Gate):
             return [self._resume[channel]]
         if channel not in self._blocked:
             self._injected.add(channel)
-        return effects + self._complete() if self._everyone_arrived() else effects
+        return effects + self._complete() if self._all_arrived() else effects
 
     def exceed_limit(self) -> Effects:
-        """ALIGN-22: too much would be stored for the pending alignment, so it is given up."""
+        """The store of waiting items is full: the pending alignment is aborted (ALIGN-22)."""
         return (*self._release(), Abort(self._current, ALIGNMENT_LIMIT_EXCEEDED))
 
     def observe(self) -> dict[str, Any]:
-        """`current`, `pending`, `blocked` and `closed` (sorted channels)."""
+        """The state fields `current`, `pending`, `blocked` and `closed`."""
         return {
             "current": self._current,
             "pending": self._pending,
@@ -149,36 +145,41 @@ class InputGate(Gate):
             "closed": sorted(self._closed),
         }
 
-    def _everyone_arrived(self) -> bool:
-        """ALIGN-05: every channel is blocked by the pending checkpoint, or closed."""
-        there = len(self._blocked) + len(self._injected) + self._extra + len(self._closed)
-        return there == self._channels
+    def _all_arrived(self) -> bool:
+        """Whether every channel is blocked by the pending checkpoint or has ended (ALIGN-05)."""
+        arrived = len(self._blocked) + len(self._injected) + self._repeated + len(self._closed)
+        return arrived == self._channels
 
     def _complete(self) -> list[Effect]:
-        """ALIGN-06: the snapshot first, then let go; up to 1.12 the other way round."""
+        """Trigger, then resume (ALIGN-06); up to 1.12 the other way round."""
         trigger = Trigger(self._current)
-        if self._generation.release_then_trigger:
+        if self._profile.releases_then_triggers:
             return [*self._release(), trigger]
         return [trigger, *self._release()]
 
-    def _answer(self, channel: int) -> Effects:
-        """Let a sender go on that stopped after its barrier; up to 1.10 none stops."""
-        return (self._resume[channel],) if self._generation.answers_late else ()
+    def _resume_late(self, channel: int) -> Effects:
+        """Resume a channel whose sender stopped after its barrier; up to 1.10 no sender stops."""
+        return (self._resume[channel],) if self._profile.resumes_late else ()
 
     def _give_up(self, reason: str) -> list[Effect]:
-        """ALIGN-03, ALIGN-14: let go and abort; up to 1.11 the other way round."""
+        """Resume, then abort (ALIGN-03, ALIGN-14); up to 1.11 the other way round."""
         abort = Abort(self._current, reason)
-        if self._generation.abort_then_release:
+        if self._profile.aborts_then_releases:
             return [abort, *self._release()]
         return [*self._release(), abort]
 
     def _release(self) -> list[Effect]:
-        """End the pending alignment: every blocked channel goes on, in channel order (ALIGN-19)."""
+        """End the pending alignment and resume every blocked channel, in channel order (ALIGN-19)."""
         resumed: list[Effect] = [self._resume[channel] for channel in sorted(self._blocked)]
         self._blocked.clear()
         self._injected.clear()
-        self._extra = 0
+        self._repeated = 0
         self._pending = False
         return resumed
 
-    _steps = steps({Barrier: barrier, Cancel: cancel, EndOfPartition: end_of_partition, Inject: inject})
+    _handlers: ClassVar[Handlers] = {
+        Barrier: "barrier",
+        Cancel: "cancel",
+        EndOfPartition: "end_of_partition",
+        Inject: "inject",
+    }

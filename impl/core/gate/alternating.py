@@ -1,131 +1,124 @@
-"""The input gate that aligns first, and stops aligning when that takes too long.
+"""The input gate that aligns first, and gives the alignment up when it takes too long.
 
-While it aligns, aligned barriers block their channels as in `gate`, and announcements are kept. An
-unaligned barrier, a barrier or an end that comes too late, or the timer end this phase: the kept
-announcements are turned into requests to overtake, and the rest is as in `unaligned`. The timer fires
-within `advance` only. Rules: UNAL-11 to UNAL-13, UNAL-15 to UNAL-20.
+While it aligns, an aligned barrier blocks its channel as in `aligned`, and the gate remembers announcements.
+An unaligned barrier, a barrier or an end that comes after the time-out, or the timer ends this phase: the
+announced barriers then overtake, and the rest is as in `unaligned`. The timer fires only within `advance`.
+Rules: UNAL-11 to UNAL-13, UNAL-15 to UNAL-20.
 """
 
 from enum import Enum, auto
 
-from impl.core.component import Effects, steps
-from impl.core.events import Advance
-from impl.core.gate.events import Cancel, EndOfPartition
-from impl.core.gate.profiles import GENERATIONS, NEWEST, Generation
-from impl.core.gate.unaligned import Refused, Request, UnalignedGate
-from impl.core.gate.unaligned_events import (
-    Alignment,
-    Announcement,
-    BarrierWithOptions,
-    Injection,
-    Prioritise,
-    TriggerWithOptions,
-)
+from impl.core.component import Effects
+from impl.core.gate.profiles import NEWEST, PROFILES, Profile
+from impl.core.gate.unaligned import Options, TaskFailedError, UnalignedGate
+from impl.core.gate.unaligned_events import Alignment, Prioritise, TriggerWithOptions
 
 
 class Phase(Enum):
     """How far the pending checkpoint has come."""
 
     WAITING = auto()
-    """No barrier was read; it is announced, or nothing is pending."""
+    """The gate has read no barrier of it: it is announced, or no checkpoint is pending."""
     ALIGNING = auto()
-    HURRIED = auto()
-    """No barrier was read, and the first one triggers."""
+    OVERTAKING = auto()
+    """The alignment was given up before the first barrier, which will trigger."""
     PERSISTING = auto()
 
 
 class AlternatingGate(UnalignedGate):
-    """An unaligned gate with an aligned phase; `patience` is its time-out in milliseconds, 0 for none."""
+    """An unaligned gate with an aligned phase.
+
+    `timeout_ms`: of the alignment, 0 for none. Other arguments as in `Gate`.
+    """
 
     def __init__(
         self,
         channels: int,
-        *,
-        after_finish: bool = True,
-        generation: Generation = GENERATIONS[NEWEST],
-        patience: int = 0,
+        profile: Profile = PROFILES[NEWEST],
+        after_finish: bool | None = None,
+        timeout_ms: int = 0,
     ) -> None:
-        super().__init__(channels, after_finish=after_finish, generation=generation)
-        self._patience = patience
+        super().__init__(channels, profile, after_finish)
+        self._timeout_ms = timeout_ms
         self._phase = Phase.WAITING
         self._announced: set[int] = set()
-        self._opened_at = 0
-        self._alarm: int | None = None
+        self._begun_at = 0
+        self._timer: int | None = None
 
     def advance(self, ms: int) -> Effects:
-        """Virtual time passes; the timer fires if it is due."""
-        said = super().advance(ms)
-        if self._alarm is None or self._alarm > self._now:
-            return said
-        self._alarm = None
+        """Virtual time passes, in milliseconds; a timer that is due fires."""
+        effects = super().advance(ms)
+        if self._timer is None or self._timer > self._now:
+            return effects
+        self._timer = None
         if self._phase in (Phase.WAITING, Phase.ALIGNING):  # UNAL-16, UNAL-17
-            assert self._opened_by is not None
+            assert self._begun_by is not None
             try:
-                self._hurry(self._opened_by)
-            except Refused as refused:
-                self._fail(refused)
-        return self._told()
+                self._give_up_alignment(self._begun_by)
+            except TaskFailedError as failed:
+                self._fail(failed)
+        return self._take_effects()
 
-    def _on_open(self, request: Request) -> None:
-        self._opened_at = self._now
-        if self._patience and request.alignment is Alignment.TIMEOUT:  # UNAL-15
-            self._alarm = max(self._now, self._counted_from(request) + self._patience)
+    def _on_begin(self, options: Options) -> None:
+        self._begun_at = self._now
+        if self._timeout_ms and options.alignment is Alignment.TIMEOUT:  # UNAL-15
+            self._timer = max(self._now, self._timed_from(options) + self._timeout_ms)
 
-    def _note(self, channel: int) -> None:
+    def _on_announcement(self, channel: int) -> None:
         if self._phase in (Phase.WAITING, Phase.ALIGNING):
-            self._announced.add(channel)  # UNAL-13: it counts for nothing yet
+            self._announced.add(channel)  # UNAL-13: an announcement does not count
         else:
-            super()._note(channel)
+            super()._on_announcement(channel)
 
-    def _count(self, channel: int, request: Request, *, sender_stops: bool) -> None:
-        if self._phase in (Phase.HURRIED, Phase.PERSISTING):
-            super()._count(channel, request, sender_stops=sender_stops)
+    def _count(self, channel: int, options: Options, *, sender_stops: bool) -> None:
+        if self._phase in (Phase.OVERTAKING, Phase.PERSISTING):
+            super()._count(channel, options, sender_stops=sender_stops)
             return
-        if request.overtakes:  # UNAL-12
-            self._hurry(request)
-            super()._count(channel, request, sender_stops=False)
+        if options.overtakes:  # UNAL-12
+            self._give_up_alignment(options)
+            super()._count(channel, options, sender_stops=False)
             return
         self._announced.discard(channel)
         if sender_stops:
             self._block(channel)
-        if self._everyone_arrived():  # UNAL-11: complete is complete, however late
+        if self._all_arrived():  # UNAL-11: a complete alignment triggers, however late it is
             self._complete()
-        elif self._took_too_long(request):  # UNAL-18
+        elif self._is_timed_out(options):  # UNAL-18
             self._phase = Phase.ALIGNING
-            self._hurry(request)
+            self._give_up_alignment(options)
         else:
             self._phase = Phase.ALIGNING
 
-    def _ended(self, channel: int) -> None:
+    def _on_end(self, channel: int) -> None:
         self._announced.discard(channel)
         if self._phase is not Phase.ALIGNING:
-            super()._ended(channel)
+            super()._on_end(channel)
             return
-        opened_by = self._opened_by
-        assert opened_by is not None
-        if opened_by.overtakes:
-            raise Refused(f"checkpoint {self._current} was announced as unaligned, and is aligned")
-        if self._everyone_arrived():
+        begun_by = self._begun_by
+        assert begun_by is not None
+        if begun_by.overtakes:
+            raise TaskFailedError(f"checkpoint {self._current} was announced as unaligned, but aligns")
+        if self._all_arrived():
             self._complete()
-        elif self._took_too_long(opened_by):  # UNAL-19
-            self._hurry(opened_by)
+        elif self._is_timed_out(begun_by):  # UNAL-19
+            self._give_up_alignment(begun_by)
 
-    def _hurry(self, request: Request) -> None:
-        """Stop aligning: announced barriers shall overtake, and what has begun is triggered now."""
-        self._said += [Prioritise(channel) for channel in sorted(self._announced)]
+    def _give_up_alignment(self, options: Options) -> None:
+        """The announced barriers overtake; if a barrier has been read, the snapshot starts now."""
+        self._effects += [Prioritise(channel) for channel in sorted(self._announced)]
         self._announced.clear()
         if self._phase is Phase.ALIGNING:
-            self._start(request)
+            self._start(options)
         else:
-            self._phase = Phase.HURRIED
+            self._phase = Phase.OVERTAKING
 
-    def _start(self, request: Request) -> None:
-        super()._start(request)
+    def _start(self, options: Options) -> None:
+        super()._start(options)
         self._phase = Phase.PERSISTING
 
     def _complete(self) -> None:
-        """All aligned: snapshot, then let go."""
-        self._said.append(TriggerWithOptions(self._current))
+        """All channels are aligned: trigger, then resume them."""
+        self._effects.append(TriggerWithOptions(self._current))
         self._release()
         self._reset()
 
@@ -133,23 +126,13 @@ class AlternatingGate(UnalignedGate):
         super()._reset()
         self._phase = Phase.WAITING
         self._announced.clear()
-        self._alarm = None  # UNAL-20
+        self._timer = None  # UNAL-20
 
-    def _took_too_long(self, request: Request) -> bool:
-        if not self._patience or request.alignment is not Alignment.TIMEOUT:
+    def _is_timed_out(self, options: Options) -> bool:
+        if not self._timeout_ms or options.alignment is not Alignment.TIMEOUT:
             return False
-        return self._now - self._counted_from(request) > self._patience
+        return self._now - self._timed_from(options) > self._timeout_ms
 
-    def _counted_from(self, request: Request) -> int:
-        return self._opened_at if self._generation.patience_from_first_word else request.timestamp
-
-    _steps = steps(
-        {
-            BarrierWithOptions: UnalignedGate.barrier,
-            Announcement: UnalignedGate.announce,
-            Injection: UnalignedGate.inject,
-            Cancel: UnalignedGate.cancel,
-            EndOfPartition: UnalignedGate.end_of_partition,
-            Advance: advance,
-        }
-    )
+    def _timed_from(self, options: Options) -> int:
+        """The virtual time from which the time-out counts."""
+        return self._begun_at if self._profile.times_from_first else options.timestamp

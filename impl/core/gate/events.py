@@ -1,4 +1,4 @@
-"""Events and effects of an input gate."""
+"""Events and effects of an input gate in the modes exactly-once and at-least-once (vocabulary: `gate`)."""
 
 from impl.core.effects import Effect
 from impl.core.events import Event
@@ -7,7 +7,7 @@ from impl.core.wire import word
 
 @word("record")
 class Record(Event):
-    """A record arrives on a channel (polled level only)."""
+    """A record arrives on a channel. Only at the polled level."""
 
     channel: int
     value: object
@@ -23,7 +23,7 @@ class Barrier(Event):
 
 @word("cancel")
 class Cancel(Event):
-    """The cancellation marker of a checkpoint arrives on a channel."""
+    """A cancellation marker of the checkpoint arrives on a channel."""
 
     channel: int
     checkpoint: int
@@ -31,7 +31,7 @@ class Cancel(Event):
 
 @word("end_of_partition")
 class EndOfPartition(Event):
-    """A channel ends; nothing follows on it."""
+    """A channel has delivered its last item."""
 
     channel: int
 
@@ -45,7 +45,7 @@ class Inject(Event):
 
 @word("process")
 class Process(Effect):
-    """Hand the record to the operator."""
+    """The record reaches the operator."""
 
     channel: int
     value: object
@@ -53,21 +53,21 @@ class Process(Effect):
 
 @word("block")
 class Block(Effect):
-    """Take nothing more from the channel."""
+    """The channel is not read until it is resumed."""
 
     channel: int
 
 
 @word("resume")
 class Resume(Effect):
-    """Take from the channel again."""
+    """The channel is read again; its sender stopped after its barrier."""
 
     channel: int
 
 
 @word("trigger")
 class Trigger(Effect):
-    """All barriers are here: snapshot the task."""
+    """The subtask takes its snapshot now."""
 
     checkpoint: int
 

@@ -1,93 +1,59 @@
-"""The unaligned and alternating gates of Flink 1.11: the type of a checkpoint decides, not its options.
+"""The unaligned and alternating gates of Flink 1.11: the type of a checkpoint decides whether it aligns.
 
-Savepoints align and every other checkpoint overtakes, each kind as if it had a gate of its own. The one that
-overtakes hears of no end: nobody is told to stop persisting, and a checkpoint whose barriers have all come
-counts as pending until a newer one, an end, a cancellation or a savepoint takes its place (UNAL-29). Rules
-UNAL-27 to UNAL-29, the others as far as they hold for 1.11.
+Savepoints align and every other checkpoint overtakes (UNAL-28), as if each kind had a gate of its own. The
+overtaking gate does not notice that its last barrier has arrived: nothing stops the persisting, and the
+checkpoint stays pending until a newer one, an end, a cancellation or a savepoint replaces it (UNAL-29).
+Rules: UNAL-27 to UNAL-29, and the others as far as they hold for 1.11.
 """
 
-from typing import NoReturn
-
-from impl.core.component import steps
 from impl.core.effects import INPUT_END_OF_STREAM, SUBSUMED
-from impl.core.errors import ProtocolError
-from impl.core.events import Advance
-from impl.core.gate.events import Abort, Cancel, EndOfPartition, Resume
-from impl.core.gate.flink_1_12 import DecidingGate
-from impl.core.gate.unaligned import Request, UnalignedGate
-from impl.core.gate.unaligned_events import (
-    Alignment,
-    Announcement,
-    BarrierWithOptions,
-    Injection,
-    TriggerWithOptions,
-)
+from impl.core.gate.events import Abort, Resume
+from impl.core.gate.flink_1_12 import Flink112Gate
+from impl.core.gate.unaligned import Options
+from impl.core.gate.unaligned_events import TriggerWithOptions
 
 
-class TypedGate(DecidingGate):
-    """A gate that asks each checkpoint for its type; in mode unaligned all of them overtake."""
+class Flink111Gate(Flink112Gate):
+    """The gate of 1.11; arguments as in `Flink112Gate`."""
 
-    def announce(
-        self,
-        channel: int,
-        checkpoint: int,
-        alignment: Alignment = Alignment.ALIGNED,
-        savepoint: bool = False,
-        timestamp: int | None = None,
-    ) -> NoReturn:
-        """Always refused: there are no announcements before 1.12."""
-        self.require_open(channel)
-        raise ProtocolError("this generation has no announcements; send the barrier itself")
+    def _overtakes(self, options: Options) -> bool:
+        return not options.savepoint  # UNAL-28
 
-    def _goes_ahead(self, request: Request) -> bool:
-        return not request.savepoint  # UNAL-28
-
-    def _open(self, checkpoint: int, request: Request) -> None:
+    def _begin(self, checkpoint: int, options: Options) -> None:
         if self._pending and checkpoint != self._current:
-            if self._alternating and self._goes_ahead(request) != self._overtaking:
-                self._end(SUBSUMED, release_last=False)  # the other gate is cleared, then has it aborted
+            if self._alternating and self._overtakes(options) != self._overtaking:
+                self._end(SUBSUMED, abort_first=False)
             elif self._is_whole():
                 self._reset()
             else:
-                self._end(SUBSUMED, release_last=True)
-        super()._open(checkpoint, request)
+                self._end(SUBSUMED, abort_first=True)
+        super()._begin(checkpoint, options)
 
-    def _count(self, channel: int, request: Request, *, sender_stops: bool) -> None:
+    def _count(self, channel: int, options: Options, *, sender_stops: bool) -> None:
         if self._channels == 1 and not self._overtaking:
-            self._said += (Resume(channel), TriggerWithOptions(self._current))
+            self._effects += (Resume(channel), TriggerWithOptions(self._current))
             self._reset()
             return
-        super()._count(channel, request, sender_stops=sender_stops)
+        super()._count(channel, options, sender_stops=sender_stops)
 
     def _finish(self) -> None:
-        """UNAL-29: nobody notices that the last barrier has come."""
+        """The last barrier has no effect (UNAL-29)."""
 
-    def _give_up(self, reason: str) -> None:
-        self._end(reason, release_last=reason == INPUT_END_OF_STREAM)
+    def _abort(self, reason: str) -> None:
+        self._end(reason, abort_first=reason == INPUT_END_OF_STREAM)
 
-    def _end(self, reason: str, *, release_last: bool) -> None:
-        """The pending checkpoint, or the cancelled one, is aborted before or after channels are let go."""
-        if release_last:
-            self._said.append(Abort(self._current, reason))
+    def _end(self, reason: str, *, abort_first: bool) -> None:
+        """Abort `current`, before or after its blocked channels are resumed."""
+        if abort_first:
+            self._effects.append(Abort(self._current, reason))
             self._release()
         else:
             self._release()
-            self._said.append(Abort(self._current, reason))
+            self._effects.append(Abort(self._current, reason))
         self._reset()
 
     def _is_whole(self) -> bool:
-        return self._overtaking and self._everyone_arrived()
+        return self._overtaking and self._all_arrived()
 
-    def _everyone_arrived(self) -> bool:
-        return len(self._arrived | self._closed) == self._channels  # a repeated barrier is no other's
-
-    _steps = steps(
-        {
-            BarrierWithOptions: UnalignedGate.barrier,
-            Announcement: announce,
-            Injection: UnalignedGate.inject,
-            Cancel: UnalignedGate.cancel,
-            EndOfPartition: UnalignedGate.end_of_partition,
-            Advance: UnalignedGate.advance,
-        }
-    )
+    def _all_arrived(self) -> bool:
+        return len(self._arrived | self._closed) == self._channels  # a repeated barrier does not count

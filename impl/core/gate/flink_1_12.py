@@ -1,102 +1,68 @@
-"""The unaligned and alternating gates of Flink 1.12: the first barrier of a checkpoint decides for all.
+"""The unaligned and alternating gates of Flink 1.12: the first barrier decides whether a checkpoint aligns.
 
-An aligned first barrier makes it an alignment, an unaligned one a snapshot with in-flight input; a later
-barrier of the other kind, or a second one on a blocked channel, is refused (UNAL-21). Nothing is announced
-and nothing times out. In mode `unaligned` every barrier overtakes, whatever it asks for. Who decided last
-also answers a cancellation while nothing is pending. Rules as in `unaligned`, as far as they hold for 1.12.
+An aligned first barrier begins an alignment, an unaligned one a snapshot with in-flight input. A later
+barrier of the other kind, or a second one on a blocked channel, fails the task (UNAL-21). Announcements and
+time-outs have no effect. In mode `unaligned` every barrier overtakes, whatever its options. The rules are
+those of `unaligned`, as far as they hold for 1.12.
 """
 
-from impl.core.component import Effects, steps
-from impl.core.events import Advance
-from impl.core.gate.events import Abort, Cancel, EndOfPartition, Resume
-from impl.core.gate.profiles import Generation
-from impl.core.gate.unaligned import Refused, Request, UnalignedGate
-from impl.core.gate.unaligned_events import (
-    Alignment,
-    Announcement,
-    BarrierWithOptions,
-    Injection,
-    StartPersisting,
-    StopPersisting,
-    TriggerWithOptions,
-)
+from impl.core.gate.events import Abort, Resume
+from impl.core.gate.profiles import Profile
+from impl.core.gate.unaligned import Options, TaskFailedError, UnalignedGate
+from impl.core.gate.unaligned_events import StartPersisting, StopPersisting, TriggerWithOptions
 
 
-class DecidingGate(UnalignedGate):
-    """A gate that asks the first barrier of each checkpoint; `alternating`: whether its answer counts."""
+class Flink112Gate(UnalignedGate):
+    """The gate of 1.12. `alternating`: whether it may align (the mode); other arguments as in `Gate`."""
 
     def __init__(
-        self, channels: int, *, after_finish: bool, generation: Generation, alternating: bool
+        self, channels: int, profile: Profile, after_finish: bool | None = None, *, alternating: bool
     ) -> None:
-        super().__init__(channels, after_finish=after_finish, generation=generation)
+        super().__init__(channels, profile, after_finish)
         self._alternating = alternating
         self._overtaking = not alternating
 
-    def announce(
-        self,
-        channel: int,
-        checkpoint: int,
-        alignment: Alignment = Alignment.ALIGNED,
-        savepoint: bool = False,
-        timestamp: int | None = None,
-    ) -> Effects:
-        """Nobody listens to announcements yet."""
-        self.require_open(channel)
-        self.request(checkpoint, alignment, savepoint, timestamp)
-        return ()
+    def _overtakes(self, options: Options) -> bool:
+        """Whether a first barrier with these options makes its checkpoint unaligned."""
+        return options.overtakes
 
-    def _goes_ahead(self, request: Request) -> bool:
-        """Whether a first barrier decides for overtaking."""
-        return request.overtakes
-
-    def _on_open(self, request: Request) -> None:
+    def _on_begin(self, options: Options) -> None:
         if self._alternating:
-            self._overtaking = self._goes_ahead(request)
+            self._overtaking = self._overtakes(options)
 
-    def _read(self, channel: int, checkpoint: int, request: Request, *, sender_stops: bool) -> None:
-        if self._is_over(checkpoint):
-            if self._alternating and not self._goes_ahead(request):
-                self._said.append(Resume(channel))
+    def _read(self, channel: int, checkpoint: int, options: Options, *, sender_stops: bool) -> None:
+        if self._is_late(checkpoint):
+            if self._alternating and not self._overtakes(options):
+                self._effects.append(Resume(channel))
             return
-        self._open(checkpoint, request)
-        if self._alternating and self._goes_ahead(request) != self._overtaking:
-            raise Refused(f"checkpoint {checkpoint} began with a barrier of the other kind")
+        self._begin(checkpoint, options)
+        if self._alternating and self._overtakes(options) != self._overtaking:
+            raise TaskFailedError(f"checkpoint {checkpoint} began with a barrier of the other kind")
         if channel in self._blocked:
-            raise Refused(f"channel {channel} delivered the barrier of checkpoint {checkpoint} twice")
+            raise TaskFailedError(f"channel {channel} delivered the barrier of checkpoint {checkpoint} twice")
         self._repeated += channel in self._arrived
         self._arrived.add(channel)
-        self._count(channel, request, sender_stops=sender_stops)
+        self._count(channel, options, sender_stops=sender_stops)
 
-    def _count(self, channel: int, request: Request, *, sender_stops: bool) -> None:
+    def _count(self, channel: int, options: Options, *, sender_stops: bool) -> None:
         if not self._overtaking:
             self._block(channel)
-            if self._everyone_arrived():
+            if self._all_arrived():
                 self._release()
-                self._said.append(TriggerWithOptions(self._current))
+                self._effects.append(TriggerWithOptions(self._current))
                 self._reset()
             return
         if not self._persisting:
             self._persisting = True
-            trigger = TriggerWithOptions(self._current, unaligned=request.overtakes)
-            self._said += (StartPersisting(self._current), trigger)
-        if self._everyone_arrived():
+            trigger = TriggerWithOptions(self._current, unaligned=options.overtakes)
+            self._effects += (StartPersisting(self._current), trigger)
+        if self._all_arrived():
             self._finish()
 
-    def _give_up(self, reason: str) -> None:
-        """Who overtook last is told to stop, whether something is pending or not."""
+    def _abort(self, reason: str) -> None:
+        """If the last checkpoint was unaligned, the persisting stops, also when no checkpoint is pending."""
         if self._overtaking:
-            self._said.append(StopPersisting(self._current))
+            self._effects.append(StopPersisting(self._current))
         self._release()
-        self._said.append(Abort(self._current, reason))
+        self._effects.append(Abort(self._current, reason))
         self._reset()
-
-    _steps = steps(
-        {
-            BarrierWithOptions: UnalignedGate.barrier,
-            Announcement: announce,
-            Injection: UnalignedGate.inject,
-            Cancel: UnalignedGate.cancel,
-            EndOfPartition: UnalignedGate.end_of_partition,
-            Advance: UnalignedGate.advance,
-        }
-    )

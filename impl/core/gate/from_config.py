@@ -1,47 +1,42 @@
-"""The component `gate` of the wire: the configuration picks the handler, the generation and the level."""
+"""The component `gate` of the wire: a configuration selects the mode, the generation and the level."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from impl.core.component import Component, only_keys, positive_int, supported
 from impl.core.errors import ConfigError, UnsupportedError
-from impl.core.gate.aligned import InputGate
+from impl.core.gate.aligned import AlignedGate
 from impl.core.gate.alternating import AlternatingGate
-from impl.core.gate.flink_1_11 import TypedGate
-from impl.core.gate.flink_1_12 import DecidingGate
+from impl.core.gate.flink_1_11 import Flink111Gate
+from impl.core.gate.flink_1_12 import Flink112Gate
 from impl.core.gate.polled_gate import PolledGate
 from impl.core.gate.polled_unaligned_gate import PolledTwoThreadsGate, PolledUnalignedGate
-from impl.core.gate.profiles import GENERATIONS, NEWEST, Generation, generation
+from impl.core.gate.profiles import NEWEST, PROFILES, Profile
 from impl.core.gate.tracking import BarrierTracker, PolledTracker
 from impl.core.gate.two_threads import TwoThreadsGate
-from impl.core.gate.unaligned import UnalignedGate, milliseconds
+from impl.core.gate.unaligned import UnalignedGate
 
 
 class GateConfig(NamedTuple):
-    """What every mode is made from."""
+    """The options of a gate that every mode has."""
 
     channels: int
-    generation: Generation
+    profile: Profile
     after_finish: bool
-    """Checkpoints after tasks finish are on."""
     polled: bool
-    """What a task sees that polls its gate; else the handler alone."""
+    """Whether the level is `polled`; else it is `handler`."""
     options: Mapping[str, object]
-    """The configuration as it came, for what only one mode reads."""
+    """The whole configuration, for the options of a single mode."""
 
 
 def _aligned(config: GateConfig) -> Component:
-    gate = InputGate(
-        config.channels,
-        checkpoints_after_tasks_finish=config.after_finish,
-        generation=config.generation,
-    )
+    gate = AlignedGate(config.channels, config.profile, config.after_finish)
     limit = _alignment_limit(config)
     return PolledGate(gate, limit) if config.polled else gate
 
 
 def _alignment_limit(config: GateConfig) -> int | None:
-    """Bytes that the gate may store, None for no limit."""
+    """The bytes that the gate may store; None for no limit. Raises ConfigError for any other value."""
     limit = config.options.get("alignment_limit_bytes", -1)
     if type(limit) is not int or limit < -1 or limit == 0:
         raise ConfigError(
@@ -49,73 +44,61 @@ def _alignment_limit(config: GateConfig) -> int | None:
         )
     if limit == -1:
         return None
-    if not config.generation.gate_stores:
+    if not config.profile.stores_blocked:
         raise ConfigError("alignment_limit_bytes belongs to gates that store, up to flink-1.9; leave it out")
     return limit
 
 
-def _overtaking(config: GateConfig) -> Component:
-    _require_overtaking(config)
-    milliseconds(config.options, "alignment_timeout_ms")  # read, and of no use without an alignment
-    if config.generation.network_takes_part:
-        shared = TwoThreadsGate(
-            config.channels, after_finish=config.after_finish, generation=config.generation
-        )
-        return PolledTwoThreadsGate(shared) if config.polled else shared
-    if config.generation.first_barrier_decides:
-        return _polled_or_not(_deciding(config, alternating=False), config)
-    gate = UnalignedGate(config.channels, after_finish=config.after_finish, generation=config.generation)
-    return _polled_or_not(gate, config)
+def _tracked(config: GateConfig) -> Component:
+    tracker = PolledTracker if config.polled else BarrierTracker
+    return tracker(config.channels, config.profile, config.after_finish)
+
+
+def _unaligned(config: GateConfig) -> Component:
+    _alignment_timeout(config)  # accepted, and without effect in this mode
+    gate = config.channels, config.profile, config.after_finish
+    if config.profile.network_starts:
+        two_threads = TwoThreadsGate(*gate)
+        return PolledTwoThreadsGate(two_threads) if config.polled else two_threads
+    if config.profile.first_decides:
+        return _at_level(config, Flink112Gate(*gate, alternating=False))
+    return _at_level(config, UnalignedGate(*gate))
 
 
 def _alternating(config: GateConfig) -> Component:
-    _require_overtaking(config)
-    patience = milliseconds(config.options, "alignment_timeout_ms")
-    if config.generation.first_barrier_decides:
-        return _polled_or_not(_deciding(config, alternating=True), config)
-    gate = AlternatingGate(
-        config.channels,
-        after_finish=config.after_finish,
-        generation=config.generation,
-        patience=patience,
-    )
-    return _polled_or_not(gate, config)
+    timeout_ms = _alignment_timeout(config)
+    gate = config.channels, config.profile, config.after_finish
+    if config.profile.first_decides:
+        made = Flink111Gate if config.profile.type_decides else Flink112Gate
+        return _at_level(config, made(*gate, alternating=True))
+    return _at_level(config, AlternatingGate(*gate, timeout_ms))
 
 
-def _deciding(config: GateConfig, *, alternating: bool) -> DecidingGate:
-    made = TypedGate if config.generation.type_decides else DecidingGate
-    return made(
-        config.channels,
-        after_finish=config.after_finish,
-        generation=config.generation,
-        alternating=alternating,
-    )
-
-
-def _polled_or_not(gate: UnalignedGate, config: GateConfig) -> Component:
+def _at_level(config: GateConfig, gate: UnalignedGate) -> Component:
     return PolledUnalignedGate(gate) if config.polled else gate
 
 
-def _require_overtaking(config: GateConfig) -> None:
-    if not config.generation.overtakes:
+def _alignment_timeout(config: GateConfig) -> int:
+    """The time-out of an alignment in milliseconds, 0 for none.
+
+    Raises UnsupportedError if the generation has no unaligned checkpoints, ConfigError for a wrong value.
+    """
+    if not config.profile.has_unaligned:
         raise UnsupportedError(
-            "unaligned checkpoints came with profile flink-1.11; ask for that or a newer one"
+            "unaligned checkpoints exist from flink-1.11 on; choose that or a newer profile"
         )
-
-
-def _tracked(config: GateConfig) -> Component:
-    tracker = PolledTracker if config.polled else BarrierTracker
-    return tracker(
-        config.channels,
-        checkpoints_after_tasks_finish=config.after_finish,
-        generation=config.generation,
-    )
+    value = config.options.get("alignment_timeout_ms", 0)
+    if type(value) is not int or value < 0:
+        raise ConfigError(
+            f"alignment_timeout_ms has to be an int from 0 on, came {value!r}; correct the configuration"
+        )
+    return value
 
 
 MODES: Final[Mapping[str, Callable[[GateConfig], Component]]] = {
     "exactly-once": _aligned,
     "at-least-once": _tracked,
-    "unaligned": _overtaking,
+    "unaligned": _unaligned,
     "alternating": _alternating,
 }
 _KEYS: Final = ("channels", "mode", "profile", "checkpoints_after_tasks_finish", "level")
@@ -124,19 +107,23 @@ _KEYS_OF_MODE: Final[Mapping[str, tuple[str, ...]]] = {
     "unaligned": ("alignment_timeout_ms",),
     "alternating": ("alignment_timeout_ms",),
 }
-"""What only some modes read, beside `_KEYS`."""
+"""Keys that only some modes have, beside `_KEYS`."""
 
 
 def gate_from_config(config: Mapping[str, object]) -> Component:
-    """The gate that a wire configuration asks for; `ConfigError` or `UnsupportedError` if there is none."""
+    """A new gate with the options of a configuration of the wire.
+
+    Raises ConfigError for an unknown key or a wrong value, UnsupportedError for a combination that the
+    generation does not have.
+    """
     mode = supported(config, "mode", tuple(MODES), "exactly-once")
     only_keys(config, (*_KEYS, *_KEYS_OF_MODE.get(mode, ())))
-    known = generation(supported(config, "profile", tuple(GENERATIONS), NEWEST))
+    profile = PROFILES[supported(config, "profile", tuple(PROFILES), NEWEST)]
     level = supported(config, "level", ("polled", "handler"), "polled")
-    after_finish = config.get("checkpoints_after_tasks_finish", known.after_finish)
+    after_finish = config.get("checkpoints_after_tasks_finish", profile.ends_count)
     if not isinstance(after_finish, bool):
         raise ConfigError(
             f"checkpoints_after_tasks_finish has to be true or false, came {after_finish!r}; correct it"
         )
     channels = positive_int(config, "channels")
-    return MODES[mode](GateConfig(channels, known, after_finish, level == "polled", config))
+    return MODES[mode](GateConfig(channels, profile, after_finish, level == "polled", config))

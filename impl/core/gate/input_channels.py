@@ -1,41 +1,62 @@
-"""What every gate knows of its input channels, and what every gate behind a network refuses to be sent.
+"""`Gate`: the input channels of a gate, and the checks that every mode shares."""
 
-Which channels there are, which have ended, which wait, and whether the gate still takes anything: the modes
-differ in what they do with a barrier, not in this.
-"""
+from collections.abc import Mapping
+from typing import ClassVar, Final
 
-from typing import Any, Final, Generic, TypeVar
-
-from impl.core.component import Component
+from impl.core.component import Component, steps
 from impl.core.errors import ConfigError, ProtocolError
+from impl.core.events import Event
+from impl.core.gate.profiles import NEWEST, PROFILES, Profile
 
 MAX_CHANNELS: Final = 32_768
-"""More subtasks than this cannot stand before a gate: it is Flink's bound on the parallelism."""
+"""Largest number of channels: Flink's bound on the parallelism."""
 
 
-class Gate(Component):
-    """A gate over the channels 0 to `channels` - 1; `ConfigError` if there are none, or too many."""
+Handlers = Mapping[type[Event], str]
+"""From each event to the name of the method that takes its fields, in the order of the fields."""
 
-    def __init__(self, channels: int) -> None:
+
+class InheritedSteps(Component):
+    """A component whose subclasses inherit its table of events; a method that they override takes effect."""
+
+    _handlers: ClassVar[Handlers] = {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._steps = steps({event: getattr(cls, name) for event, name in cls._handlers.items()})
+
+
+class Gate(InheritedSteps):
+    """A gate over the channels 0 to `channels` - 1.
+
+    `after_finish`: whether an ended channel counts for a checkpoint; None: the default of the profile.
+    Raises ConfigError if the number of channels is not between 1 and 32,768.
+    """
+
+    def __init__(
+        self, channels: int, profile: Profile = PROFILES[NEWEST], after_finish: bool | None = None
+    ) -> None:
         if not 1 <= channels <= MAX_CHANNELS:
             raise ConfigError(f"a gate has 1 to {MAX_CHANNELS} channels, came {channels}; correct `channels`")
         self._channels = channels
+        self._profile = profile
+        self._after_finish = profile.ends_count if after_finish is None else after_finish
         self._failed = False
         self._blocked: set[int] = set()
         self._closed: set[int] = set()
 
     @property
     def channels(self) -> int:
-        """How many channels the gate reads, ended ones among them."""
+        """Number of channels, ended ones included."""
         return self._channels
 
     @property
     def has_failed(self) -> bool:
-        """Whether an event was refused: the gate takes nothing more."""
+        """Whether the task has failed; the gate then accepts no event."""
         return self._failed
 
     def is_blocked(self, channel: int) -> bool:
-        """Whether the channel has delivered an aligned barrier and waits."""
+        """Whether the gate does not read the channel until it resumes it."""
         return channel in self._blocked
 
     def is_closed(self, channel: int) -> bool:
@@ -43,12 +64,12 @@ class Gate(Component):
         return channel in self._closed
 
     def require_working(self) -> None:
-        """Raise `ProtocolError` for a gate that has failed."""
+        """Raise ProtocolError if the task has failed."""
         if self._failed:
-            raise ProtocolError("the gate has refused an event and takes nothing more; make a new gate")
+            raise ProtocolError("the gate has failed and accepts no event; make a new gate")
 
     def require_open(self, channel: int) -> None:
-        """Raise `ProtocolError` for a failed gate, for a channel that it does not have or that ended."""
+        """Raise ProtocolError if the task has failed, or the channel does not exist or has ended."""
         self.require_working()
         if not 0 <= channel < self._channels:
             raise ProtocolError(
@@ -56,29 +77,5 @@ class Gate(Component):
             )
         if channel in self._closed:
             raise ProtocolError(
-                f"channel {channel} has ended and nothing may follow; send on another or make a new gate"
-            )
-
-
-OneGate = TypeVar("OneGate", bound=Gate)
-
-
-class Polled(Component, Generic[OneGate]):
-    """A gate behind a network that obeys `block` and `resume`: what is sent may wait there."""
-
-    def __init__(self, gate: OneGate) -> None:
-        self._gate = gate
-        self._ending: set[int] = set()  # the end has been sent, and waits behind a blocked channel
-
-    def observe(self) -> dict[str, Any]:
-        """The state of the gate; what waits is not yet part of it."""
-        return self._gate.observe()
-
-    def _require_sendable(self, channel: int) -> None:
-        """What arrives has to be legal now: nobody could be told later."""
-        self._gate.require_open(channel)
-        if channel in self._ending:
-            raise ProtocolError(
-                f"the end of channel {channel} was sent and waits behind its block, so nothing may follow; "
-                "send on another channel or make a new gate"
+                f"channel {channel} has ended, so no event may follow; send on another or make a new gate"
             )

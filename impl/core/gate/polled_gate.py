@@ -1,99 +1,100 @@
-"""The gate as a task sees it that polls it: what comes on a blocked channel waits in the network.
+"""Gates at the polled level: the items of a blocked channel wait in the network (ALIGN-17).
 
-A real network holds back a blocked channel by credits; here the waiting messages stand in a queue for
-each channel. They are handed on within the event that releases their channel, after its own effects, in
-the order of arrival over all channels, as long as their channel stays open to them: a barrier handed on
-may block its channel again, and what stands behind it goes on waiting. Rule: ALIGN-17; the alignment
-itself is `gate`.
+A real network holds back a blocked channel by credits; here the items wait in one queue for each channel. The
+event that resumes a channel also delivers its items, after its own effects, in the order of arrival over all
+channels. If a delivered barrier blocks its channel again, the items behind it continue to wait.
 
-Up to Flink 1.10 it is the gate that keeps the waiting messages, in a store that may have a limit; what
-the task sees is the same (ALIGN-23), until an alignment is given up because of that limit (ALIGN-22).
+Up to Flink 1.10 the gate itself stores the waiting items, and its store may have a limit. The task sees no
+difference (ALIGN-23), until an alignment is aborted because of the limit (ALIGN-22).
 """
 
+from abc import abstractmethod
 from collections import deque
-from typing import Final
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
-from impl.core.component import Effects, require_checkpoint_id, steps
+from impl.core.component import Effects, require_checkpoint_id
 from impl.core.effects import Effect
+from impl.core.errors import ProtocolError
 from impl.core.events import Event
-from impl.core.gate.aligned import InputGate
+from impl.core.gate.aligned import AlignedGate
 from impl.core.gate.events import Barrier, Cancel, EndOfPartition, Inject, Process, Record
-from impl.core.gate.input_channels import Polled
+from impl.core.gate.input_channels import Gate, Handlers, InheritedSteps
 
 PAGE_SIZE: Final = 32 * 1024
-"""Bytes that a stored message counts for: the cache of Flink reckons in whole pages."""
+"""Bytes for which a stored item counts: Flink's store counts whole pages."""
+
+AnyGate = TypeVar("AnyGate", bound=Gate)
 
 
-class PolledGate(Polled[InputGate]):
-    """An input gate behind a network that obeys `block` and `resume`.
+class Polled(InheritedSteps, Generic[AnyGate]):
+    """A gate, and the network before it that obeys `block` and `resume`."""
 
-    `limit_bytes`: what may wait at most; None for no limit.
-    """
-
-    def __init__(self, gate: InputGate, limit_bytes: int | None = None) -> None:
-        super().__init__(gate)
-        self._room = None if limit_bytes is None else limit_bytes // PAGE_SIZE
+    def __init__(self, gate: AnyGate) -> None:
+        self._gate = gate
         self._arrivals = 0
         self._waiting: dict[int, deque[tuple[int, Event]]] = {}
+        self._ending: set[int] = set()  # the end of the channel waits
+
+    def observe(self) -> dict[str, Any]:
+        """The state of the gate; waiting items are not part of it."""
+        return self._gate.observe()
 
     def record(self, channel: int, value: object) -> Effects:
-        """A record arrives: it is processed now, or waits with its channel (ALIGN-17)."""
-        self._require_sendable(channel)
-        if self._gate.is_blocked(channel):
-            return self._wait(channel, Record(channel, value))
-        return (Process(channel, value),)
-
-    def barrier(self, channel: int, checkpoint: int) -> Effects:
-        """The barrier of `checkpoint` arrives on `channel`."""
-        self._require_sendable(channel)
-        require_checkpoint_id(checkpoint)
-        if self._gate.is_blocked(channel):
-            return self._wait(channel, Barrier(channel, checkpoint))
-        return self._hand_on(self._gate.barrier(channel, checkpoint))
+        """A record arrives on `channel`."""
+        return self._arrive(channel, Record(channel, value))
 
     def cancel(self, channel: int, checkpoint: int) -> Effects:
-        """The cancellation of `checkpoint` arrives on `channel`."""
-        self._require_sendable(channel)
+        """The cancellation marker of `checkpoint` arrives on `channel`."""
         require_checkpoint_id(checkpoint)
-        if self._gate.is_blocked(channel):
-            return self._wait(channel, Cancel(channel, checkpoint))
-        return self._hand_on(self._gate.cancel(channel, checkpoint))
+        return self._arrive(channel, Cancel(channel, checkpoint))
 
     def end_of_partition(self, channel: int) -> Effects:
-        """The channel ends; on a blocked channel the end waits like everything else."""
+        """The channel ends. On a blocked channel the end waits like any other item."""
+        return self._arrive(channel, EndOfPartition(channel))
+
+    @abstractmethod
+    def _holds(self, channel: int) -> bool:
+        """Whether the items of the channel wait."""
+
+    def _read(self, event: Event) -> Effects:
+        """The gate reads one item."""
+        if isinstance(event, Record):
+            return (Process(event.channel, event.value),)
+        return self._gate.handle(event)
+
+    def _require_sendable(self, channel: int) -> None:
+        """Raise ProtocolError if no item may follow on the channel, also if its end still waits."""
+        self._gate.require_open(channel)
+        if channel in self._ending:
+            raise ProtocolError(
+                f"the end of channel {channel} has arrived and waits while the channel is blocked, so no "
+                "event may follow; send on another channel or make a new gate"
+            )
+
+    def _arrive(self, channel: int, event: Event) -> Effects:
+        """The gate reads the item now, or the item waits."""
         self._require_sendable(channel)
-        if self._gate.is_blocked(channel):
+        if not self._holds(channel):
+            return self._deliver(self._read(event))
+        if isinstance(event, EndOfPartition):
             self._ending.add(channel)
-            return self._wait(channel, EndOfPartition(channel))
-        return self._hand_on(self._gate.end_of_partition(channel))
-
-    def inject(self, checkpoint: int) -> Effects:
-        """The task itself is triggered: no message of a channel, so nothing waits."""
-        return self._hand_on(self._gate.inject(checkpoint))
-
-    def _wait(self, channel: int, event: Event) -> Effects:
         self._arrivals += 1
         self._waiting.setdefault(channel, deque()).append((self._arrivals, event))
-        if self._room is not None and sum(map(len, self._waiting.values())) > self._room:
-            return self._hand_on(self._gate.exceed_limit())
         return ()
 
-    def _hand_on(self, effects: Effects) -> Effects:
-        """The effects of an event, followed by those of all that it lets through."""
+    def _deliver(self, effects: Effects) -> Effects:
+        """`effects`, and behind them those of the items that are delivered because of them."""
         if not self._waiting:
             return effects
-        said: list[Effect] = list(effects)
+        all_effects: list[Effect] = list(effects)
         while (event := self._oldest_released()) is not None:
-            if isinstance(event, Record):
-                said.append(Process(event.channel, event.value))
-            else:
-                said += self._gate.handle(event)
-        return tuple(said)
+            all_effects += self._read(event)
+        return tuple(all_effects)
 
     def _oldest_released(self) -> Event | None:
-        """Take out the message that arrived first among those whose channel is not blocked."""
-        released = [channel for channel in self._waiting if not self._gate.is_blocked(channel)]
-        if not released:
+        """Remove and return the item that arrived first among those that need not wait; None if all must."""
+        released = [channel for channel in self._waiting if not self._holds(channel)]
+        if not released or self._gate.has_failed:
             return None
         channel = min(released, key=lambda one: self._waiting[one][0][0])
         _, event = self._waiting[channel].popleft()
@@ -103,12 +104,36 @@ class PolledGate(Polled[InputGate]):
             self._ending.discard(channel)
         return event
 
-    _steps = steps(
-        {
-            Record: record,
-            Barrier: barrier,
-            Cancel: cancel,
-            EndOfPartition: end_of_partition,
-            Inject: inject,
-        }
-    )
+
+class PolledGate(Polled[AlignedGate]):
+    """An aligned gate at the polled level. `limit_bytes`: how much may wait; None for no limit (ALIGN-22)."""
+
+    def __init__(self, gate: AlignedGate, limit_bytes: int | None = None) -> None:
+        super().__init__(gate)
+        self._limit_pages = None if limit_bytes is None else limit_bytes // PAGE_SIZE
+
+    def barrier(self, channel: int, checkpoint: int) -> Effects:
+        """The barrier of `checkpoint` arrives on `channel`."""
+        require_checkpoint_id(checkpoint)
+        return self._arrive(channel, Barrier(channel, checkpoint))
+
+    def inject(self, checkpoint: int) -> Effects:
+        """The task itself is triggered; this waits for no channel."""
+        return self._deliver(self._gate.inject(checkpoint))
+
+    def _holds(self, channel: int) -> bool:
+        return self._gate.is_blocked(channel)
+
+    def _arrive(self, channel: int, event: Event) -> Effects:
+        effects = super()._arrive(channel, event)
+        if self._limit_pages is None or sum(map(len, self._waiting.values())) <= self._limit_pages:
+            return effects
+        return (*effects, *self._deliver(self._gate.exceed_limit()))
+
+    _handlers: ClassVar[Handlers] = {
+        Record: "record",
+        Barrier: "barrier",
+        Cancel: "cancel",
+        EndOfPartition: "end_of_partition",
+        Inject: "inject",
+    }

@@ -1,22 +1,20 @@
-"""A polled gate of mode `unaligned` or `alternating`: records are persisted, processed, or wait.
+"""A polled gate of mode `unaligned` or `alternating`: records are persisted, are processed, or wait.
 
-While a snapshot runs, what a channel delivers before its barrier is in-flight data of that snapshot
-(UNAL-23). A blocked channel delivers nothing at all: its sender stopped after an aligned barrier, so that
-announcements and unaligned barriers wait there like everything else, and are handed on in the order of
-arrival over all channels when their channel goes on (UNAL-24).
+While a snapshot runs, the records that a channel delivers before its barrier are in-flight data of that
+snapshot (UNAL-23). The sender of a blocked channel has stopped after an aligned barrier, so every item of the
+channel waits, announcements and unaligned barriers too (UNAL-24).
 """
 
-from collections import deque
+from typing import ClassVar
 
-from impl.core.component import Effects, require_checkpoint_id, steps
-from impl.core.effects import Effect
+from impl.core.component import Effects
 from impl.core.events import Advance, Event
-from impl.core.gate.events import Block, Cancel, EndOfPartition, Process, Record, Resume
-from impl.core.gate.input_channels import Polled
+from impl.core.gate.events import Block, Cancel, EndOfPartition, Record, Resume
+from impl.core.gate.input_channels import Handlers
+from impl.core.gate.polled_gate import Polled
 from impl.core.gate.two_threads import TwoThreadsGate
-from impl.core.gate.unaligned import UnalignedGate
+from impl.core.gate.unaligned import OptionFields, UnalignedGate
 from impl.core.gate.unaligned_events import (
-    Alignment,
     Announcement,
     BarrierWithOptions,
     Injection,
@@ -27,142 +25,80 @@ from impl.core.gate.unaligned_events import (
 
 
 class PolledUnalignedGate(Polled[UnalignedGate]):
-    """An unaligned or alternating gate behind a network that obeys `block` and `resume`."""
+    """An unaligned or alternating gate at the polled level.
+
+    A channel waits from its `block` to its next `resume`, which may also come from a late injection.
+    """
 
     def __init__(self, gate: UnalignedGate) -> None:
         super().__init__(gate)
-        self._waiting: deque[tuple[int, Event]] = deque()
-        self._held: set[int] = set()  # blocked, and not resumed since: not even by a late injection
+        self._stopped: set[int] = set()
 
-    def record(self, channel: int, value: object) -> Effects:
-        """A record arrives on `channel`."""
-        return self._arrive(channel, Record(channel, value))
-
-    def barrier(
-        self, channel: int, checkpoint: int, alignment: Alignment, savepoint: bool, timestamp: int | None
-    ) -> Effects:
-        """The barrier of `checkpoint` arrives on `channel`; its time is that of its arrival if left out."""
+    def barrier(self, channel: int, checkpoint: int, *options: *OptionFields) -> Effects:
+        """The barrier of `checkpoint` arrives on `channel`; its timestamp is the present if left out."""
         self._require_sendable(channel)
-        at = self._gate.request(checkpoint, alignment, savepoint, timestamp).timestamp
-        return self._arrive(channel, BarrierWithOptions(channel, checkpoint, alignment, savepoint, at))
+        arrived = self._gate.options(checkpoint, *options)
+        return self._arrive(channel, BarrierWithOptions(channel, checkpoint, *arrived))
 
-    def announce(
-        self, channel: int, checkpoint: int, alignment: Alignment, savepoint: bool, timestamp: int | None
-    ) -> Effects:
+    def announce(self, channel: int, checkpoint: int, *options: *OptionFields) -> Effects:
         """The announcement of a barrier arrives on `channel`."""
         self._require_sendable(channel)
-        at = self._gate.request(checkpoint, alignment, savepoint, timestamp).timestamp
-        return self._arrive(channel, Announcement(channel, checkpoint, alignment, savepoint, at))
+        arrived = self._gate.options(checkpoint, *options)
+        return self._arrive(channel, Announcement(channel, checkpoint, *arrived))
 
-    def inject(
-        self, checkpoint: int, alignment: Alignment, savepoint: bool, timestamp: int | None
-    ) -> Effects:
-        """The task itself is triggered; that waits for no channel."""
-        return self._hand_on(self._gate.inject(checkpoint, alignment, savepoint, timestamp))
-
-    def cancel(self, channel: int, checkpoint: int) -> Effects:
-        """The cancellation of `checkpoint` arrives on `channel`."""
-        require_checkpoint_id(checkpoint)
-        return self._arrive(channel, Cancel(channel, checkpoint))
-
-    def end_of_partition(self, channel: int) -> Effects:
-        """The channel ends; on a blocked channel the end waits like everything else."""
-        self._require_sendable(channel)
-        if channel in self._held:
-            self._ending.add(channel)
-        return self._arrive(channel, EndOfPartition(channel))
+    def inject(self, checkpoint: int, *options: *OptionFields) -> Effects:
+        """The task itself is triggered; this waits for no channel."""
+        return self._deliver(self._obey(self._gate.inject(checkpoint, *options)))
 
     def advance(self, ms: int) -> Effects:
-        """Virtual time passes."""
-        return self._hand_on(self._gate.advance(ms))
+        """Virtual time passes, in milliseconds."""
+        return self._deliver(self._obey(self._gate.advance(ms)))
 
-    def _arrive(self, channel: int, event: Event) -> Effects:
-        """Read the event now, or let it wait with its channel."""
-        if not isinstance(event, EndOfPartition):
-            self._require_sendable(channel)
-        if channel in self._held:
-            self._waiting.append((channel, event))
-            return ()
-        return self._hand_on(self._read(channel, event))
+    def _holds(self, channel: int) -> bool:
+        return channel in self._stopped
 
-    def _read(self, channel: int, event: Event) -> Effects:
-        if not isinstance(event, Record):
-            return self._gate.handle(event)
-        if self._gate.is_persisted(channel):
-            return (PersistRecord(channel, event.value),)
-        return (Process(channel, event.value),)
+    def _read(self, event: Event) -> Effects:
+        if isinstance(event, Record) and self._gate.is_persisted(event.channel):
+            return (PersistRecord(event.channel, event.value),)
+        return self._obey(super()._read(event))
 
-    def _hand_on(self, effects: Effects) -> Effects:
-        """The effects of an event, followed by those of all that it lets through."""
-        self._obey(effects)
-        if not self._waiting:
-            return effects
-        said: list[Effect] = list(effects)
-        while (next_one := self._oldest_released()) is not None:
-            more = self._read(*next_one)
-            self._obey(more)
-            said += more
-        return tuple(said)
-
-    def _obey(self, effects: Effects) -> None:
+    def _obey(self, effects: Effects) -> Effects:
+        """Block and resume the channels as the effects demand; returns `effects`."""
         for effect in effects:
             if isinstance(effect, Block):
-                self._held.add(effect.channel)
+                self._stopped.add(effect.channel)
             elif isinstance(effect, Resume):
-                self._held.discard(effect.channel)
+                self._stopped.discard(effect.channel)
+        return effects
 
-    def _oldest_released(self) -> tuple[int, Event] | None:
-        """Take out what arrived first among that of channels that are open."""
-        if self._gate.has_failed:
-            return None
-        for position, (channel, event) in enumerate(self._waiting):
-            if channel not in self._held:
-                del self._waiting[position]
-                if isinstance(event, EndOfPartition):
-                    self._ending.discard(channel)
-                return channel, event
-        return None
-
-    _steps = steps(
-        {
-            Record: record,
-            BarrierWithOptions: barrier,
-            Announcement: announce,
-            Injection: inject,
-            Cancel: cancel,
-            EndOfPartition: end_of_partition,
-            Advance: advance,
-        }
-    )
+    _handlers: ClassVar[Handlers] = {
+        Record: "record",
+        BarrierWithOptions: "barrier",
+        Announcement: "announce",
+        Injection: "inject",
+        Cancel: "cancel",
+        EndOfPartition: "end_of_partition",
+        Advance: "advance",
+    }
 
 
 class PolledTwoThreadsGate(PolledUnalignedGate):
-    """The same of the gate that two threads share; nothing is ever held there."""
+    """A two-threads gate at the polled level. It never blocks a channel, so no item ever waits."""
 
     def __init__(self, gate: TwoThreadsGate) -> None:
         super().__init__(gate)
-        self._shared = gate
+        self._two_threads = gate
 
-    def receive_barrier(
-        self, channel: int, checkpoint: int, alignment: Alignment, savepoint: bool, timestamp: int | None
-    ) -> Effects:
-        """The network has received a barrier."""
-        return self._shared.receive_barrier(channel, checkpoint, alignment, savepoint, timestamp)
+    def receive_barrier(self, channel: int, checkpoint: int, *options: *OptionFields) -> Effects:
+        """The network thread receives a barrier."""
+        return self._two_threads.receive_barrier(channel, checkpoint, *options)
 
     def mail(self) -> Effects:
-        """The task empties its mailbox."""
-        return self._shared.mail()
+        """The task thread runs its mailbox."""
+        return self._two_threads.mail()
 
-    _steps = steps(
-        {
-            Record: PolledUnalignedGate.record,
-            BarrierWithOptions: PolledUnalignedGate.barrier,
-            ReceivedBarrier: receive_barrier,
-            MailRun: mail,
-            Announcement: PolledUnalignedGate.announce,
-            Injection: PolledUnalignedGate.inject,
-            Cancel: PolledUnalignedGate.cancel,
-            EndOfPartition: PolledUnalignedGate.end_of_partition,
-            Advance: PolledUnalignedGate.advance,
-        }
-    )
+    _handlers: ClassVar[Handlers] = {
+        **PolledUnalignedGate._handlers,
+        ReceivedBarrier: "receive_barrier",
+        MailRun: "mail",
+    }

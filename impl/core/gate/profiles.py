@@ -1,104 +1,92 @@
-"""The generations of Flink at an input gate, as far as their behaviour differs.
+"""Generations of the input gate: the switches in which the releases of Flink differ.
 
-`GENERATIONS` is by the name of the wire's `profile`. Each field is one difference; a component is given
-its generation when it is made and asks the field where it matters.
+`PROFILES` maps the option `profile` of the wire to the switches of that generation. A gate is given its
+profile when it is made, and reads a switch where the generations differ.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from impl.core.errors import UnsupportedError
-
 
 @dataclass(frozen=True)
-class Generation:
-    """What one generation of gates does differently from the newest."""
+class Profile:
+    """The switches of one generation; the defaults are those of the newest."""
 
-    after_finish: bool = True
-    """An ended channel counts as aligned unless the configuration says otherwise."""
-    answers_late: bool = True
-    """A late barrier is answered with the resume of its channel."""
-    release_then_trigger: bool = False
-    """On completion channels are let go before the snapshot."""
-    abort_then_release: bool = False
-    """An alignment that a newer barrier or an end aborts is aborted before its channels are let go."""
-    refuses_repeats: bool = False
-    """A repeated barrier is an error of the stream."""
-    counts_repeats: bool = False
-    """A repeated barrier stands in for a channel that delivered none."""
-    subsumes_on_cancel: bool = False
-    """A newer cancellation during an alignment is told twice, first as a subsumption."""
-    overtakes: bool = True
-    """Unaligned checkpoints are offered."""
-    first_barrier_decides: bool = False
-    """The first barrier of a checkpoint decides between aligned and unaligned; there is no time-out."""
+    ends_count: bool = True
+    """Checkpoints after tasks finish are on, if the configuration does not set them."""
+    resumes_late: bool = True
+    """A late barrier resumes its channel; else it has no effect (ALIGN-04)."""
+    releases_then_triggers: bool = False
+    """A complete alignment resumes its channels before it triggers; else after (ALIGN-06)."""
+    aborts_then_releases: bool = False
+    """A subsumed alignment, or one that an end aborts, emits the abort before it resumes channels."""
+    repeats_fail: bool = False
+    """A repeated barrier of the pending checkpoint fails the task (ALIGN-20)."""
+    repeats_count: bool = False
+    """A repeated barrier of the pending checkpoint counts for one more channel (ALIGN-21)."""
+    cancels_twice: bool = False
+    """A newer cancellation during an alignment aborts its own id twice, first with reason SUBSUMED."""
+    has_unaligned: bool = True
+    """The modes unaligned and alternating exist."""
+    first_decides: bool = False
+    """The first barrier decides whether its checkpoint aligns; there are no announcements and time-outs."""
     type_decides: bool = False
-    """What the first barrier decides by is whether its checkpoint is a savepoint; those align."""
-    network_takes_part: bool = False
-    """The network tells a gate that never aligns of each barrier as it comes in, which may begin its
-    checkpoint."""
-    patience_from_first_word: bool = False
-    """The time-out of an alignment counts from its first barrier or announcement, not from its timestamp."""
-    hurries_savepoints: bool = False
-    """The alignment of a savepoint may be given up, too."""
-    single_passes: bool = False
-    """The only channel of a gate is never blocked; its barrier is answered with a trigger at once."""
+    """With `first_decides`: a savepoint aligns, any other checkpoint overtakes; else the options decide."""
+    network_starts: bool = False
+    """In mode unaligned the network thread reports each received barrier, which may start the checkpoint."""
+    times_from_first: bool = False
+    """The time-out counts from the first barrier or announcement; else from the barrier's timestamp."""
+    savepoints_overtake: bool = False
+    """The alignment of a savepoint may be given up too."""
+    passes_alone: bool = False
+    """A gate with one channel triggers at its barrier and never blocks the channel (ALIGN-07)."""
     injects: bool = True
-    """A task whose predecessors have finished is triggered itself."""
-    gate_stores: bool = False
-    """Input of blocked channels is stored by the gate and not held back by the network."""
-    counting_tracker: bool = False
-    """At-least-once, barriers are counted up to the number of all channels, ended and repeating ones too."""
-    deaf_tracker: bool = False
-    """At-least-once, the end of a channel changes nothing."""
+    """A task with inputs can be triggered itself when its predecessors have finished (ALIGN-24)."""
+    stores_blocked: bool = False
+    """The gate stores the items of blocked channels; else the network holds them back (ALIGN-23)."""
+    tracker_counts_repeats: bool = False
+    """At-least-once: barriers are counted, those of ended channels and repeated ones included (TRACK-16)."""
+    tracker_ignores_ends: bool = False
+    """At-least-once: the end of a channel has no effect (TRACK-18)."""
 
 
-_UP_TO_1_12: Final = Generation(
-    after_finish=False, injects=False, release_then_trigger=True, refuses_repeats=True, counting_tracker=True
-)
-_STORING: Final = Generation(
-    after_finish=False,
+_UP_TO_1_12: Final = Profile(
+    ends_count=False,
     injects=False,
-    answers_late=False,
-    release_then_trigger=True,
-    abort_then_release=True,
-    refuses_repeats=True,
-    single_passes=True,
-    gate_stores=True,
-    counting_tracker=True,
-    overtakes=False,
+    releases_then_triggers=True,
+    repeats_fail=True,
+    tracker_counts_repeats=True,
+)
+_UP_TO_1_10: Final = replace(
+    _UP_TO_1_12,
+    resumes_late=False,
+    aborts_then_releases=True,
+    passes_alone=True,
+    stores_blocked=True,
+    has_unaligned=False,
 )
 NEWEST: Final = "flink-1.14"
-GENERATIONS: Final[Mapping[str, Generation]] = {
-    "flink-1.7": replace(_STORING, subsumes_on_cancel=True, deaf_tracker=True),
-    "flink-1.9": _STORING,
+PROFILES: Final[Mapping[str, Profile]] = {
+    "flink-1.7": replace(_UP_TO_1_10, cancels_twice=True, tracker_ignores_ends=True),
+    "flink-1.9": _UP_TO_1_10,
     "flink-1.11": replace(
         _UP_TO_1_12,
-        abort_then_release=True,
-        single_passes=True,
-        first_barrier_decides=True,
+        aborts_then_releases=True,
+        passes_alone=True,
+        first_decides=True,
         type_decides=True,
-        network_takes_part=True,
+        network_starts=True,
     ),
-    "flink-1.12": replace(_UP_TO_1_12, first_barrier_decides=True),
-    "flink-1.13": Generation(
-        after_finish=False,
+    "flink-1.12": replace(_UP_TO_1_12, first_decides=True),
+    "flink-1.13": Profile(
+        ends_count=False,
         injects=False,
-        counts_repeats=True,
-        patience_from_first_word=True,
-        hurries_savepoints=True,
-        counting_tracker=True,
+        repeats_count=True,
+        times_from_first=True,
+        savepoints_overtake=True,
+        tracker_counts_repeats=True,
     ),
-    NEWEST: Generation(),
+    NEWEST: Profile(),
 }
-
-
-def generation(name: str) -> Generation:
-    """The generation of that name; `UnsupportedError` if there is none."""
-    found = GENERATIONS.get(name)
-    if found is None:
-        raise UnsupportedError(
-            f"profile is offered as {', '.join(GENERATIONS)}; came {name!r}; ask for one of those"
-        )
-    return found
+"""By the name on the wire, oldest first."""

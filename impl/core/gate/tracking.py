@@ -1,72 +1,64 @@
-"""The input gate of one task: tracking of checkpoint barriers, at-least-once.
+"""The input gate that tracks checkpoint barriers and blocks no channel (mode at-least-once).
 
-No channel is ever blocked. The tracker notes which channels have delivered barrier n and triggers the
-snapshot when the last one has. Records that came behind barrier n on a faster channel are in the snapshot,
-and come again after a restore. Rules: TRACK-01 to TRACK-18.
+The tracker remembers which channels have delivered barrier n, and triggers the snapshot when the last one
+has. The snapshot therefore contains records that followed barrier n on a faster channel, and a restore reads
+them again. Rules: TRACK-01 to TRACK-18.
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from impl.core.component import Effects, require_checkpoint_id, steps
+from impl.core.component import Effects, require_checkpoint_id
 from impl.core.effects import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER
 from impl.core.errors import ConfigError
 from impl.core.gate.events import Abort, Barrier, Cancel, EndOfPartition, Process, Record, Trigger
-from impl.core.gate.input_channels import Gate
-from impl.core.gate.profiles import GENERATIONS, NEWEST, Generation
+from impl.core.gate.input_channels import Gate, Handlers
+from impl.core.gate.profiles import NEWEST, PROFILES, Profile
 
 TRACKED_AT_MOST: Final = 50
-"""So many checkpoints are tracked at once; one more pushes out the oldest (TRACK-07)."""
+"""Number of checkpoints that are tracked at once; one more removes the oldest (TRACK-07)."""
 
 
 @dataclass(slots=True)
-class _UnderWay:
-    """A checkpoint of which some channel has told, and not all."""
+class _Tracked:
+    """A checkpoint for which some channels have counted, and not all."""
 
-    heard: list[int]
-    """The channels that count, sorted; one stands here twice if the generation counts it twice."""
-    target: int
+    counted: list[int]
+    """The channels that have counted, sorted. A channel may stand here twice (TRACK-16)."""
+    needed: int
+    """Number of channels that have to count."""
     aborted: bool = False
-
-    def hear(self, channel: int, again: bool) -> bool:
-        """The channel counts; whether it was the last one."""
-        if again or channel not in self.heard:
-            self.heard.append(channel)
-            self.heard.sort()
-        return len(self.heard) == self.target
 
 
 class BarrierTracker(Gate):
-    """The tracking over the channels 0 to `channels` - 1, without records (handler level).
+    """The tracking over the channels 0 to `channels` - 1, without records; arguments as in `Gate`.
 
-    `checkpoints_after_tasks_finish`: whether a channel that ends counts (TRACK-14) or aborts all that is
-    tracked (TRACK-13); left out, as the generation has it.
+    With `after_finish` an ended channel counts (TRACK-14); else it aborts every tracked checkpoint
+    (TRACK-13).
+    Raises ConfigError if the generation does not have `after_finish`, or `tracked_at_most` is below 1.
     """
 
     def __init__(
         self,
         channels: int,
+        profile: Profile = PROFILES[NEWEST],
+        after_finish: bool | None = None,
         *,
-        checkpoints_after_tasks_finish: bool | None = None,
-        generation: Generation = GENERATIONS[NEWEST],
         tracked_at_most: int = TRACKED_AT_MOST,
     ) -> None:
-        super().__init__(channels)
+        super().__init__(channels, profile, after_finish)
         if tracked_at_most < 1:
             raise ConfigError(
                 f"a tracker tracks at least one checkpoint, came {tracked_at_most}; correct the configuration"
             )
-        after_finish = checkpoints_after_tasks_finish
-        if after_finish and generation.counting_tracker:
+        if after_finish and profile.tracker_counts_repeats:
             raise ConfigError(
-                "checkpoints_after_tasks_finish is on, and a tracker of this generation does not know it; "
-                "leave it out or take a newer profile"
+                "at least once checkpoints_after_tasks_finish is off in this generation, came on; leave it "
+                "out or choose a newer profile"
             )
-        self._after_finish = generation.after_finish if after_finish is None else after_finish
-        self._generation = generation
         self._at_most = tracked_at_most
         self._latest = -1
-        self._under_way: dict[int, _UnderWay] = {}  # ids ascend: only newer ones are ever added
+        self._tracked: dict[int, _Tracked] = {}  # ids ascend: only newer ones are added
 
     def barrier(self, channel: int, checkpoint: int) -> Effects:
         """The barrier of `checkpoint` arrives on `channel`."""
@@ -76,114 +68,115 @@ class BarrierTracker(Gate):
             if self._needed() == 1:
                 return (Trigger(checkpoint),)  # TRACK-17
             self._begin(channel, checkpoint)
-            if len(self._under_way) > self._at_most:
-                del self._under_way[next(iter(self._under_way))]  # TRACK-07: nobody is told
+            if len(self._tracked) > self._at_most:
+                del self._tracked[next(iter(self._tracked))]  # TRACK-07: without an effect
             return ()
-        known = self._under_way.get(checkpoint)
-        if known is None or not self._hear(known, channel):
+        entry = self._tracked.get(checkpoint)
+        if entry is None or not self._count(entry, channel):
             return ()  # TRACK-05, TRACK-03
         self._drop_up_to(checkpoint)
-        return () if known.aborted else (Trigger(checkpoint),)  # TRACK-04, TRACK-12
+        return () if entry.aborted else (Trigger(checkpoint),)  # TRACK-04, TRACK-12
 
     def cancel(self, channel: int, checkpoint: int) -> Effects:
-        """The cancellation of `checkpoint` arrives on `channel`."""
+        """The cancellation marker of `checkpoint` arrives on `channel`."""
         self.require_open(channel)
         require_checkpoint_id(checkpoint)
-        own = Abort(checkpoint, ON_CANCELLATION_BARRIER)
+        abort = Abort(checkpoint, ON_CANCELLATION_BARRIER)
         if checkpoint > self._latest and self._needed() == 1:
-            return (own,)  # TRACK-17
-        ended = self._abort_below(checkpoint)  # TRACK-08
-        known = self._under_way.get(checkpoint)
-        if known is not None:  # TRACK-09
-            told = known.aborted
-            known.aborted = True
-            if self._hear(known, channel):
+            return (abort,)  # TRACK-17
+        older = self._abort_below(checkpoint)  # TRACK-08
+        entry = self._tracked.get(checkpoint)
+        if entry is not None:  # TRACK-09
+            was_aborted = entry.aborted
+            entry.aborted = True
+            if self._count(entry, channel):
                 self._drop_up_to(checkpoint)
-            return ended if told else (*ended, own)
+            return older if was_aborted else (*older, abort)
         if checkpoint > self._latest:  # TRACK-10
             self._begin(channel, checkpoint)
-            self._under_way[checkpoint].aborted = True
-            return (*ended, own)
-        return ended  # TRACK-11
+            self._tracked[checkpoint].aborted = True
+            return (*older, abort)
+        return older  # TRACK-11
 
     def end_of_partition(self, channel: int) -> Effects:
         """The channel ends."""
         self.require_open(channel)
         self._closed.add(channel)
-        if self._generation.deaf_tracker:
+        if self._profile.tracker_ignores_ends:
             return ()  # TRACK-18
         if not self._after_finish:  # TRACK-13
-            ended = tuple(
+            aborts = tuple(
                 Abort(checkpoint, INPUT_END_OF_STREAM)
-                for checkpoint, known in self._under_way.items()
-                if not known.aborted
+                for checkpoint, entry in self._tracked.items()
+                if not entry.aborted
             )
-            self._under_way.clear()
-            return ended
-        for checkpoint in reversed(list(self._under_way)):  # TRACK-14: one at most ends by this
-            known = self._under_way[checkpoint]
-            if self._hear(known, channel):
+            self._tracked.clear()
+            return aborts
+        for checkpoint in reversed(list(self._tracked)):  # TRACK-14: the end completes at most one
+            entry = self._tracked[checkpoint]
+            if self._count(entry, channel):
                 self._drop_up_to(checkpoint)
-                return () if known.aborted else (Trigger(checkpoint),)
+                return () if entry.aborted else (Trigger(checkpoint),)
         return ()
 
     def observe(self) -> dict[str, Any]:
-        """`current`, `pending`, `blocked` (never any), `closed` and `tracked`.
+        """The state fields `current`, `pending`, `blocked` (always empty), `closed` and `tracked`.
 
-        A tracker that counts barriers shows in `tracked` how many it has counted, else which channels.
+        An entry of `tracked` has the channels that have counted, or their number up to flink-1.13.
         """
-        counts = self._generation.counting_tracker
+        only_number = self._profile.tracker_counts_repeats
         return {
             "current": self._latest,
-            "pending": bool(self._under_way),
+            "pending": bool(self._tracked),
             "blocked": [],
             "closed": sorted(self._closed),
             "tracked": [
-                [checkpoint, len(known.heard) if counts else list(known.heard), known.aborted]
-                for checkpoint, known in self._under_way.items()
+                [checkpoint, len(entry.counted) if only_number else list(entry.counted), entry.aborted]
+                for checkpoint, entry in self._tracked.items()
             ],
         }
 
     def _needed(self) -> int:
-        """How many channels a checkpoint that begins now waits for (TRACK-15)."""
-        if self._generation.counting_tracker:
+        """Number of channels that a checkpoint needs if it begins now (TRACK-15)."""
+        if self._profile.tracker_counts_repeats:
             return self._channels
         return self._channels - len(self._closed)
 
     def _begin(self, channel: int, checkpoint: int) -> None:
         self._latest = checkpoint
-        self._under_way[checkpoint] = _UnderWay([channel], self._needed())
+        self._tracked[checkpoint] = _Tracked([channel], self._needed())
 
-    def _hear(self, known: _UnderWay, channel: int) -> bool:
-        return known.hear(channel, again=self._generation.counting_tracker)  # TRACK-16
+    def _count(self, entry: _Tracked, channel: int) -> bool:
+        """Count the channel; returns whether it was the last one needed (TRACK-16)."""
+        if self._profile.tracker_counts_repeats or channel not in entry.counted:
+            entry.counted.append(channel)
+            entry.counted.sort()
+        return len(entry.counted) == entry.needed
 
     def _drop_up_to(self, checkpoint: int) -> None:
-        """A checkpoint is complete: it and the older ones are tracked no more, in silence."""
-        for known in [known for known in self._under_way if known <= checkpoint]:
-            del self._under_way[known]
+        """Stop tracking a completed checkpoint and all older ones, without an effect."""
+        for older in [one for one in self._tracked if one <= checkpoint]:
+            del self._tracked[older]
 
     def _abort_below(self, checkpoint: int) -> Effects:
-        """The older ones end; those that were aborted before have been told of."""
-        older = [known for known in self._under_way if known < checkpoint]
-        ended = [known for known in older if not self._under_way.pop(known).aborted]
-        return tuple(Abort(known, ON_CANCELLATION_BARRIER) for known in ended)
+        """Stop tracking the older checkpoints; returns the aborts of those not aborted before."""
+        older = [one for one in self._tracked if one < checkpoint]
+        aborted = [one for one in older if not self._tracked.pop(one).aborted]
+        return tuple(Abort(one, ON_CANCELLATION_BARRIER) for one in aborted)
 
-    _steps = steps({Barrier: barrier, Cancel: cancel, EndOfPartition: end_of_partition})
+    _handlers: ClassVar[Handlers] = {
+        Barrier: "barrier",
+        Cancel: "cancel",
+        EndOfPartition: "end_of_partition",
+    }
 
 
 class PolledTracker(BarrierTracker):
-    """The same as a task sees it that polls its gate: records pass at once (TRACK-01)."""
+    """A tracker at the polled level: every record is processed at once (TRACK-01)."""
 
     def record(self, channel: int, value: object) -> Effects:
         """A record arrives on `channel`."""
         self.require_open(channel)
         return (Process(channel, value),)
 
-    _steps = steps(
-        {
-            Record: record,
-            Barrier: BarrierTracker.barrier,
-            Cancel: BarrierTracker.cancel,
-            EndOfPartition: BarrierTracker.end_of_partition,
-        }
-    )
+    _handlers: ClassVar[Handlers] = {**BarrierTracker._handlers, Record: "record"}

@@ -1,106 +1,81 @@
-"""The gate of mode unaligned in Flink 1.11, where the thread of the network takes part. UNAL-30, UNAL-31.
+"""The gate of mode unaligned in Flink 1.11: the network thread may start a checkpoint (UNAL-30, UNAL-31).
 
-The network tells the gate of a barrier when it has come in, which may be long before the task reads it. A
-barrier above everything so far has the checkpoint persisted from that moment. To snapshot, or to say that an
-older one is aborted, is not for that thread: both are put into the task's mailbox. A snapshot that has waited
-there while something newer began, or was cancelled, is thrown away.
+The network thread reports a barrier when it receives it; the task may read it much later. A barrier above all
+earlier ids starts the persisting at once. The snapshot, and the abort of an older checkpoint, are left to the
+task thread: they go into its mailbox. A snapshot that waits there while a newer checkpoint starts, or is
+cancelled, is dropped.
 """
 
-from impl.core.component import Effects, steps
+from typing import ClassVar
+
+from impl.core.component import Effects
 from impl.core.effects import Effect
 from impl.core.errors import ProtocolError
-from impl.core.events import Advance
-from impl.core.gate.events import Cancel, EndOfPartition
-from impl.core.gate.flink_1_11 import TypedGate
-from impl.core.gate.profiles import Generation
-from impl.core.gate.unaligned_events import (
-    Alignment,
-    Announcement,
-    BarrierWithOptions,
-    Injection,
-    MailRun,
-    ReceivedBarrier,
-    StartPersisting,
-    TriggerWithOptions,
-)
+from impl.core.gate.flink_1_11 import Flink111Gate
+from impl.core.gate.input_channels import Handlers
+from impl.core.gate.profiles import Profile
+from impl.core.gate.unaligned import OptionFields
+from impl.core.gate.unaligned_events import MailRun, ReceivedBarrier, StartPersisting, TriggerWithOptions
 
 
-class TwoThreadsGate(TypedGate):
-    """A gate that never aligns; what the task has read of it is kept apart from what has begun."""
+class TwoThreadsGate(Flink111Gate):
+    """A gate that never aligns. It keeps what the task has read apart from what either thread has started."""
 
-    def __init__(self, channels: int, *, after_finish: bool, generation: Generation) -> None:
-        super().__init__(channels, after_finish=after_finish, generation=generation, alternating=False)
-        self._task_at = -1
-        self._task_waits = False  # for further barriers of `_task_at`
+    def __init__(self, channels: int, profile: Profile, after_finish: bool | None = None) -> None:
+        super().__init__(channels, profile, after_finish, alternating=False)
+        self._task_current = -1
+        self._task_pending = False
         self._mailbox: list[Effect] = []
 
-    def receive_barrier(
-        self,
-        channel: int,
-        checkpoint: int,
-        alignment: Alignment = Alignment.ALIGNED,
-        savepoint: bool = False,
-        timestamp: int | None = None,
-    ) -> Effects:
-        """The network has received the barrier of `checkpoint` on `channel`."""
+    def receive_barrier(self, channel: int, checkpoint: int, *options: *OptionFields) -> Effects:
+        """The network thread receives the barrier of `checkpoint` on `channel`."""
+        _, savepoint, _ = options
         if savepoint:
-            raise ProtocolError("the network tells of no savepoint; send its barrier when the task reads it")
-        said = super().barrier(channel, checkpoint, alignment, savepoint, timestamp)
-        at_once = tuple(effect for effect in said if isinstance(effect, StartPersisting))
-        self._mailbox += [effect for effect in said if not isinstance(effect, StartPersisting)]
+            raise ProtocolError(
+                "the network thread reports no savepoint; send its barrier when the task reads it"
+            )
+        effects = super().barrier(channel, checkpoint, *options)
+        at_once = tuple(effect for effect in effects if isinstance(effect, StartPersisting))
+        self._mailbox += [effect for effect in effects if not isinstance(effect, StartPersisting)]
         return at_once
 
     def mail(self) -> Effects:
-        """The task empties its mailbox (UNAL-31)."""
+        """The task thread runs its mailbox (UNAL-31)."""
         self.require_working()
         mails, self._mailbox = self._mailbox, []
         return tuple(mail for mail in mails if not self._is_outdated(mail))
 
-    def barrier(
-        self,
-        channel: int,
-        checkpoint: int,
-        alignment: Alignment = Alignment.ALIGNED,
-        savepoint: bool = False,
-        timestamp: int | None = None,
-    ) -> Effects:
+    def barrier(self, channel: int, checkpoint: int, *options: *OptionFields) -> Effects:
         """The task reads the barrier of `checkpoint` on `channel`."""
         self.require_open(channel)
-        self.request(checkpoint, alignment, savepoint, timestamp)
-        if checkpoint < self._task_at or (checkpoint == self._task_at and not self._task_waits):
+        self.options(checkpoint, *options)
+        if checkpoint < self._task_current or (checkpoint == self._task_current and not self._task_pending):
             return ()  # UNAL-05
-        self._task_at, self._task_waits = checkpoint, True
-        return super().barrier(channel, checkpoint, alignment, savepoint, timestamp)
+        self._task_current, self._task_pending = checkpoint, True
+        return super().barrier(channel, checkpoint, *options)
 
     def cancel(self, channel: int, checkpoint: int) -> Effects:
-        """The task reads the cancellation of `checkpoint` on `channel`."""
-        said = super().cancel(channel, checkpoint)
-        if checkpoint >= self._task_at:
-            self._task_at, self._task_waits = checkpoint, False
-        return said
+        """The task reads the cancellation marker of `checkpoint` on `channel`."""
+        effects = super().cancel(channel, checkpoint)
+        if checkpoint >= self._task_current:
+            self._task_current, self._task_pending = checkpoint, False
+        return effects
 
     def end_of_partition(self, channel: int) -> Effects:
         """The channel ends."""
-        said = super().end_of_partition(channel)
-        self._task_waits = False
-        return said
+        effects = super().end_of_partition(channel)
+        self._task_pending = False
+        return effects
 
     def observe(self) -> dict[str, object]:
-        """As of any gate, but `current` and `pending` are what the task has read."""
-        return {**super().observe(), "current": self._task_at, "pending": self._task_waits}
+        """The state fields of `UnalignedGate`; `current` and `pending` are those of the task thread."""
+        return {**super().observe(), "current": self._task_current, "pending": self._task_pending}
 
     def _is_outdated(self, mail: Effect) -> bool:
         return isinstance(mail, TriggerWithOptions) and mail.checkpoint < self._current
 
-    _steps = steps(
-        {
-            BarrierWithOptions: barrier,
-            ReceivedBarrier: receive_barrier,
-            MailRun: mail,
-            Announcement: TypedGate.announce,
-            Injection: TypedGate.inject,
-            Cancel: cancel,
-            EndOfPartition: end_of_partition,
-            Advance: TypedGate.advance,
-        }
-    )
+    _handlers: ClassVar[Handlers] = {
+        **Flink111Gate._handlers,
+        ReceivedBarrier: "receive_barrier",
+        MailRun: "mail",
+    }

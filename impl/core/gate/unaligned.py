@@ -1,24 +1,22 @@
-"""The input gate that never aligns: the first barrier triggers, the others only end the persisting.
+"""The input gate that never aligns: the first barrier triggers, the last one ends the persisting.
 
-A snapshot that does not wait for the slow channels has to hold what they still deliver before their
-barriers. From the first barrier on the gate therefore has in-flight input persisted, channel by channel,
-until the barrier of the last channel is there. Rules: UNAL-01 to UNAL-10, UNAL-13, UNAL-14, UNAL-21,
-UNAL-22. Handler level: records and what waits on blocked channels are the business of `inflight`.
+The snapshot does not wait for slow channels, so it must contain what they deliver before their barriers. From
+the first barrier on, the gate has the in-flight input of each channel persisted until the channel's barrier
+arrives. Rules: UNAL-01 to UNAL-10, UNAL-13, UNAL-14, UNAL-21, UNAL-22. This is the handler level; records and
+the items of blocked channels belong to `polled_unaligned_gate`.
 
-`AlternatingGate` (in `alternating`) puts an aligned phase before this; the places where it does so are the
-methods that say so.
+`AlternatingGate` (module `alternating`) aligns first. It overrides the methods below that say so.
 """
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from impl.core.component import Effects, require_checkpoint_id, steps
+from impl.core.component import Effects, require_checkpoint_id
 from impl.core.effects import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, SUBSUMED, Effect, Fail
-from impl.core.errors import ConfigError, ProtocolError
+from impl.core.errors import ProtocolError
 from impl.core.events import Advance
 from impl.core.gate.events import Abort, Block, Cancel, EndOfPartition, Resume
-from impl.core.gate.input_channels import Gate
-from impl.core.gate.profiles import GENERATIONS, NEWEST, Generation
+from impl.core.gate.input_channels import Gate, Handlers
+from impl.core.gate.profiles import NEWEST, PROFILES, Profile
 from impl.core.gate.unaligned_events import (
     Alignment,
     Announcement,
@@ -30,8 +28,14 @@ from impl.core.gate.unaligned_events import (
     TriggerWithOptions,
 )
 
+OptionFields = tuple[Alignment, bool, int | None]
+"""The options of a barrier on the wire: its alignment, whether it is a savepoint, and its timestamp.
 
-class Request(NamedTuple):
+The timestamp is in virtual milliseconds; None: the present.
+"""
+
+
+class Options(NamedTuple):
     """The options of one barrier."""
 
     alignment: Alignment
@@ -40,142 +44,122 @@ class Request(NamedTuple):
 
     @property
     def overtakes(self) -> bool:
-        """It was sent unaligned: its sender did not stop after it."""
+        """Whether the barrier was sent unaligned; its sender did not stop after it."""
         return self.alignment is Alignment.UNALIGNED
 
 
-class Refused(Exception):  # noqa: N818 - the task fails with it, the gate itself is sound
-    """The event can only be answered with an exception (UNAL-21)."""
+class TaskFailedError(Exception):
+    """The gate has to fail the task (UNAL-21); becomes the effect `fail`."""
 
 
 class UnalignedGate(Gate):
-    """The channels 0 to `channels` - 1, of which none waits for another.
-
-    `after_finish`: an ended channel counts for the pending checkpoint, else it aborts it.
-    """
+    """A gate whose channels do not wait for each other. Arguments as in `Gate`."""
 
     def __init__(
-        self, channels: int, *, after_finish: bool = True, generation: Generation = GENERATIONS[NEWEST]
+        self, channels: int, profile: Profile = PROFILES[NEWEST], after_finish: bool | None = None
     ) -> None:
-        super().__init__(channels)
-        self._after_finish = after_finish
-        self._generation = generation
+        super().__init__(channels, profile, after_finish)
         self._now = 0
         self._current = -1
         self._pending = False
         self._persisting = False
-        self._opened_by: Request | None = None
+        self._begun_by: Options | None = None
         self._arrived: set[int] = set()
         self._repeated = 0
-        self._said: list[Effect] = []
+        self._effects: list[Effect] = []
 
-    # ------------------------------------------------------------ what may be asked
+    # ------------------------------------------------------------ queries
 
     def is_persisted(self, channel: int) -> bool:
-        """Whether what the channel delivers now belongs to the running snapshot (UNAL-23)."""
+        """Whether a record that the channel delivers now belongs to the running snapshot (UNAL-23)."""
         return self._persisting and channel not in self._arrived and channel not in self._closed
 
-    def request(
+    def options(
         self, checkpoint: int, alignment: Alignment, savepoint: bool, timestamp: int | None
-    ) -> Request:
-        """The options of an event; `ProtocolError` if the protocol does not know such a checkpoint."""
+    ) -> Options:
+        """The options of an event, with the present for a missing timestamp.
+
+        Raises ProtocolError if the id or the timestamp is negative, or a savepoint is unaligned.
+        """
         require_checkpoint_id(checkpoint)
         if savepoint and alignment is Alignment.UNALIGNED:
             raise ProtocolError("a savepoint is never unaligned; send another alignment with it")
         if timestamp is not None and timestamp < 0:
             raise ProtocolError(f"a timestamp is an int from 0 on, came {timestamp}; time begins at 0")
-        return Request(alignment, savepoint, self._now if timestamp is None else timestamp)
+        return Options(alignment, savepoint, self._now if timestamp is None else timestamp)
 
-    # ------------------------------------------------------------ what may happen
+    # ------------------------------------------------------------ events
 
-    def barrier(
-        self,
-        channel: int,
-        checkpoint: int,
-        alignment: Alignment = Alignment.ALIGNED,
-        savepoint: bool = False,
-        timestamp: int | None = None,
-    ) -> Effects:
-        """The barrier of `checkpoint` is read on `channel`."""
+    def barrier(self, channel: int, checkpoint: int, *options: *OptionFields) -> Effects:
+        """The task reads the barrier of `checkpoint` on `channel`."""
         self.require_open(channel)
-        request = self.request(checkpoint, alignment, savepoint, timestamp)
+        read = self.options(checkpoint, *options)
         try:
-            self._read(channel, checkpoint, request, sender_stops=not request.overtakes)
-        except Refused as refused:
-            self._fail(refused)
-        return self._told()
+            self._read(channel, checkpoint, read, sender_stops=not read.overtakes)
+        except TaskFailedError as failed:
+            self._fail(failed)
+        return self._take_effects()
 
-    def announce(
-        self,
-        channel: int,
-        checkpoint: int,
-        alignment: Alignment = Alignment.ALIGNED,
-        savepoint: bool = False,
-        timestamp: int | None = None,
-    ) -> Effects:
-        """`channel` tells that the barrier of `checkpoint` stands in it."""
+    def announce(self, channel: int, checkpoint: int, *options: *OptionFields) -> Effects:
+        """The announcement of a barrier of `checkpoint` arrives on `channel`."""
         self.require_open(channel)
-        request = self.request(checkpoint, alignment, savepoint, timestamp)
-        if not self._is_over(checkpoint):  # UNAL-05: of what is over nothing is noted
-            self._open(checkpoint, request)
-            self._note(channel)
-        return self._told()
+        if self._profile.type_decides:
+            raise ProtocolError("this generation has no announcements; send the barrier itself")
+        read = self.options(checkpoint, *options)
+        if not self._profile.first_decides and not self._is_late(checkpoint):  # UNAL-05
+            self._begin(checkpoint, read)
+            self._on_announcement(channel)
+        return self._take_effects()
 
-    def inject(
-        self,
-        checkpoint: int,
-        alignment: Alignment = Alignment.ALIGNED,
-        savepoint: bool = False,
-        timestamp: int | None = None,
-    ) -> Effects:
-        """The task itself is triggered: no channel delivered a barrier, so none is stopped (UNAL-22)."""
+    def inject(self, checkpoint: int, *options: *OptionFields) -> Effects:
+        """The task itself is triggered; no sender has sent a barrier, so no channel is blocked (UNAL-22)."""
         self.require_working()
-        if not self._generation.after_finish:
+        if not self._profile.injects:
             raise ProtocolError("this generation triggers only sources; send barriers on the channels")
-        request = self.request(checkpoint, alignment, savepoint, timestamp)
+        read = self.options(checkpoint, *options)
         try:
             for channel in range(self._channels):
                 if channel not in self._closed:
-                    self._read(channel, checkpoint, request, sender_stops=False)
-        except Refused as refused:
-            self._fail(refused)
-        return self._told()
+                    self._read(channel, checkpoint, read, sender_stops=False)
+        except TaskFailedError as failed:
+            self._fail(failed)
+        return self._take_effects()
 
     def cancel(self, channel: int, checkpoint: int) -> Effects:
-        """The cancellation of `checkpoint` is read on `channel`."""
+        """The task reads the cancellation marker of `checkpoint` on `channel`."""
         self.require_open(channel)
         require_checkpoint_id(checkpoint)
         counted = checkpoint == self._current and self._arrived
-        if checkpoint > self._current or counted:  # UNAL-06; else UNAL-07, also of one only announced
+        if checkpoint > self._current or counted:  # UNAL-06; else UNAL-07
             self._current = checkpoint
-            self._give_up(ON_CANCELLATION_BARRIER)
-        return self._told()
+            self._abort(ON_CANCELLATION_BARRIER)
+        return self._take_effects()
 
     def end_of_partition(self, channel: int) -> Effects:
         """The channel ends."""
         self.require_open(channel)
         self._closed.add(channel)
         if self._pending and not self._after_finish:
-            self._give_up(INPUT_END_OF_STREAM)  # UNAL-08
+            self._abort(INPUT_END_OF_STREAM)  # UNAL-08
         elif self._pending:
-            self._arrived.add(channel)  # UNAL-09: from now on it counts
+            self._arrived.add(channel)  # UNAL-09: an ended channel counts
             self._blocked.discard(channel)
             try:
-                self._ended(channel)
-            except Refused as refused:
-                self._fail(refused)
-        return self._told()
+                self._on_end(channel)
+            except TaskFailedError as failed:
+                self._fail(failed)
+        return self._take_effects()
 
     def advance(self, ms: int) -> Effects:
-        """Virtual time passes, in milliseconds."""
+        """Virtual time passes, in milliseconds. Raises ProtocolError if `ms` is negative."""
         self.require_working()
         if ms < 0:
             raise ProtocolError(f"time only passes, came {ms} ms; send an int from 0 on")
         self._now += ms
-        return self._told()
+        return self._take_effects()
 
     def observe(self) -> dict[str, Any]:
-        """`current`, `pending` and sorted channels."""
+        """The state fields `current`, `pending`, `blocked`, `closed`, `arrived` and `persisting`."""
         return {
             "current": self._current,
             "pending": self._pending,
@@ -185,126 +169,116 @@ class UnalignedGate(Gate):
             "persisting": [channel for channel in range(self._channels) if self.is_persisted(channel)],
         }
 
-    # ------------------------------------------------------------ where an aligned phase may come first
+    # ------------------------------------------------------------ an alternating gate overrides these
 
-    def _on_open(self, request: Request) -> None:
-        """A checkpoint has been opened."""
+    def _on_begin(self, options: Options) -> None:
+        """A checkpoint has begun."""
 
-    def _note(self, channel: int) -> None:
-        """An announcement of the pending checkpoint: whatever overtakes may do so at once (UNAL-14)."""
-        self._said.append(Prioritise(channel))
+    def _on_announcement(self, channel: int) -> None:
+        """The pending checkpoint is announced on a channel: its barrier overtakes at once (UNAL-14)."""
+        self._effects.append(Prioritise(channel))
 
-    def _count(self, channel: int, request: Request, *, sender_stops: bool) -> None:
-        """A barrier of the pending checkpoint has arrived on `channel`."""
+    def _count(self, channel: int, options: Options, *, sender_stops: bool) -> None:
+        """A barrier of the pending checkpoint has arrived on a channel."""
         if sender_stops:
             self._block(channel)
         if not self._persisting:
-            self._start(request)
-        if self._everyone_arrived():
+            self._start(options)
+        if self._all_arrived():
             self._finish()
 
-    def _ended(self, channel: int) -> None:
+    def _on_end(self, channel: int) -> None:
         """A channel has ended and counts for the pending checkpoint."""
-        if not self._everyone_arrived():
+        if not self._all_arrived():
             return
         if self._persisting:
             self._finish()
         else:
-            self._reset()  # only announced: there is nothing to say
+            self._reset()  # the checkpoint was only announced
 
-    # ------------------------------------------------------------ the parts
+    # ------------------------------------------------------------ steps
 
-    def _is_over(self, checkpoint: int) -> bool:
+    def _is_late(self, checkpoint: int) -> bool:
         return checkpoint < self._current or (checkpoint == self._current and not self._pending)
 
-    def _read(self, channel: int, checkpoint: int, request: Request, *, sender_stops: bool) -> None:
-        if self._is_over(checkpoint):  # UNAL-05: who stopped may go on
-            if not request.overtakes:
-                self._said.append(Resume(channel))
+    def _read(self, channel: int, checkpoint: int, options: Options, *, sender_stops: bool) -> None:
+        if self._is_late(checkpoint):  # UNAL-05: a sender that stopped may continue
+            if not options.overtakes:
+                self._effects.append(Resume(channel))
             return
-        self._open(checkpoint, request)
-        if channel in self._arrived and self._generation.counts_repeats:
+        self._begin(checkpoint, options)
+        if channel in self._arrived and self._profile.repeats_count:
             self._repeated += 1  # ALIGN-21
         self._arrived.add(channel)
-        self._count(channel, request, sender_stops=sender_stops)
+        self._count(channel, options, sender_stops=sender_stops)
 
-    def _open(self, checkpoint: int, request: Request) -> None:
-        """The first that is heard of a checkpoint opens it, and ends a pending one (UNAL-04)."""
+    def _begin(self, checkpoint: int, options: Options) -> None:
+        """Begin the checkpoint at its first barrier or announcement; this subsumes a pending one: UNAL-04."""
         if checkpoint == self._current:
             return
         if self._pending:
-            self._give_up(SUBSUMED)
+            self._abort(SUBSUMED)
         self._current = checkpoint
         self._pending = True
-        self._opened_by = request
-        self._on_open(request)
+        self._begun_by = options
+        self._on_begin(options)
 
-    def _start(self, request: Request) -> None:
-        """UNAL-01: store in-flight input, then snapshot. UNAL-21: not of every checkpoint."""
-        may_be_hurried = not request.savepoint or self._generation.hurries_savepoints
-        if request.alignment is Alignment.FORCED_ALIGNED or not may_be_hurried:
-            raise Refused(f"checkpoint {self._current} has to be aligned and cannot go on unaligned")
+    def _start(self, options: Options) -> None:
+        """Persist in-flight input, then trigger (UNAL-01). Raises TaskFailedError by UNAL-21."""
+        may_overtake = not options.savepoint or self._profile.savepoints_overtake
+        if options.alignment is Alignment.FORCED_ALIGNED or not may_overtake:
+            raise TaskFailedError(f"checkpoint {self._current} must be aligned and cannot continue unaligned")
         self._persisting = True
-        self._said += (StartPersisting(self._current), TriggerWithOptions(self._current, unaligned=True))
+        self._effects += (StartPersisting(self._current), TriggerWithOptions(self._current, unaligned=True))
 
     def _finish(self) -> None:
-        """UNAL-03: the in-flight data is complete."""
-        self._said.append(StopPersisting(self._current))
+        """All in-flight data is persisted (UNAL-03)."""
+        self._effects.append(StopPersisting(self._current))
         self._release()
         self._reset()
 
-    def _give_up(self, reason: str) -> None:
-        """The pending checkpoint, if there is one, ends without success; `current` is aborted."""
+    def _abort(self, reason: str) -> None:
+        """Abort `current` and end what is pending."""
         if self._persisting:
-            self._said.append(StopPersisting(self._current))
+            self._effects.append(StopPersisting(self._current))
         self._release()
-        self._said.append(Abort(self._current, reason))
+        self._effects.append(Abort(self._current, reason))
         self._reset()
 
     def _reset(self) -> None:
-        """Nothing is pending any more."""
+        """No checkpoint is pending."""
         self._pending = False
         self._persisting = False
-        self._opened_by = None
+        self._begun_by = None
         self._arrived.clear()
         self._repeated = 0
 
     def _block(self, channel: int) -> None:
         self._blocked.add(channel)  # UNAL-10
-        self._said.append(Block(channel))
+        self._effects.append(Block(channel))
 
     def _release(self) -> None:
-        self._said += [Resume(channel) for channel in sorted(self._blocked)]
+        self._effects += [Resume(channel) for channel in sorted(self._blocked)]
         self._blocked.clear()
 
-    def _everyone_arrived(self) -> bool:
+    def _all_arrived(self) -> bool:
         missing = self._channels - len(self._arrived | self._closed)
         return missing <= self._repeated
 
-    def _fail(self, refused: Refused) -> None:
+    def _fail(self, failed: TaskFailedError) -> None:
         self._failed = True
-        self._said.append(Fail(str(refused)))
+        self._effects.append(Fail(str(failed)))
 
-    def _told(self) -> Effects:
-        """The effects of the event, which are handed out once."""
-        said, self._said = tuple(self._said), []
-        return said
+    def _take_effects(self) -> Effects:
+        """The effects of the event; each is returned once."""
+        effects, self._effects = tuple(self._effects), []
+        return effects
 
-    _steps = steps(
-        {
-            BarrierWithOptions: barrier,
-            Announcement: announce,
-            Injection: inject,
-            Cancel: cancel,
-            EndOfPartition: end_of_partition,
-            Advance: advance,
-        }
-    )
-
-
-def milliseconds(config: Mapping[str, object], key: str) -> int:
-    """The int from 0 on under `key`, 0 if it is left out; `ConfigError` if it is none."""
-    value = config.get(key, 0)
-    if type(value) is not int or value < 0:
-        raise ConfigError(f"{key} has to be an int from 0 on, came {value!r}; correct the configuration")
-    return value
+    _handlers: ClassVar[Handlers] = {
+        BarrierWithOptions: "barrier",
+        Announcement: "announce",
+        Injection: "inject",
+        Cancel: "cancel",
+        EndOfPartition: "end_of_partition",
+        Advance: "advance",
+    }

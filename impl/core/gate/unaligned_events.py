@@ -1,7 +1,7 @@
-"""What modes `unaligned` and `alternating` add to the vocabulary of a gate.
+"""Events and effects of an input gate in the modes unaligned and alternating (vocabulary: `gate`).
 
-A barrier carries options: how its checkpoint wants to be aligned, whether it is a savepoint, and when it
-was triggered. On the wire they may be left out; then it is an aligned checkpoint that was triggered now.
+A barrier carries options: the alignment of its checkpoint, whether it is a savepoint, and the virtual time of
+its trigger in milliseconds. Left out, they are `aligned`, false and the present.
 """
 
 from enum import StrEnum
@@ -12,12 +12,15 @@ from impl.core.wire import word
 
 
 class Alignment(StrEnum):
-    """How a checkpoint wants to be aligned."""
+    """How the barriers of a checkpoint pass a gate."""
 
     ALIGNED = "aligned"
     UNALIGNED = "unaligned"
+    """They overtake the records before them."""
     FORCED_ALIGNED = "forced-aligned"
+    """They align and may never overtake."""
     TIMEOUT = "timeout"
+    """They align, and overtake when the alignment has taken too long."""
 
 
 # ---------------------------------------------------------------- events
@@ -25,7 +28,7 @@ class Alignment(StrEnum):
 
 @word("barrier")
 class BarrierWithOptions(Event):
-    """A barrier is read on a channel."""
+    """The task reads a barrier on a channel."""
 
     channel: int
     checkpoint: int
@@ -36,7 +39,7 @@ class BarrierWithOptions(Event):
 
 @word("announce")
 class Announcement(Event):
-    """A channel tells of a barrier that stands in it, behind records."""
+    """The announcement of a barrier arrives ahead of the barrier."""
 
     channel: int
     checkpoint: int
@@ -47,7 +50,7 @@ class Announcement(Event):
 
 @word("inject")
 class Injection(Event):
-    """The coordinator triggers the task itself: the barrier comes on every open channel at once."""
+    """The task itself is triggered, because every predecessor has finished."""
 
     checkpoint: int
     alignment: Alignment = Alignment.ALIGNED
@@ -57,7 +60,7 @@ class Injection(Event):
 
 @word("receive_barrier")
 class ReceivedBarrier(Event):
-    """The network has received a barrier, which the task has not read yet."""
+    """The network thread receives a barrier; the task reads it later."""
 
     channel: int
     checkpoint: int
@@ -68,7 +71,7 @@ class ReceivedBarrier(Event):
 
 @word("mail")
 class MailRun(Event):
-    """The task does what the network has put into its mailbox."""
+    """The task thread runs the actions that the network thread has queued for it."""
 
 
 # ---------------------------------------------------------------- effects
@@ -76,7 +79,7 @@ class MailRun(Event):
 
 @word("trigger")
 class TriggerWithOptions(Effect):
-    """Snapshot the task; `unaligned`: while barriers of it are still on their way."""
+    """The subtask takes its snapshot now; `unaligned`: before all barriers of it have arrived."""
 
     checkpoint: int
     unaligned: bool = False
@@ -84,21 +87,21 @@ class TriggerWithOptions(Effect):
 
 @word("start_persisting")
 class StartPersisting(Effect):
-    """Store what channels deliver until their barriers come."""
+    """From here on, records that barriers overtake belong to the checkpoint."""
 
     checkpoint: int
 
 
 @word("stop_persisting")
 class StopPersisting(Effect):
-    """Store in-flight input no more."""
+    """No further record belongs to the checkpoint."""
 
     checkpoint: int
 
 
 @word("persist")
 class PersistRecord(Effect):
-    """Hand the record to the operator, and store it as in-flight data of the running snapshot."""
+    """The record reaches the operator, and is stored as in-flight data of the checkpoint."""
 
     channel: int
     value: object
@@ -106,6 +109,6 @@ class PersistRecord(Effect):
 
 @word("prioritise")
 class Prioritise(Effect):
-    """Let the announced barrier of the channel overtake what stands before it."""
+    """The announced barrier of the channel overtakes the records before it."""
 
     channel: int

@@ -1,1 +1,1 @@
-"""A reader that commits its offsets when a checkpoint completes."""
+"""A source that commits its offsets when a checkpoint completes (vocabulary: `offsets`)."""

@@ -1,4 +1,4 @@
-"""Events and effects of a reader that commits its offsets."""
+"""Events and effects of a source that commits its offsets (vocabulary: `offsets`)."""
 
 from impl.core.effects import Effect
 from impl.core.events import Event
@@ -7,7 +7,7 @@ from impl.core.wire import word
 
 @word("snapshot")
 class SnapshotOffsets(Event):
-    """The source is snapshotted; `offsets` stands for its positions in all partitions."""
+    """The source takes its snapshot; one number `offsets` stands for its positions in all partitions."""
 
     checkpoint: int
     offsets: int
@@ -15,21 +15,21 @@ class SnapshotOffsets(Event):
 
 @word("notify_complete")
 class OffsetsCompleted(Event):
-    """The source is told that a checkpoint is complete."""
+    """The checkpoint is complete."""
 
     checkpoint: int
 
 
 @word("restore")
 class RestoreOffsets(Event):
-    """A crashed source restarts from a state with these offsets."""
+    """The source restarts at these offsets."""
 
     offsets: int
 
 
 @word("commit_offsets")
 class CommitOffsets(Effect):
-    """Tell the system behind the source that everything before these offsets is in a checkpoint."""
+    """The offsets of the checkpoint are committed to the external system."""
 
     checkpoint: int
     offsets: int
@@ -37,13 +37,13 @@ class CommitOffsets(Effect):
 
 @word("ignored")
 class IgnoreCompletion(Effect):
-    """Log that the completed checkpoint is not one that waits."""
+    """The completed checkpoint has no remembered offsets."""
 
     checkpoint: int
 
 
 @word("seek")
 class Seek(Effect):
-    """Go on reading at these offsets."""
+    """The source continues at these offsets."""
 
     offsets: int

@@ -1,6 +1,6 @@
-"""Offsets that a source commits to the system behind it, each time a checkpoint completes.
+"""A source that commits its offsets to the external system that it reads, when a checkpoint completes.
 
-Whoever looks at that system sees how far the job has come; the job itself does not need it, because a
+The committed offsets show the progress of the job to that system. The job does not need them, because a
 restore reads the offsets in its state. Rules: OFFSET-01 to OFFSET-07.
 """
 
@@ -19,78 +19,82 @@ from impl.core.offsets.events import (
 )
 from impl.core.sink.events import CheckpointAborted, Crash
 
-WAITING_AT_MOST: Final = 100
+REMEMBERED_AT_MOST: Final = 100
+"""Default of the option `remembered`."""
 
 
-class OffsetCommits(Component):
-    """One source subtask: `waiting_at_most` snapshots wait for the completion of their checkpoint."""
+class OffsetCommitter(Component):
+    """One source subtask. `remembered_at_most`: number of snapshots whose offsets are remembered."""
 
-    def __init__(self, waiting_at_most: int = WAITING_AT_MOST) -> None:
-        self._waiting_at_most = waiting_at_most
-        self._waiting: dict[int, int] = {}  # checkpoint to offsets, oldest first
+    def __init__(self, remembered_at_most: int = REMEMBERED_AT_MOST) -> None:
+        self._remembered_at_most = remembered_at_most
+        self._remembered: dict[int, int] = {}  # checkpoint to offsets, oldest first
         self._last_snapshot = -1
         self._last_commit: tuple[int, int] | None = None
-        self._alive = True
+        self._running = True
 
     def snapshot(self, checkpoint: int, offsets: int) -> Effects:
-        """The source is snapshotted at these offsets (OFFSET-01); too old a one is given up (OFFSET-02)."""
-        self._require_alive()
+        """The source takes its snapshot at these offsets (OFFSET-01); it forgets the oldest (OFFSET-02).
+
+        Raises ProtocolError if the id is not above that of every snapshot before.
+        """
+        self._require_running()
         require_checkpoint_id(checkpoint)
         _require_offsets(offsets)
         if checkpoint <= self._last_snapshot:
             raise ProtocolError(
-                f"snapshots have growing ids, the newest one was {self._last_snapshot}, came {checkpoint}; "
+                f"the ids of snapshots grow, the newest one was {self._last_snapshot}, came {checkpoint}; "
                 "ignore triggers that are not newer (TASK-02)"
             )
         self._last_snapshot = checkpoint
-        self._waiting[checkpoint] = offsets
-        while len(self._waiting) > self._waiting_at_most:
-            del self._waiting[next(iter(self._waiting))]
+        self._remembered[checkpoint] = offsets
+        while len(self._remembered) > self._remembered_at_most:
+            del self._remembered[next(iter(self._remembered))]
         return ()
 
     def notify_complete(self, checkpoint: int) -> Effects:
-        """`checkpoint` is complete: its own offsets are committed, or none (OFFSET-03, OFFSET-04)."""
-        self._require_alive()
+        """`checkpoint` is complete: commit exactly its own offsets, if remembered (OFFSET-03, OFFSET-04)."""
+        self._require_running()
         require_checkpoint_id(checkpoint)
-        if checkpoint not in self._waiting:
+        if checkpoint not in self._remembered:
             return (IgnoreCompletion(checkpoint),)
-        offsets = self._waiting[checkpoint]
-        self._waiting = {one: kept for one, kept in self._waiting.items() if one > checkpoint}
-        self._last_commit = (checkpoint, offsets)  # OFFSET-07: what waits is newer from now on
+        offsets = self._remembered[checkpoint]
+        self._remembered = {one: kept for one, kept in self._remembered.items() if one > checkpoint}
+        self._last_commit = (checkpoint, offsets)  # OFFSET-07
         return (CommitOffsets(checkpoint, offsets),)
 
     def notify_abort(self, checkpoint: int) -> Effects:
-        """`checkpoint` was aborted: nothing to do (OFFSET-05)."""
-        self._require_alive()
+        """`checkpoint` was aborted: its offsets stay remembered (OFFSET-05)."""
+        self._require_running()
         require_checkpoint_id(checkpoint)
         return ()
 
     def crash(self) -> Effects:
-        """The task dies, and what waited is forgotten."""
-        self._require_alive()
-        self._alive = False
-        self._waiting = {}
+        """The source's process ends; it forgets all remembered offsets."""
+        self._require_running()
+        self._running = False
+        self._remembered = {}
         return ()
 
     def restore(self, offsets: int) -> Effects:
-        """The task restarts where its state says, not where the last commit does (OFFSET-06)."""
-        if self._alive:
+        """The source restarts at the offsets of its state, not at the committed ones (OFFSET-06)."""
+        if self._running:
             raise ProtocolError("only a crashed source restores, this one runs; crash it first")
         _require_offsets(offsets)
-        self._alive = True
+        self._running = True
         return (Seek(offsets),)
 
     def observe(self) -> dict[str, Any]:
-        """`remembered` and `committed` (`[checkpoint, offsets]`), `running`."""
+        """The state fields `remembered`, `committed` and `running`."""
         return {
-            "remembered": [list(one) for one in self._waiting.items()],
+            "remembered": [list(one) for one in self._remembered.items()],
             "committed": None if self._last_commit is None else list(self._last_commit),
-            "running": self._alive,
+            "running": self._running,
         }
 
-    def _require_alive(self) -> None:
-        if not self._alive:
-            raise ProtocolError("the source has crashed and takes only a restore; restore it first")
+    def _require_running(self) -> None:
+        if not self._running:
+            raise ProtocolError("the source has crashed and accepts only a restore; restore it first")
 
     _steps = steps(
         {
@@ -105,10 +109,10 @@ class OffsetCommits(Component):
 
 def _require_offsets(offsets: int) -> None:
     if offsets < 0:
-        raise ProtocolError(f"offsets are an int from 0 on, came {offsets}; send where the source stands")
+        raise ProtocolError(f"offsets are an int from 0 on, came {offsets}; send the position of the source")
 
 
-def offset_commits_from_config(config: Mapping[str, object]) -> OffsetCommits:
-    """The source that a wire configuration asks for."""
+def offsets_from_config(config: Mapping[str, object]) -> OffsetCommitter:
+    """A new source with the options of a configuration of the wire. Raises ConfigError for a wrong one."""
     only_keys(config, ("remembered",))
-    return OffsetCommits(positive_int(config, "remembered", WAITING_AT_MOST))
+    return OffsetCommitter(positive_int(config, "remembered", REMEMBERED_AT_MOST))

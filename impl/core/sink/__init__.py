@@ -1,1 +1,1 @@
-"""A transactional sink: two-phase commit over checkpoints."""
+"""A transactional sink (vocabulary: `sink`): two-phase commit over checkpoints."""

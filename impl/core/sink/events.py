@@ -1,4 +1,4 @@
-"""Events and effects of a transactional sink."""
+"""Events and effects of a transactional sink (vocabulary: `sink`)."""
 
 from impl.core.effects import Effect
 from impl.core.events import Event
@@ -14,14 +14,14 @@ class WriteRecord(Event):
 
 @word("snapshot")
 class SnapshotSink(Event):
-    """The sink is snapshotted for a checkpoint."""
+    """The sink's subtask takes its snapshot."""
 
     checkpoint: int
 
 
 @word("notify_complete")
 class CheckpointCompleted(Event):
-    """The sink is told that a checkpoint is complete; the commit of transaction `fails` throws."""
+    """The checkpoint is complete. `fails`: the transaction whose commit throws; None for none."""
 
     checkpoint: int
     fails: int | None = None
@@ -29,26 +29,26 @@ class CheckpointCompleted(Event):
 
 @word("notify_abort")
 class CheckpointAborted(Event):
-    """The sink is told that a checkpoint was aborted."""
+    """The checkpoint was aborted."""
 
     checkpoint: int
 
 
 @word("finish")
 class Finish(Event):
-    """The end of the sink's input."""
+    """The sink has reached the end of its input."""
 
 
 @word("crash")
 class Crash(Event):
-    """The sink's task dies, and its volatile state with it."""
+    """The sink's process ends; its volatile state is lost."""
 
 
 @word("restore")
 class RestoreSink(Event):
-    """A crashed sink restarts from its snapshot under `checkpoint`, or from the beginning for None.
+    """The sink restarts from its snapshot of `checkpoint`; None: from the beginning.
 
-    The commit of transaction `fails` throws.
+    `fails`: the transaction whose commit throws; None for none.
     """
 
     checkpoint: int | None
@@ -57,7 +57,7 @@ class RestoreSink(Event):
 
 @word("write")
 class WriteToTransaction(Effect):
-    """Write the record within the transaction."""
+    """The record is written to the open transaction."""
 
     transaction: int
     value: object
@@ -65,34 +65,34 @@ class WriteToTransaction(Effect):
 
 @word("pre_commit")
 class PreCommit(Effect):
-    """Make the transaction durable, so that a commit can no longer fail for lack of data."""
+    """The transaction is flushed, made durable, and takes no further writes."""
 
     transaction: int
 
 
 @word("begin")
 class Begin(Effect):
-    """Open the transaction."""
+    """A transaction is opened."""
 
     transaction: int
 
 
 @word("commit")
 class Commit(Effect):
-    """Make the transaction visible; harmless when it already is."""
+    """The transaction becomes visible; a repeated commit has no effect."""
 
     transaction: int
 
 
 @word("commit_failed")
 class CommitFailed(Effect):
-    """The commit of the transaction threw: fail the task, a restore commits it again."""
+    """The commit of the transaction has thrown. The task fails, and a restore commits again."""
 
     transaction: int
 
 
 @word("abort_transaction")
 class AbortTransaction(Effect):
-    """Roll the transaction back; harmless when it does not exist."""
+    """The transaction is rolled back; one that does not exist is no error."""
 
     transaction: int

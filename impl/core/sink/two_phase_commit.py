@@ -1,9 +1,8 @@
-"""A transactional sink with two-phase commit, its durable snapshots, and the system behind it.
+"""A transactional sink: two-phase commit over checkpoints. Rules SINK-01 to SINK-10, ONCE-05.
 
-Every record goes into the one open transaction. A snapshot pre-commits it and files it under the
-checkpoint's id; only the completion of that checkpoint, or of a later one, commits it; a restore commits
-again what the snapshot had filed, because the completion may have been lost. Rules: SINK-01 to SINK-10,
-ONCE-05. The system behind is told by effects, and `committed` is what it has been told to keep.
+Every record goes into the one open transaction. A snapshot pre-commits this transaction and files it under
+the checkpoint's id. The completion of that checkpoint, or of a later one, commits it. A restore commits the
+filed transactions of its snapshot again, because the notification of the completion may have been lost.
 """
 
 from collections.abc import Mapping
@@ -30,28 +29,29 @@ from impl.core.sink.events import (
 )
 from impl.core.subtask.events import CloseTask
 
-OUTLIVES_ITS_INPUT: Final[Mapping[str, bool]] = {"1.9": False, "1.14": True}
-"""By the name of the wire's `profile`: whether a sink waits for the commit of its last transaction."""
+AWAITS_LAST_COMMIT: Final[Mapping[str, bool]] = {"1.9": False, "1.14": True}
+"""By the name on the wire: whether a finished sink stays open until its last transaction is committed."""
 NEWEST_SINK: Final = "1.14"
 
 
 class SinkPhase(Enum):
-    """What the sink's task is doing."""
+    """How far the sink's task has come."""
 
     RUNNING = "running"
-    FINISHED = "finished"  # the input has ended; snapshots and notifications still come
+    FINISHED = "finished"
+    """The input has ended; snapshots and notifications still arrive."""
     CRASHED = "crashed"
 
 
 class Filed(NamedTuple):
-    """A pre-committed transaction, filed under the checkpoint that commits it."""
+    """A pre-committed transaction and the checkpoint under which it is filed."""
 
     checkpoint: int
     transaction: int
 
 
 class SinkSnapshot(NamedTuple):
-    """What a snapshot of the sink holds: enough to commit again and to clean up."""
+    """The transactions that a snapshot of the sink records: the open one, and the filed ones."""
 
     open: int | None
     pending: tuple[Filed, ...]
@@ -60,11 +60,11 @@ class SinkSnapshot(NamedTuple):
 class TransactionalSink(Component):
     """One sink subtask. A new one has transaction 1 open; `continuing` makes one from a durable snapshot.
 
-    `outlives_its_input` (from 1.14 on): the end of the input does not close it.
+    `awaits_last_commit`: the end of the input does not close the sink (from 1.14 on).
     """
 
-    def __init__(self, *, outlives_its_input: bool = True) -> None:
-        self._outlives_its_input = outlives_its_input
+    def __init__(self, *, awaits_last_commit: bool = True) -> None:
+        self._awaits_last_commit = awaits_last_commit
         self._phase = SinkPhase.RUNNING
         self._open: int | None = 1
         self._next = 2
@@ -75,10 +75,10 @@ class TransactionalSink(Component):
 
     @classmethod
     def continuing(cls, snapshot: SinkSnapshot, next_transaction: int) -> tuple["TransactionalSink", Effects]:
-        """A sink in a new process that restores `snapshot` of an old one, and the effects of the restore.
+        """A sink that restores `snapshot` in a new process, and the effects of the restore.
 
-        `next_transaction` must be above every transaction id used before, so that none is used twice
-        (SINK-08).
+        Raises ProtocolError if `next_transaction` is not above every transaction id of the snapshot: an id is
+        used once (SINK-08).
         """
         used = [filed.transaction for filed in snapshot.pending]
         if snapshot.open is not None:
@@ -95,50 +95,51 @@ class TransactionalSink(Component):
 
     @property
     def open(self) -> int | None:
-        """The transaction that takes the writes, None after the last one was pre-committed."""
+        """The open transaction; None after the last one was pre-committed."""
         return self._open
 
     @property
     def next_transaction(self) -> int:
-        """The id that the next transaction gets."""
+        """The id of the next transaction."""
         return self._next
 
     @property
     def pending(self) -> tuple[Filed, ...]:
-        """The pre-committed transactions that wait for a completion, in the order of filing."""
+        """The filed transactions, in the order of filing."""
         return tuple(self._pending)
 
     def snapshot_of(self, checkpoint: int) -> SinkSnapshot:
-        """The durable snapshot under `checkpoint`; `ProtocolError` if there is none."""
+        """The snapshot of `checkpoint`. Raises ProtocolError if there is none."""
         if checkpoint not in self._snapshots:
             raise ProtocolError(
-                f"snapshots are held for {sorted(self._snapshots)}, came {checkpoint}; ask for one of those"
+                f"snapshots exist for {sorted(self._snapshots)}, came {checkpoint}; choose one of those"
             )
         return self._snapshots[checkpoint]
 
     def forget_below(self, checkpoint: int) -> None:
-        """Keep no memory of snapshots below `checkpoint` and of what is committed, for a long-lived owner.
+        """Forget the snapshots below `checkpoint` and the committed transactions, to bound the memory.
 
-        Not an event of the protocol: the owner keeps the durable snapshots itself and makes a new sink of
-        one by `continuing`.
+        This is no event of the protocol: the caller stores the snapshots and restores one by `continuing`.
         """
-        self._snapshots = {one: held for one, held in self._snapshots.items() if one >= checkpoint}
+        self._snapshots = {one: snapshot for one, snapshot in self._snapshots.items() if one >= checkpoint}
         self._committed.clear()
 
     def write(self, value: object) -> Effects:
         """A record reaches the sink (SINK-01)."""
         self._require_alive()
         if self._phase is SinkPhase.FINISHED or self._open is None:
-            raise ProtocolError("the sink's input has ended, so no record can come; restore the sink first")
+            raise ProtocolError(
+                "the input of the sink has ended, so no record may follow; restore the sink first"
+            )
         return (WriteToTransaction(self._open, value),)
 
     def snapshot(self, checkpoint: int) -> Effects:
-        """The sink is snapshotted: the open transaction is pre-committed and filed (SINK-02, SINK-07)."""
+        """The subtask takes its snapshot: pre-commit and file the open transaction (SINK-02, SINK-07)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
         if checkpoint <= self._last_snapshot:
             raise ProtocolError(
-                f"snapshots have growing ids, the newest one held is {self._last_snapshot}, "
+                f"the ids of snapshots grow, the newest one is {self._last_snapshot}, "
                 f"came {checkpoint}; ignore triggers that are not newer (TASK-02)"
             )
         effects: list[Effect] = []
@@ -153,10 +154,10 @@ class TransactionalSink(Component):
         return tuple(effects)
 
     def notify_complete(self, checkpoint: int, fails: int | None = None) -> Effects:
-        """`checkpoint` is complete: commit all that is filed up to it (SINK-03, SINK-04).
+        """`checkpoint` is complete: commit all transactions filed up to it (SINK-03, SINK-04).
 
-        A commit that throws, that of transaction `fails`, keeps no other from being tried; then the task
-        fails, which closes the sink (SINK-10).
+        If the commit of transaction `fails` throws, the sink still tries the others; then the task fails,
+        which closes the sink (SINK-10).
         """
         self._require_alive()
         require_checkpoint_id(checkpoint)
@@ -169,28 +170,28 @@ class TransactionalSink(Component):
         return (*done, CommitFailed(fails), *rest, *self.close())
 
     def notify_abort(self, checkpoint: int) -> Effects:
-        """`checkpoint` was aborted: its transactions wait for a later one (SINK-05)."""
+        """`checkpoint` was aborted: its transactions are committed with a later one (SINK-05)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
         return ()
 
     def finish(self) -> Effects:
-        """The input ends; the next snapshot files the last transaction (SINK-07)."""
+        """The input ends: the next snapshot files the last transaction (SINK-07)."""
         self._require_alive()
-        if not self._outlives_its_input:
+        if not self._awaits_last_commit:
             return self.close()
         self._phase = SinkPhase.FINISHED
         return ()
 
     def close(self) -> Effects:
-        """The task is over: what is open is rolled back, what is filed is left to a restore (SINK-09)."""
+        """The task ends: abort the open transaction; a restore commits the filed ones (SINK-09)."""
         self._require_alive()
-        given_up = () if self._open is None else (AbortTransaction(self._open),)
+        aborted = () if self._open is None else (AbortTransaction(self._open),)
         self.crash()
-        return given_up
+        return aborted
 
     def crash(self) -> Effects:
-        """The task dies: what was only in memory is gone; snapshots and committed output are not."""
+        """The sink's process ends: the open and filed transactions are forgotten, the snapshots stay."""
         self._require_alive()
         self._phase = SinkPhase.CRASHED
         self._open = None
@@ -198,12 +199,14 @@ class TransactionalSink(Component):
         return ()
 
     def restore(self, checkpoint: int | None, fails: int | None = None) -> Effects:
-        """A crashed sink restarts from its snapshot, or for None from the beginning (SINK-06).
+        """The sink restarts from its snapshot of `checkpoint`; None: from the beginning (SINK-06).
 
-        Where the commit of transaction `fails` throws the restore ends: try it again (SINK-10).
+        If the commit of transaction `fails` throws, the restore ends there and has to be repeated (SINK-10).
         """
         if self._phase is not SinkPhase.CRASHED:
-            raise ProtocolError("only a crashed sink restores, this one runs; crash it first")
+            raise ProtocolError(
+                "only a crashed or closed sink restores, this one runs; crash or close it first"
+            )
         if checkpoint is None:
             self._snapshots.clear()
             self._last_snapshot = -1
@@ -212,12 +215,12 @@ class TransactionalSink(Component):
         filed = [one.transaction for one in snapshot.pending]
         if fails in filed:
             return (*self._commit(filed[: filed.index(fails)]), CommitFailed(fails))
-        self._snapshots = {one: held for one, held in self._snapshots.items() if one <= checkpoint}
+        self._snapshots = {one: kept for one, kept in self._snapshots.items() if one <= checkpoint}
         self._last_snapshot = checkpoint
         return self._restart(snapshot)
 
     def observe(self) -> dict[str, Any]:
-        """`open`, `pending` (`[checkpoint, transaction]`), `committed` (sorted), `running`."""
+        """The state fields `open`, `pending`, `committed` and `running`."""
         return {
             "open": self._open,
             "pending": [[filed.checkpoint, filed.transaction] for filed in self._pending],
@@ -226,7 +229,7 @@ class TransactionalSink(Component):
         }
 
     def _restart(self, snapshot: SinkSnapshot) -> Effects:
-        """SINK-06: commit what was filed, oldest first, abort what was open, open a new one."""
+        """Commit the filed transactions, oldest first, abort the open one, begin a new one (SINK-06)."""
         self._phase = SinkPhase.RUNNING
         self._pending = []
         committed = self._commit([filed.transaction for filed in snapshot.pending])
@@ -234,7 +237,7 @@ class TransactionalSink(Component):
         return (*committed, *aborted, self._begin())
 
     def _begin(self) -> Effect:
-        """Open the next transaction; its id is never used again (SINK-08)."""
+        """Open the next transaction; no id is used twice (SINK-08)."""
         self._open = self._next
         self._next += 1
         return Begin(self._open)
@@ -245,7 +248,9 @@ class TransactionalSink(Component):
 
     def _require_alive(self) -> None:
         if self._phase is SinkPhase.CRASHED:
-            raise ProtocolError("the sink has crashed and takes only a restore; restore it first")
+            raise ProtocolError(
+                "the sink has crashed or is closed and accepts only a restore; restore it first"
+            )
 
     _steps = steps(
         {
@@ -262,7 +267,10 @@ class TransactionalSink(Component):
 
 
 def sink_from_config(config: Mapping[str, object]) -> TransactionalSink:
-    """The sink that a wire configuration asks for."""
+    """A new sink with the options of a configuration of the wire.
+
+    Raises ConfigError for an unknown key, UnsupportedError for an unknown profile.
+    """
     only_keys(config, ("profile",))
-    profile = supported(config, "profile", OUTLIVES_ITS_INPUT, NEWEST_SINK)
-    return TransactionalSink(outlives_its_input=OUTLIVES_ITS_INPUT[profile])
+    profile = supported(config, "profile", AWAITS_LAST_COMMIT, NEWEST_SINK)
+    return TransactionalSink(awaits_last_commit=AWAITS_LAST_COMMIT[profile])

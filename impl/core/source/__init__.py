@@ -1,1 +1,1 @@
-"""The task of a source: what it does with the coordinator's trigger."""
+"""The task of a source (vocabulary: `source`): what it does when the coordinator triggers it."""

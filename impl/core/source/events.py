@@ -1,4 +1,4 @@
-"""The words of a source's task: what it is told and what it says, as docs/adapter-protocol.md has them."""
+"""Events and effects of a source's task (vocabulary: `source`)."""
 
 from enum import StrEnum
 from typing import Final
@@ -11,7 +11,7 @@ TASK_FAILURE: Final = "TASK_FAILURE"
 
 
 class Addressee(StrEnum):
-    """Whom a trigger is for: this task, or one that is not where the trigger has gone."""
+    """Whether a trigger has reached its task, or a place where the task is not."""
 
     HERE = "here"
     ELSEWHERE = "elsewhere"
@@ -19,7 +19,7 @@ class Addressee(StrEnum):
 
 @word("trigger")
 class TriggerArrives(Event):
-    """The coordinator's trigger has come."""
+    """The coordinator's trigger reaches the task, or a place where the task is not."""
 
     checkpoint: int
     to: Addressee = Addressee.HERE
@@ -27,21 +27,21 @@ class TriggerArrives(Event):
 
 @word("induce")
 class Induce(Event):
-    """The hook of an externally induced source: the checkpoint is here."""
+    """The source's own hook announces the checkpoint."""
 
     checkpoint: int
 
 
 @word("ended")
 class CheckpointEnded(Event):
-    """The checkpoint was aborted or subsumed, or the task has declined it."""
+    """The checkpoint was aborted, subsumed or declined."""
 
     checkpoint: int
 
 
 @word("answer")
 class Answer(Effect):
-    """Tell the coordinator whether the task runs; nothing begins."""
+    """The task answers whether it runs, and begins nothing."""
 
     checkpoint: int
     accepts: bool
@@ -49,9 +49,9 @@ class Answer(Effect):
 
 @word("stop_reading")
 class StopReading(Effect):
-    """Read no record until told to go on."""
+    """The source stops reading until it may continue."""
 
 
 @word("go_on_reading")
 class GoOnReading(Effect):
-    """Read again."""
+    """The source reads again."""

@@ -1,9 +1,9 @@
-"""What a source's task does when the coordinator triggers it.
+"""What a source's task does when the coordinator triggers it: rules TASK-21 to TASK-24.
 
-A plain source begins its checkpoint. One that is externally induced reads from a system that decides itself
-where the checkpoint is: its task answers the trigger and begins nothing, and a hook of the source's own does
-begin it. From 1.15 on a reader (not the older source function) needs both, and reads nothing while its hook
-is ahead of the trigger. Rules: TASK-21 to TASK-24. What a begun checkpoint makes the task do is `subtask`'s.
+A plain source begins the checkpoint. An externally induced source reads from a system that decides where the
+checkpoint is: its task answers the trigger and begins nothing, and the source's own hook begins the
+checkpoint. From 1.15 on a reader, unlike a source function, needs both; it stops reading while its hook is
+ahead of the trigger. The snapshot steps that follow belong to `impl.core.subtask`.
 """
 
 from collections.abc import Mapping
@@ -30,52 +30,52 @@ UNKNOWN_TASK: Final = "CheckpointException"
 
 
 class External(StrEnum):
-    """Whether somebody else decides where checkpoints are, and how the source hears of it."""
+    """Whether the source is externally induced, and by which interface of Flink."""
 
     NO = "no"
     FUNCTION = "function"
     READER = "reader"
 
 
-class SourceGeneration(NamedTuple):
-    """How releases differ."""
+class SourceProfile(NamedTuple):
+    """The switches of one generation of sources."""
 
     readers_need_both: bool
-    """Hook and trigger; up to 1.13 the hook is enough."""
+    """A reader begins after both its hook and the trigger; else after the hook."""
     refusals_decline: bool
-    """A task that answers that it does not run has declined; up to 1.13 nobody reads the answer."""
+    """A task that answers that it does not run also declines; else the answer has no consequence."""
 
 
-SOURCE_GENERATIONS: Final[Mapping[str, SourceGeneration]] = {
-    "1.10": SourceGeneration(readers_need_both=False, refusals_decline=False),
-    "1.15": SourceGeneration(readers_need_both=True, refusals_decline=True),
+SOURCE_PROFILES: Final[Mapping[str, SourceProfile]] = {
+    "1.10": SourceProfile(readers_need_both=False, refusals_decline=False),
+    "1.15": SourceProfile(readers_need_both=True, refusals_decline=True),
 }
 NEWEST_SOURCE: Final = "1.15"
-_NEWEST: Final = SOURCE_GENERATIONS[NEWEST_SOURCE]
+_NEWEST: Final = SOURCE_PROFILES[NEWEST_SOURCE]
 
 
 class SourceTask(Component):
-    """The task of one source, in front of its snapshot steps."""
+    """The task of one source, before its snapshot steps."""
 
     def __init__(
         self,
         external: External = External.NO,
-        generation: SourceGeneration = SOURCE_GENERATIONS[NEWEST_SOURCE],
+        profile: SourceProfile = SOURCE_PROFILES[NEWEST_SOURCE],
     ) -> None:
         self._external = external
-        self._needs_both = external is External.READER and generation.readers_need_both
-        self._generation = generation
+        self._needs_both = external is External.READER and profile.readers_need_both
+        self._profile = profile
         self._running = True
-        self._told: set[int] = set()  # triggered, without their hook
-        self._ahead: set[int] = set()  # their hook has come, without the trigger
+        self._triggered: set[int] = set()  # triggered, and not announced by the hook
+        self._ahead: set[int] = set()  # announced by the hook, and not triggered
 
     @property
     def reads(self) -> bool:
-        """Whether records may be read: not while the hook is ahead of a trigger."""
+        """Whether the source may read records: no checkpoint is announced ahead of its trigger."""
         return not self._ahead
 
     def trigger(self, checkpoint: int, to: Addressee = Addressee.HERE) -> Effects:
-        """The coordinator's trigger; for a task that is not here it is refused (TASK-24)."""
+        """The coordinator's trigger arrives; for a task that is elsewhere the effect is `fail` (TASK-24)."""
         require_checkpoint_id(checkpoint)
         if to is Addressee.ELSEWHERE:
             return (Fail(UNKNOWN_TASK),)
@@ -84,29 +84,33 @@ class SourceTask(Component):
         if checkpoint in self._ahead:
             return self._begin(checkpoint)
         if self._needs_both:
-            self._told.add(checkpoint)
-        answer = Answer(checkpoint, self._running)  # TASK-21: and nothing begins
-        if self._running or not self._generation.refusals_decline:
+            self._triggered.add(checkpoint)
+        answer = Answer(checkpoint, self._running)  # TASK-21
+        if self._running or not self._profile.refusals_decline:
             return (answer,)
         return (answer, SendDecline(checkpoint, TASK_FAILURE))
 
     def induce(self, checkpoint: int) -> Effects:
-        """The source's own hook: the checkpoint is here (TASK-22); its trigger may be missing (TASK-23)."""
+        """The source's own hook announces the checkpoint, perhaps ahead of its trigger (TASK-22, TASK-23).
+
+        Raises ProtocolError if the source is not externally induced.
+        """
         require_checkpoint_id(checkpoint)
         if self._external is External.NO:
             raise ProtocolError(
-                "a source that is not externally induced has no hook, and it was called; trigger it instead"
+                "expected a trigger, because the source is not externally induced, came a call of its hook; "
+                "trigger it"
             )
-        if not self._needs_both or checkpoint in self._told:
+        if not self._needs_both or checkpoint in self._triggered:
             return self._begin(checkpoint)
         stops = () if self._ahead else (StopReading(),)
         self._ahead.add(checkpoint)
         return stops
 
     def ended(self, checkpoint: int) -> Effects:
-        """The checkpoint was aborted or subsumed, or the task has declined it: nothing of it is awaited."""
+        """The checkpoint was aborted, subsumed or declined: the task awaits nothing for it."""
         require_checkpoint_id(checkpoint)
-        self._told.discard(checkpoint)
+        self._triggered.discard(checkpoint)
         return self._leave({checkpoint})
 
     def status(self, running: bool) -> Effects:
@@ -115,21 +119,21 @@ class SourceTask(Component):
         return ()
 
     def observe(self) -> dict[str, Any]:
-        """`running`, `told` and `ahead` (sorted ids), `reads`."""
+        """The state fields `running`, `told`, `ahead` and `reads`."""
         return {
             "running": self._running,
-            "told": sorted(self._told),
+            "told": sorted(self._triggered),
             "ahead": sorted(self._ahead),
             "reads": self.reads,
         }
 
     def _begin(self, checkpoint: int) -> Effects:
-        """TASK-22: and what is older will not begin any more."""
-        self._told = {one for one in self._told if one > checkpoint}
+        """Begin the checkpoint; older ones will not begin any more (TASK-22)."""
+        self._triggered = {one for one in self._triggered if one > checkpoint}
         return (Trigger(checkpoint), *self._leave({one for one in self._ahead if one <= checkpoint}))
 
     def _leave(self, checkpoints: set[int]) -> Effects:
-        """These are ahead of no trigger any more; with the last of them the source goes on."""
+        """Forget announced checkpoints; without any the source reads again."""
         waited = bool(self._ahead)
         self._ahead -= checkpoints
         return (GoOnReading(),) if waited and not self._ahead else ()
@@ -138,8 +142,11 @@ class SourceTask(Component):
 
 
 def source_from_config(config: Mapping[str, object]) -> SourceTask:
-    """The source that a wire configuration asks for."""
+    """A new source task with the options of a configuration of the wire.
+
+    Raises ConfigError for an unknown key, UnsupportedError for an unknown value.
+    """
     only_keys(config, ("profile", "external"))
-    profile = supported(config, "profile", SOURCE_GENERATIONS, NEWEST_SOURCE)
+    profile = supported(config, "profile", SOURCE_PROFILES, NEWEST_SOURCE)
     external = supported(config, "external", tuple(External), External.NO)
-    return SourceTask(External(external), SOURCE_GENERATIONS[profile])
+    return SourceTask(External(external), SOURCE_PROFILES[profile])

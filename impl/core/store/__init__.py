@@ -1,1 +1,5 @@
-"""The store of completed checkpoints, what outlives a coordinator, and shared state."""
+"""The store of completed checkpoints (vocabulary: `store`).
+
+`store` decides which checkpoints are retained, `shared_state` which shared files are in use, and `retained`
+holds what survives a failure of the coordinator.
+"""

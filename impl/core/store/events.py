@@ -1,4 +1,4 @@
-"""Events and effects of the store of completed checkpoints."""
+"""Events and effects of the completed-checkpoint store (vocabulary: `store`)."""
 
 from impl.core.effects import Effect
 from impl.core.events import CheckpointType, Event
@@ -14,26 +14,26 @@ class AddCheckpoint(Event):
 
 
 @word("latest")
-class AskLatest(Event):
-    """Somebody asks for the latest checkpoint."""
+class LatestRequest(Event):
+    """The checkpoint to restore is requested."""
 
 
 @word("shutdown")
 class Shutdown(Event):
-    """The job ended for good; `discard` if its checkpoints are not kept."""
+    """The job has ended. `discard`: its checkpoints are not kept."""
 
     discard: bool
 
 
 @word("subsumed")
 class Subsumed(Effect):
-    """The highest id that an addition to the store dropped and discarded."""
+    """The highest checkpoint that the addition has dropped and deleted."""
 
     checkpoint: int
 
 
 @word("latest")
 class Latest(Effect):
-    """The last checkpoint added; None for an empty store."""
+    """The checkpoint to restore; None for none."""
 
     checkpoint: int | None

@@ -1,63 +1,56 @@
-"""Which shared state is still in use: files that one checkpoint wrote and later ones reference.
+"""Which shared state is in use: files that one checkpoint wrote and later ones refer to (SUB-12).
 
-Such a file outlives the checkpoint that brought it, and must not be deleted while a retained checkpoint may
-need it. Until 1.14 users were counted; from 1.15 on the registry knows the newest id that used a file.
+Such a file must stay while a retained checkpoint may need it. Up to 1.14 the registry counts the checkpoints
+that use a file; from 1.15 on it records the newest one.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Protocol
 
-from impl.core.coordinator.profiles import CoordinatorGeneration
+from impl.core.coordinator.profiles import CoordinatorProfile
 
 
-class SharedStates(Protocol):
-    """The registry of shared handles. What it answers is to be deleted, in that order."""
+class SharedStates:
+    """The registry of shared handles. The handles that a method returns are to be deleted, in that order."""
 
     def acknowledged(self, checkpoint: int, handles: Sequence[str]) -> None:
-        """An acknowledgement of `checkpoint` brought `handles`."""
-        ...
+        """An acknowledgement of `checkpoint` has brought `handles`."""
 
     def completed(self, checkpoint: int, handles: Sequence[str]) -> None:
         """`checkpoint` is complete and uses `handles`."""
-        ...
 
     def holds(self, handle: str) -> bool:
-        """Whether somebody may use `handle`."""
-        ...
+        """Whether a checkpoint may use `handle`."""
+        raise NotImplementedError
 
     def released(self, checkpoint: int, handles: Sequence[str]) -> list[str]:
-        """What goes right behind `checkpoint`, which was deleted and used `handles`."""
-        ...
+        """The handles to delete directly behind `checkpoint`, which was deleted and used `handles`."""
+        return []
 
     def keep_only(self, kept: Collection[int]) -> None:
-        """Forget users other than `kept`, and delete nothing."""
-        ...
+        """Forget all checkpoints but `kept`, and delete nothing."""
 
     def swept(self, kept: Collection[int]) -> list[str]:
-        """What goes after several were deleted, of which only `kept` are left."""
-        ...
+        """The handles to delete when only the checkpoints `kept` are left."""
+        return []
 
 
-class CountedUses:
-    """Up to 1.14: complete checkpoints use handles; the last user takes them along."""
+class CountedUses(SharedStates):
+    """Up to 1.14: completed checkpoints use handles, and the last user deletes them."""
 
     def __init__(self) -> None:
         self._users: dict[str, set[int]] = {}
 
-    def acknowledged(self, checkpoint: int, handles: Sequence[str]) -> None:
-        """Nothing yet: only a complete checkpoint is a user."""
-
     def completed(self, checkpoint: int, handles: Sequence[str]) -> None:
-        """`checkpoint` is one more user of `handles`, once however many tasks brought them."""
+        """`checkpoint` uses `handles`; it counts once, however many tasks brought them."""
         for handle in handles:
             self._users.setdefault(handle, set()).add(checkpoint)
 
     def holds(self, handle: str) -> bool:
-        """Whether a complete checkpoint uses `handle`."""
+        """Whether a completed checkpoint uses `handle`."""
         return handle in self._users
 
     def released(self, checkpoint: int, handles: Sequence[str]) -> list[str]:
-        """Those of `handles` that `checkpoint` was the last to use, in the order of their registration."""
+        """The `handles` whose last user was `checkpoint`, in the order of their registration."""
         last = []
         for handle in [handle for handle in self._users if handle in handles]:
             self._users[handle].discard(checkpoint)
@@ -67,20 +60,16 @@ class CountedUses:
         return last
 
     def keep_only(self, kept: Collection[int]) -> None:
-        """Whoever is not retained uses nothing."""
+        """Only the checkpoints `kept` are users."""
         left = {handle: users.intersection(kept) for handle, users in self._users.items()}
         self._users = {handle: users for handle, users in left.items() if users}
 
-    def swept(self, kept: Collection[int]) -> list[str]:
-        """Nothing more."""
-        return []
 
+class NewestUse(SharedStates):
+    """From 1.15 on: a handle is deleted when its newest user is below every retained checkpoint.
 
-class NewestUse:
-    """From 1.15 on: what no checkpoint from the oldest retained one on used can go.
-
-    What came with checkpoints that were `recovered` is not this coordinator's to delete: another job may
-    have been started from them.
+    Handles that came with the `recovered` checkpoints are never deleted, because another job may have started
+    from these.
     """
 
     def __init__(self, recovered: Iterable[int] = ()) -> None:
@@ -94,22 +83,12 @@ class NewestUse:
             self._first.setdefault(handle, checkpoint)
             self._newest[handle] = max(checkpoint, self._newest.get(handle, checkpoint))
 
-    def completed(self, checkpoint: int, handles: Sequence[str]) -> None:
-        """Nothing new: they came with acknowledgements."""
-
     def holds(self, handle: str) -> bool:
-        """Whether `handle` is known."""
+        """Whether `handle` is registered."""
         return handle in self._newest
 
-    def released(self, checkpoint: int, handles: Sequence[str]) -> list[str]:
-        """Nothing yet."""
-        return []
-
-    def keep_only(self, kept: Collection[int]) -> None:
-        """Nothing: the newest use of each is known, whosoever it was."""
-
     def swept(self, kept: Collection[int]) -> list[str]:
-        """The handles last used below every one of `kept`, in the order of their first registration."""
+        """The handles last used below every checkpoint of `kept`, in the order of their registration."""
         lowest = min(kept, default=None)
         unused = [handle for handle, newest in self._newest.items() if lowest is None or newest < lowest]
         for handle in unused:
@@ -117,6 +96,6 @@ class NewestUse:
         return [handle for handle in unused if self._first.pop(handle) > self._recovered_up_to]
 
 
-def shared_states(generation: CoordinatorGeneration, recovered: Iterable[int] = ()) -> SharedStates:
-    """An empty registry as that generation has it, of a coordinator that found the ids `recovered`."""
-    return NewestUse(recovered) if generation.registers_at_acknowledgement else CountedUses()
+def shared_states(profile: CoordinatorProfile, recovered: Iterable[int] = ()) -> SharedStates:
+    """An empty registry of that generation. `recovered`: the checkpoints that a new coordinator found."""
+    return NewestUse(recovered) if profile.registers_at_acknowledgement else CountedUses()

@@ -1,9 +1,9 @@
-"""The completed checkpoints of one job: which are kept, which are dropped, which is the latest.
+"""The completed checkpoints of one job: which are retained, which are dropped, which one a restore uses.
 
-The list is in the order of adding, which need not be the order of ids. An addition drops from the oldest
-on until `retain` are left, but never the last element, and from 1.12 on never the newest checkpoint in
-favour of a savepoint: a restore may need it. Rules: SUB-06 to SUB-09. The store deletes nothing; it says
-what to.
+The list is in the order of addition, which may differ from the order of ids. An addition drops the oldest
+until `retain` are left. It never drops the last element, and from 1.12 on it drops the newest checkpoint only
+for a stop-with-savepoint. Rules: SUB-06 to SUB-09. The store deletes no file; its effects name the
+checkpoints to delete.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,26 +21,26 @@ from impl.core.component import (
 )
 from impl.core.coordinator.events import DiscardCheckpoint
 from impl.core.coordinator.profiles import (
-    COORDINATOR_GENERATIONS,
+    COORDINATOR_PROFILES,
     NEWEST_COORDINATOR,
     NEWEST_NAME,
-    CoordinatorGeneration,
+    CoordinatorProfile,
 )
 from impl.core.effects import Effect
 from impl.core.errors import ConfigError, ProtocolError
 from impl.core.events import CheckpointType
-from impl.core.store.events import AddCheckpoint, AskLatest, Latest, Shutdown, Subsumed
+from impl.core.store.events import AddCheckpoint, Latest, LatestRequest, Shutdown, Subsumed
 
 
 class StorePhase(Enum):
-    """Whether the store takes events."""
+    """Whether the store accepts events."""
 
     OPEN = "open"
     SHUT_DOWN = "shut down"
 
 
 class Completed(NamedTuple):
-    """One element of the store; `shared`: the handles of files that others may use too."""
+    """One element of the store. `shared`: handles of files that other checkpoints may use too."""
 
     checkpoint: int
     type: CheckpointType
@@ -48,65 +48,75 @@ class Completed(NamedTuple):
 
 
 class CompletedCheckpointStore(Component):
-    """Keeps at least the newest `retain` checkpoints."""
+    """The store. `retain`: number of retained checkpoints; `kept`: the first elements, oldest first.
+
+    Raises ConfigError if `retain` is below 1.
+    """
 
     def __init__(
         self,
         retain: int = 1,
-        generation: CoordinatorGeneration = NEWEST_COORDINATOR,
+        profile: CoordinatorProfile = NEWEST_COORDINATOR,
         kept: Iterable[Completed] = (),
     ) -> None:
         if retain < 1:
-            raise ConfigError(f"retain has to be at least 1, came {retain}; a job without any cannot restore")
+            raise ConfigError(
+                f"retain has to be at least 1, came {retain}; correct it, a restore needs a checkpoint"
+            )
         self._retain = retain
-        self._generation = generation
+        self._profile = profile
         self._phase = StorePhase.OPEN
         self._completed: list[Completed] = list(kept)
 
     @property
     def completed(self) -> tuple[int, ...]:
-        """The ids kept, in the order of adding."""
+        """The retained ids, in the order of addition."""
         return tuple(one.checkpoint for one in self._completed)
 
     @property
     def elements(self) -> tuple[Completed, ...]:
-        """What is kept, in the order of adding."""
+        """The retained checkpoints, in the order of addition."""
         return tuple(self._completed)
 
     @property
     def newest(self) -> int | None:
-        """The last id added, None for an empty store (SUB-06)."""
+        """The id added last; None for an empty store (SUB-06)."""
         return self._completed[-1].checkpoint if self._completed else None
 
     def add(self, checkpoint: int, type: CheckpointType = CheckpointType.CHECKPOINT) -> Effects:  # noqa: A002
-        """A completed checkpoint is added, and what need not be kept is dropped."""
+        """Add a completed checkpoint, and drop those above the limit (SUB-07).
+
+        Raises ProtocolError if the id is in the store.
+        """
         self._require_open()
         require_checkpoint_id(checkpoint)
         if any(one.checkpoint == checkpoint for one in self._completed):
-            raise ProtocolError(f"the store holds checkpoint {checkpoint} already; add every id once")
+            raise ProtocolError(
+                f"expected an id that is not in the store, came {checkpoint}; add every id once"
+            )
         dropped = self.put(Completed(checkpoint, type))
         discarded = [one.checkpoint for one in dropped if one.type is CheckpointType.CHECKPOINT]
         effects: list[Effect] = [DiscardCheckpoint(one) for one in discarded]  # SUB-09
-        if discarded and self._generation.subsumption_messages:
+        if discarded and self._profile.subsumed_notifications:
             effects.append(Subsumed(max(discarded)))
         return tuple(effects)
 
     def put(self, completed: Completed) -> list[Completed]:
-        """`completed` is the newest now; answers what is kept no longer, oldest first."""
+        """Add `completed`; returns the dropped checkpoints, oldest first."""
         self._completed.append(completed)
-        if self._generation.keeps_the_newest_checkpoint:
-            return self._drop_what_may_go()
+        if self._profile.protects_newest_checkpoint:
+            return self._drop_above_limit()
         dropped = self._completed[: -self._retain]
         del self._completed[: -self._retain]
         return dropped
 
     def latest(self) -> Effects:
-        """Somebody asks for the latest."""
+        """The checkpoint to restore is requested."""
         self._require_open()
         return (Latest(self.newest),)
 
     def shutdown(self, discard: bool) -> Effects:
-        """The job ended for good; with `discard` its checkpoints go, savepoints belong to the user."""
+        """The job has ended. With `discard` its checkpoints are deleted, but no savepoint."""
         self._require_open()
         kept = self._completed
         self._completed = []
@@ -118,11 +128,11 @@ class CompletedCheckpointStore(Component):
         )
 
     def observe(self) -> dict[str, Any]:
-        """`completed`: the ids in the order of adding."""
+        """The state field `completed`."""
         return {"completed": list(self.completed)}
 
-    def _drop_what_may_go(self) -> list[Completed]:
-        """SUB-07: from the oldest on while more than `retain` are kept, whatever may go."""
+    def _drop_above_limit(self) -> list[Completed]:
+        """From the oldest on, drop what SUB-07 allows while more than `retain` are left."""
         last = self._completed[-1]
         checkpoints = [one for one in self._completed if one.type is CheckpointType.CHECKPOINT]
         newest_checkpoint = checkpoints[-1] if checkpoints else None
@@ -140,13 +150,16 @@ class CompletedCheckpointStore(Component):
 
     def _require_open(self) -> None:
         if self._phase is StorePhase.SHUT_DOWN:
-            raise ProtocolError("the store was shut down and takes no event; make a new one")
+            raise ProtocolError("the store was shut down and accepts no event; make a new one")
 
-    _steps = steps({AddCheckpoint: add, AskLatest: latest, Shutdown: shutdown})
+    _steps = steps({AddCheckpoint: add, LatestRequest: latest, Shutdown: shutdown})
 
 
 def store_from_config(config: Mapping[str, object]) -> CompletedCheckpointStore:
-    """The store that a wire configuration asks for."""
+    """A new store with the options of a configuration of the wire.
+
+    Raises ConfigError for a wrong value, UnsupportedError for an unknown profile.
+    """
     only_keys(config, ("retain", "profile"))
-    profile = supported(config, "profile", COORDINATOR_GENERATIONS, NEWEST_NAME)
-    return CompletedCheckpointStore(positive_int(config, "retain"), COORDINATOR_GENERATIONS[profile])
+    profile = supported(config, "profile", COORDINATOR_PROFILES, NEWEST_NAME)
+    return CompletedCheckpointStore(positive_int(config, "retain"), COORDINATOR_PROFILES[profile])

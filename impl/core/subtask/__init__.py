@@ -1,1 +1,1 @@
-"""The snapshot steps of one subtask."""
+"""The snapshot steps of one subtask (vocabulary: `subtask`)."""

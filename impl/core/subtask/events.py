@@ -1,4 +1,4 @@
-"""Events and effects of a subtask's snapshot steps."""
+"""Events and effects of the snapshot steps of one subtask (vocabulary: `subtask`)."""
 
 from impl.core.effects import Effect
 from impl.core.events import Event
@@ -7,7 +7,10 @@ from impl.core.wire import word
 
 @word("checkpoint")
 class TriggerCheckpoint(Event):
-    """The gate, or the coordinator for a source, triggers a checkpoint; its snapshot may throw."""
+    """The gate, or the coordinator for a source, triggers the checkpoint.
+
+    `fails`: the synchronous part of its snapshot throws.
+    """
 
     checkpoint: int
     fails: bool = False
@@ -15,7 +18,7 @@ class TriggerCheckpoint(Event):
 
 @word("abort_on_barrier")
 class AbortOnBarrier(Event):
-    """The gate aborts a checkpoint."""
+    """The gate aborts the checkpoint."""
 
     checkpoint: int
     reason: str
@@ -23,7 +26,7 @@ class AbortOnBarrier(Event):
 
 @word("abort_notification")
 class AbortNotification(Event):
-    """The coordinator aborted a checkpoint; `completed` is the newest completed one, -1 for none."""
+    """The coordinator has aborted the checkpoint. `completed`: the newest completed id, -1 for none."""
 
     checkpoint: int
     completed: int
@@ -31,28 +34,28 @@ class AbortNotification(Event):
 
 @word("complete_notification")
 class CompleteNotification(Event):
-    """The coordinator completed a checkpoint."""
+    """The coordinator has completed the checkpoint."""
 
     checkpoint: int
 
 
 @word("subsumed_notification")
 class SubsumedNotification(Event):
-    """The coordinator dropped a completed checkpoint."""
+    """The coordinator has dropped the checkpoint, because a newer one is complete."""
 
     checkpoint: int
 
 
 @word("async_done")
 class AsyncDone(Event):
-    """The asynchronous part of a snapshot ended well."""
+    """The asynchronous part of the snapshot has succeeded."""
 
     checkpoint: int
 
 
 @word("async_failed")
 class AsyncFailed(Event):
-    """The asynchronous part of a snapshot failed, for a reason that the failure may name."""
+    """The asynchronous part of the snapshot has failed. `reason`: the one that the failure names."""
 
     checkpoint: int
     reason: str = "ASYNC_EXCEPTION"
@@ -67,47 +70,47 @@ class Status(Event):
 
 @word("close")
 class CloseTask(Event):
-    """The task is gone: it has finished or was cancelled."""
+    """The task has finished or was cancelled."""
 
 
 @word("broadcast_barrier")
 class BroadcastBarrier(Effect):
-    """Send the barrier to every output."""
+    """The barrier is sent on every output."""
 
     checkpoint: int
 
 
 @word("broadcast_cancel")
 class BroadcastCancel(Effect):
-    """Send the cancellation marker to every output."""
+    """A cancellation marker is sent on every output."""
 
     checkpoint: int
 
 
 @word("snapshot")
 class TakeSnapshot(Effect):
-    """Run the synchronous part now and start the asynchronous one."""
+    """The synchronous part of the snapshot runs, and the asynchronous part starts."""
 
     checkpoint: int
 
 
 @word("cancel_async")
 class CancelAsync(Effect):
-    """Stop the asynchronous part."""
+    """The asynchronous part is stopped, and its state is discarded."""
 
     checkpoint: int
 
 
 @word("acknowledge")
 class SendAcknowledge(Effect):
-    """Acknowledge the checkpoint to the coordinator."""
+    """The subtask acknowledges the checkpoint to the coordinator."""
 
     checkpoint: int
 
 
 @word("decline")
 class SendDecline(Effect):
-    """Decline the checkpoint to the coordinator."""
+    """The subtask declines the checkpoint."""
 
     checkpoint: int
     reason: str
@@ -115,20 +118,20 @@ class SendDecline(Effect):
 
 @word("notify_complete")
 class NotifyOperatorsComplete(Effect):
-    """Tell the operators that the checkpoint is complete."""
+    """The operators are notified that the checkpoint is complete."""
 
     checkpoint: int
 
 
 @word("notify_abort")
 class NotifyOperatorsAbort(Effect):
-    """Tell the operators that the checkpoint was aborted."""
+    """The operators are notified that the checkpoint was aborted."""
 
     checkpoint: int
 
 
 @word("notify_subsumed")
 class NotifyOperatorsSubsumed(Effect):
-    """Tell the operators that the completed checkpoint was dropped."""
+    """The operators are notified that a completed checkpoint was dropped."""
 
     checkpoint: int

@@ -1,10 +1,8 @@
 """The snapshot steps of one subtask: what it does when a checkpoint is triggered, aborted or completed.
 
-The barrier leaves before the state is snapshotted; an abort that arrives before its trigger is
-remembered, so that the trigger sends a cancellation in place of the barrier; and the asynchronous part of
-a snapshot ends in exactly one acknowledgement, one decline, or a cancellation. Rules: TASK-01 to TASK-20.
-It knows one subtask, and neither its input nor the coordinator; `task_generations` knows how releases
-differ.
+The barrier leaves before the snapshot is taken. An abort that arrives before its trigger is remembered; the
+trigger then sends a cancellation marker in place of the barrier. The asynchronous part of a snapshot ends
+with exactly one acknowledgement, one decline or one cancellation. Rules: TASK-01 to TASK-20.
 """
 
 from collections.abc import Mapping
@@ -17,6 +15,7 @@ from impl.core.component import (
     positive_int,
     require_checkpoint_id,
     steps,
+    supported,
 )
 from impl.core.effects import ASYNC_EXCEPTION, JOB_FAILURE, TASK_NOT_READY, Effect, Fail
 from impl.core.errors import ConfigError, ProtocolError
@@ -40,56 +39,63 @@ from impl.core.subtask.events import (
     TakeSnapshot,
     TriggerCheckpoint,
 )
-from impl.core.subtask.profiles import NEWEST_TASK, TaskGeneration, task_generation
+from impl.core.subtask.profiles import NEWEST_TASK, TASK_PROFILES, TaskProfile
 
 
 class Subtask(Component):
-    """One subtask's checkpoints. `max_concurrent`: how many may be pending at once (TASK-09)."""
+    """One subtask. `max_concurrent`: number of checkpoints that may be pending at once (TASK-09).
 
-    def __init__(self, max_concurrent: int = 1, generation: TaskGeneration | None = None) -> None:
+    Raises ConfigError if `max_concurrent` is below 1.
+    """
+
+    def __init__(self, max_concurrent: int = 1, profile: TaskProfile = TASK_PROFILES[NEWEST_TASK]) -> None:
         if max_concurrent < 1:
             raise ConfigError(f"max_concurrent has to be at least 1, came {max_concurrent}; correct it")
-        self._generation = generation or task_generation(NEWEST_TASK)
-        self._memory = self._generation.fixed_memory or max_concurrent
+        self._profile = profile
+        self._remembers = profile.remembers or max_concurrent
         self._task_runs = True
         self._failed = False
         self._last = -1
-        self._aborted: list[int] = []  # in the order of remembering
+        self._aborted: list[int] = []  # oldest first
         self._highest_aborted = -1
-        self._running: set[int] = set()  # whose asynchronous part runs
+        self._running: set[int] = set()  # their asynchronous part runs
         self._completed = -1
 
     @property
     def last(self) -> int:
-        """The highest checkpoint triggered or aborted at the gate, -1 before the first."""
+        """The highest checkpoint id triggered or aborted by the gate; -1 before the first."""
         return self._last
 
     @property
     def completed(self) -> int:
-        """The highest completed checkpoint the operators were told of, -1 before the first."""
+        """The highest completed checkpoint id that the task knows of; -1 before the first."""
         return self._completed
 
     @property
     def running(self) -> tuple[int, ...]:
-        """The checkpoints whose asynchronous part runs, in ascending order."""
+        """The checkpoints whose asynchronous part runs, ascending."""
         return tuple(sorted(self._running))
 
     def checkpoint(self, checkpoint: int, fails: bool = False) -> Effects:
-        """The gate, or the coordinator for a source, triggers `checkpoint`; `fails`: its snapshot throws."""
+        """The gate, or the coordinator for a source, triggers `checkpoint`.
+
+        `fails`: the synchronous part of its snapshot throws.
+        """
         self._require_alive()
         require_checkpoint_id(checkpoint)
-        if not self._generation.ignores_old_triggers and checkpoint in self._running:
+        if not self._profile.orders_triggers and checkpoint in self._running:
             raise ProtocolError(
-                f"checkpoint {checkpoint} is being written and is triggered again; trigger each id once"
+                f"expected a checkpoint that is not being written, came {checkpoint} again; trigger each "
+                "id once"
             )
         if not self._task_runs:  # TASK-10
             return (BroadcastCancel(checkpoint), SendDecline(checkpoint, TASK_NOT_READY))
-        if self._generation.ignores_old_triggers:
-            told_aborted = self._recall(checkpoint)
+        if self._profile.orders_triggers:
+            was_aborted = self._forget_abort(checkpoint)
             if checkpoint <= self._last:
                 return ()  # TASK-02
             self._last = checkpoint
-            if told_aborted:  # TASK-03, TASK-19
+            if was_aborted:  # TASK-03, TASK-19
                 return (BroadcastCancel(checkpoint),)
         if fails:
             return (BroadcastBarrier(checkpoint), self._broken_snapshot(checkpoint))
@@ -100,23 +106,23 @@ class Subtask(Component):
         """The gate aborts `checkpoint` (TASK-04)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
-        if self._generation.ignores_old_triggers:
+        if self._profile.orders_triggers:
             self._last = max(self._last, checkpoint)
             while self._aborted and self._aborted[0] < self._last:
                 del self._aborted[0]
         return (SendDecline(checkpoint, reason), BroadcastCancel(checkpoint))
 
     def abort_notification(self, checkpoint: int, completed: int = -1) -> Effects:
-        """The coordinator aborted `checkpoint`; `completed` is its newest completed one, -1 for none."""
+        """The coordinator has aborted `checkpoint`; `completed`: its newest completed id, -1 for none."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
         if completed < -1:
             raise ProtocolError(f"completed is a checkpoint id, or -1 for none, came {completed}; send that")
-        if not self._generation.abort_messages:
+        if not self._profile.abort_notifications:
             return ()  # TASK-12
         effects: list[Effect] = []
-        if self._generation.newest_completion_only:
-            effects += self._told_complete(completed)  # TASK-06
+        if self._profile.completes_in_order:
+            effects += self._notify_complete(completed)  # TASK-06
         if not self._task_runs:
             return ()
         if checkpoint in self._running:  # TASK-05
@@ -128,38 +134,38 @@ class Subtask(Component):
         return tuple(effects)
 
     def complete_notification(self, checkpoint: int) -> Effects:
-        """The coordinator completed `checkpoint`."""
+        """The coordinator has completed `checkpoint`."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
-        if self._generation.newest_completion_only:
-            return self._told_complete(checkpoint)
+        if self._profile.completes_in_order:
+            return self._notify_complete(checkpoint)
         return (NotifyOperatorsComplete(checkpoint),) if self._task_runs else ()  # TASK-17
 
     def subsumed_notification(self, checkpoint: int) -> Effects:
-        """The coordinator dropped `checkpoint` because a newer one is complete (TASK-18)."""
+        """The coordinator has dropped `checkpoint`, because a newer one is complete (TASK-18)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
-        heard = self._task_runs and self._generation.subsumption_messages
-        return (NotifyOperatorsSubsumed(checkpoint),) if heard else ()
+        notifies = self._task_runs and self._profile.subsumed_notifications
+        return (NotifyOperatorsSubsumed(checkpoint),) if notifies else ()
 
     def async_done(self, checkpoint: int) -> Effects:
-        """The asynchronous part of `checkpoint` ended well (TASK-07)."""
+        """The asynchronous part of `checkpoint` has succeeded (TASK-07)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
         return (SendAcknowledge(checkpoint),) if self._async_ended(checkpoint) else ()
 
     def async_failed(self, checkpoint: int, reason: str = ASYNC_EXCEPTION) -> Effects:
-        """The asynchronous part of `checkpoint` failed (TASK-08), for a reason that its failure may name."""
+        """The asynchronous part of `checkpoint` has failed for `reason` (TASK-08)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
         if not self._async_ended(checkpoint):
             return ()
-        if self._generation.mute_when_stopped and not self._task_runs:
+        if self._profile.silent_when_stopped and not self._task_runs:
             return ()  # TASK-16
-        return (SendDecline(checkpoint, reason if self._generation.tells_the_cause else ASYNC_EXCEPTION),)
+        return (SendDecline(checkpoint, reason if self._profile.declines_with_cause else ASYNC_EXCEPTION),)
 
     def close(self) -> Effects:
-        """The task is gone: what still runs for it is stopped (TASK-20)."""
+        """The task has finished or was cancelled: its asynchronous parts are stopped (TASK-20)."""
         self._require_alive()
         stopped = sorted(self._running)
         self._running.clear()
@@ -173,7 +179,7 @@ class Subtask(Component):
         return ()
 
     def observe(self) -> dict[str, Any]:
-        """`running_task`, `last`, `aborted` (as remembered), `running`, `completed`, `highest_aborted`."""
+        """The state fields `running_task`, `last`, `aborted`, `running`, `completed`, `highest_aborted`."""
         return {
             "running_task": self._task_runs,
             "last": self._last,
@@ -185,41 +191,41 @@ class Subtask(Component):
 
     def _require_alive(self) -> None:
         if self._failed:
-            raise ProtocolError("the task has failed with its snapshot; send it nothing more")
+            raise ProtocolError("the task has failed and accepts no event; make a new subtask")
 
-    def _recall(self, checkpoint: int) -> bool:
-        """Whether its abort was told; once asked, it is forgotten."""
+    def _forget_abort(self, checkpoint: int) -> bool:
+        """Whether the checkpoint was aborted before its trigger; a remembered abort is forgotten."""
         if checkpoint in self._aborted:
             self._aborted.remove(checkpoint)
             return True
-        reach = self._highest_aborted - self._memory
-        return self._generation.far_below_is_aborted and checkpoint < reach
+        lowest_known = self._highest_aborted - self._remembers
+        return self._profile.infers_aborts and checkpoint < lowest_known
 
     def _remember(self, checkpoint: int) -> None:
-        """TASK-09: the one remembered first makes room."""
-        if self._generation.far_below_is_aborted:
+        """TASK-09: the one remembered first makes has_capacity."""
+        if self._profile.infers_aborts:
             self._highest_aborted = max(self._highest_aborted, checkpoint)
         if checkpoint not in self._aborted:
             self._aborted.append(checkpoint)
-            if len(self._aborted) > self._memory:
+            if len(self._aborted) > self._remembers:
                 del self._aborted[0]
 
     def _broken_snapshot(self, checkpoint: int) -> Effect:
-        """What follows the barrier when the synchronous part throws: TASK-13, or TASK-14."""
-        if not self._generation.fails_with_its_snapshot:
+        """The effect behind the barrier if the synchronous part throws (TASK-13, TASK-14)."""
+        if not self._profile.broken_snapshot_fails:
             return SendDecline(checkpoint, JOB_FAILURE)
         self._failed = True
         return Fail(f"the snapshot of checkpoint {checkpoint} could not be taken")
 
-    def _told_complete(self, checkpoint: int) -> Effects:
-        """TASK-06: a task hears of completions in ascending order only, and its operators while it runs."""
+    def _notify_complete(self, checkpoint: int) -> Effects:
+        """Notify the operators of a newer completion while the task runs (TASK-06)."""
         if checkpoint <= self._completed:
             return ()
         self._completed = checkpoint
         return (NotifyOperatorsComplete(checkpoint),) if self._task_runs else ()
 
     def _async_ended(self, checkpoint: int) -> bool:
-        """Whether the part ran until now; a cancelled or ended one says nothing more."""
+        """Whether the asynchronous part was running; it is not any more."""
         if checkpoint not in self._running:
             return False
         self._running.remove(checkpoint)
@@ -241,9 +247,10 @@ class Subtask(Component):
 
 
 def subtask_from_config(config: Mapping[str, object]) -> Subtask:
-    """The subtask that a wire configuration asks for."""
+    """A new subtask with the options of a configuration of the wire.
+
+    Raises ConfigError for a wrong value, UnsupportedError for an unknown profile.
+    """
     only_keys(config, ("profile", "max_concurrent"))
-    name = config.get("profile", NEWEST_TASK)
-    if not isinstance(name, str):
-        raise ConfigError(f"profile is the name of a release, came {name!r}; correct the configuration")
-    return Subtask(positive_int(config, "max_concurrent", 1), task_generation(name))
+    profile = TASK_PROFILES[supported(config, "profile", TASK_PROFILES, NEWEST_TASK)]
+    return Subtask(positive_int(config, "max_concurrent", 1), profile)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from impl.core import Effects
 from impl.core.channel.events import LoseOutput, StoreOutput
-from impl.core.channel.sender import Barrier, Payload, SendingEnd
+from impl.core.channel.sender import Barrier, ChannelSender, Payload
 from impl.core.gate.unaligned_events import Alignment
 from impl.spark.channels.frames import Connection, Kind, OvertakingBarrier, pack_barrier
 from impl.spark.errors import ConnectionLostError, FrameError, SparkRuntimeError, UnknownEffectError
@@ -44,7 +44,7 @@ class CreditedChannel:
         self._capacity = credits
         self._credits = credits
         waiting: list[object] = [(Kind.RECORDS, frame) for frame in restored]
-        self._end = SendingEnd(waiting, converts=True, express_while_held=True)
+        self._end = ChannelSender(waiting, converts_timed_out=True, urgent_pass_block=True)
         self._sent_with: dict[int, tuple[int, bytes]] = {}
         self._waiting = len(restored)
         self._sending = False
@@ -93,7 +93,7 @@ class CreditedChannel:
     def give_up(self, checkpoint: int) -> None:
         """The barrier waits for its turn; nobody asks any more for what it would have passed."""
         with self._changed:
-            self._end.give_up(checkpoint)
+            self._end.abort(checkpoint)
 
     @property
     def has_room(self) -> bool:
@@ -143,7 +143,7 @@ class CreditedChannel:
             if self._closed:
                 return None
             item, said = self._end.leave()
-            self._end.let_go()  # the receiver blocks what it does not want to read
+            self._end.resume()  # the receiver blocks what it does not want to read
             if isinstance(item, Payload) and item.value[0] is Kind.RECORDS:  # type: ignore[index]
                 self._credits -= 1
                 self._waiting -= 1

@@ -8,7 +8,7 @@ again.
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from impl.core.channel.events import AnnouncementRead, BarrierRead, DeclineStart, RecordRead, StoreInput
-from impl.core.channel.receiver import ReceivingEnd
+from impl.core.channel.receiver import ChannelReceiver
 from impl.core.channel.sender import Barrier, Payload
 from impl.core.gate.unaligned_events import Alignment
 from impl.graph.plan import Route
@@ -29,7 +29,7 @@ class OvertakingInbox(Inbox):
 
     def __init__(self, channels: int, capacity: int, grant: Grant) -> None:
         super().__init__(channels, capacity)
-        self._ends = [ReceivingEnd([], hears_regular=True) for _ in range(channels)]
+        self._ends = [ChannelReceiver([], counts_aligned=True) for _ in range(channels)]
         self._came: dict[tuple[int, int], OvertakingBarrier] = {}
         self._stored: dict[int, list[list[bytes]]] = {}
         self._taken = [0] * channels
@@ -41,7 +41,9 @@ class OvertakingInbox(Inbox):
     def restore(self, frames: Mapping[int, Sequence[bytes]]) -> None:
         """Begin with what a checkpoint has of these channels; before anything comes."""
         for channel, restored in frames.items():
-            self._ends[channel] = ReceivingEnd([(Kind.RECORDS, one) for one in restored], hears_regular=True)
+            self._ends[channel] = ChannelReceiver(
+                [(Kind.RECORDS, one) for one in restored], counts_aligned=True
+            )
 
     def await_room(self, channel: int) -> None:
         """There is room: only what was granted comes."""

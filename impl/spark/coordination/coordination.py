@@ -136,8 +136,10 @@ class Coordination:
     def finish(self) -> tuple[Savepoint, ...]:
         """Every task has finished, and writes nothing more: what was begun and not completed goes.
 
-        Answers the savepoints that were taken; whoever has asked for a stop hears of it now.
+        Answers the savepoints that were taken; whoever has asked for a stop hears of it now. Raises
+        `SupersededError`, and leaves everything as it is, if a newer attempt exists.
         """
+        self._storage.require_newest("finishing the job", self._attempt)
         self._send = _to_nobody
         for effect in self._apply({"kind": "job_status", "status": "FINISHED"}):
             self._carry_out(effect)

@@ -6,6 +6,7 @@ have told them next. Between two attempts it can damage the newest checkpoint, a
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,6 +29,7 @@ from impl.faults import (
 )
 from impl.spark.faults.worker import full_disk
 
+_FREEZE_SECONDS = 10.0
 Send = Callable[[str, dict[str, Any]], None]
 Line = Callable[[Mapping[str, object]], None]
 
@@ -121,11 +123,27 @@ class DriverFaults:
 
 
 def freeze(process: int) -> None:
-    """Stop a process and everything below it, the process itself last: it may be the caller."""
-    for below in _below(process):
-        with suppress(ProcessLookupError):
-            os.kill(below, signal.SIGSTOP)
+    """Stop a process and everything below it, the process itself last: it may be the caller.
+
+    A signal takes effect when its process is scheduled next, and until then that process may start others:
+    this looks again until all that is below has stopped, for at most `_FREEZE_SECONDS`.
+    """
+    until = time.monotonic() + _FREEZE_SECONDS
+    while (running := [one for one in _below(process) if not _is_stopped(one)]) and time.monotonic() < until:
+        for one in running:
+            with suppress(ProcessLookupError):
+                os.kill(one, signal.SIGSTOP)
+        time.sleep(0.001)
     os.kill(process, signal.SIGSTOP)
+
+
+def _is_stopped(process: int) -> bool:
+    """Whether it is stopped or has ended."""
+    try:
+        status = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return True
+    return status.rpartition(")")[2].split()[0] in "TtZX"
 
 
 def _below(process: int) -> list[int]:

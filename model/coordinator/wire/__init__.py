@@ -1,1 +1,5 @@
-"""The components `coordinator` and `failures` of the adapter protocol: configuration, events, scripts."""
+"""The components `coordinator` and `failures` of the adapter protocol."""
+
+from model.coordinator.wire.coordinator import COMPONENT
+
+__all__ = ["COMPONENT"]

@@ -4,20 +4,43 @@ The model identifies tasks and handles by numbers. A sender outside the plan, or
 attempt, has a position beyond the plan.
 """
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from model import fields
-from model.coordinator import coordinator, recovery, scheduler, trigger
+from model.component import Component, WireObject
+from model.coordinator import recovery
 from model.coordinator import state as coordinator_state
-from model.coordinator.events import AFTER, BEFORE, MAYBE
-from model.coordinator.state import Coordinator
-from model.coordinator.wire.config import new_plan, retained
-from model.events import NONE, Effect, Fail, Step
-from model.fields import Wire, WireError
+from model.coordinator.events import (
+    AcknowledgeMessage,
+    AskMaster,
+    DiscardState,
+    FailTasks,
+    MasterAnswer,
+    RestoreRequest,
+    TellMaster,
+    TriggerRequest,
+)
+from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.coordinator.state import RUNNING, Coordinator, Plan
+from model.events import NONE, Effect, Event, Fail, Step
+from model.fields import Wire, WireError, Words, different
+from model.steps import HANDLERS, step_of
+from model.store.store import STOP
 from model.store.wire import TYPES
 
-_FAULTS = {"before": BEFORE, "after": AFTER, "maybe": MAYBE}
+WORDS = Words(
+    "coordinator",
+    HANDLERS["coordinator"],
+    kinds={
+        "trigger_request": "trigger",
+        "acknowledge_message": "acknowledge",
+        "decline_message": "decline",
+        "restore_request": "restore",
+        "job_end": "shutdown",
+        "discard_checkpoint": "discard",
+        "discard_state": "discard",
+    },
+)
+_STEP = step_of("coordinator")
 
 
 class CoordinatorSession(NamedTuple):
@@ -35,198 +58,108 @@ class CoordinatorSession(NamedTuple):
     """Handle k of the wire is number k + 1 in the model."""
 
 
+# ---------------------------------------------------------------- configuration
+
+
 def new_coordinator(config: Wire) -> CoordinatorSession:
     """A coordinator of a configuration as in docs/adapter-protocol.md.
 
     Raises WireError if it is not valid.
     """
-    planned = new_plan(config)
-    return CoordinatorSession(
-        coordinator_state.new_coordinator(planned.plan, retained(config)),
-        planned.tasks,
-        planned.coordinators,
-        planned.hooks,
-        (0,) * len(planned.tasks),
-        (),
-        (),
-    )
-
-
-def step_coordinator(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-    """The step of one request, message, status or passage of time. Raises WireError if it is not legal."""
-    kind = fields.kind_of(event, tuple(_COORDINATOR))
-    fields.only(event, ("kind", *_FIELDS[kind]), kind)
-    return _COORDINATOR[kind](session, event)
-
-
-def _stepped(session: CoordinatorSession, step: Step[Coordinator]) -> Step[CoordinatorSession]:
-    return Step(session._replace(coordinator=step.state), step.effects, step.rules)
-
-
-# ---------------------------------------------------------------- requests and messages
-
-
-def _trigger(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-    kind = TYPES.index(fields.choice(event, "type", TYPES, default="checkpoint"))
-    forced = fields.boolean(event, "forced", default=False)
-    periodic = fields.boolean(event, "periodic", default=False)
-    if fields.boolean(event, "drain", default=False) and TYPES[kind] != "stop":
-        return Step(session, (Fail("IllegalArgumentException"),), ())
-    return _stepped(session, coordinator.on_trigger(session.coordinator, kind, forced, periodic))
-
-
-def _trigger_fails(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-    task, checkpoint = _known(session, fields.text(event, "task")), fields.checkpoint(event)
-    return _stepped(session, scheduler.on_trigger_fails(session.coordinator, task, checkpoint))
-
-
-def _acknowledge(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-    session, task = _sender(session, event)
-    handle = 0
-    if event.get("state") is not None:
-        session, handle = _numbered(session, fields.text(event, "state"))
-    shared: tuple[int, ...] = ()
-    for name in fields.texts(event, "shared"):
-        session, number = _numbered(session, name)
-        shared = (*shared, number)
-    checkpoint = fields.checkpoint(event)
-    return _stepped(
-        session, coordinator.on_acknowledge(session.coordinator, task, checkpoint, handle, shared)
-    )
-
-
-def _decline(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-    session, task = _sender(session, event)
-    checkpoint, reason = fields.checkpoint(event), fields.text(event, "reason")
-    return _stepped(session, coordinator.on_decline(session.coordinator, task, checkpoint, reason))
-
-
-def _master(answers_for_hook: bool, fails: bool) -> "Handler":
-    def answer(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-        name, checkpoint = fields.text(event, "name"), fields.checkpoint(event)
-        names = session.hooks if answers_for_hook else session.coordinators
-        if name not in names:
-            raise WireError(f"name: expected one of {', '.join(names) or 'none at all'}, got {name!r}")
-        place = names.index(name)
-        return _stepped(
-            session,
-            trigger.on_master_answer(session.coordinator, place, checkpoint, answers_for_hook, fails),
+    given = WORDS.config(config)
+    names = different(tuple(task["id"] for task in given["tasks"]), "tasks")
+    coordinators = different(given["operator_coordinators"], "operator_coordinators")
+    hooks = different(given["hooks"], "hooks")
+    plan = _plan(given)
+    if (coordinators or hooks) and not plan.profile.queues:
+        raise WireError(
+            f"profile {plan.profile.name} knows neither operator coordinators nor hooks; leave them out"
         )
-
-    return answer
-
-
-# ---------------------------------------------------------------- time and statuses
+    made = coordinator_state.new_coordinator(plan, given["retain"])
+    return CoordinatorSession(made, names, coordinators, hooks, (0,) * len(names), (), ())
 
 
-def _advance(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-    ms = fields.integer(event, "ms", at_least=0)
-    return _stepped(session, scheduler.on_advance(session.coordinator, ms))
-
-
-def _job_status(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-    return _stepped(session, coordinator.on_job_status(session.coordinator, fields.text(event, "status")))
-
-
-def _task_status(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-    task = _known(session, fields.text(event, "task"))
-    return _stepped(
-        session, coordinator.on_task_status(session.coordinator, task, fields.text(event, "status"))
+def _plan(given: Wire) -> Plan:
+    """The plan of a configuration; where a task is `external` it is triggered as any other (COORD-04)."""
+    profile = COORDINATOR_PROFILES[given["profile"]]
+    if given["unaligned"] and given["max_concurrent"] > 1:
+        raise WireError(
+            "max_concurrent: unaligned checkpoints come one at a time, expected 1, got "
+            f"{given['max_concurrent']}"
+        )
+    after_finish = given["finished_tasks"]
+    if after_finish and not profile.after_finish_configurable:
+        raise WireError(f"finished_tasks: profile {profile.name} has no checkpoints after tasks finish")
+    interval = max(given["interval_ms"], given["min_pause_ms"]) if given["interval_ms"] != NONE else 0
+    return Plan(
+        sources=tuple(task["source"] for task in given["tasks"]),
+        timeout=given["timeout_ms"],
+        max_concurrent=given["max_concurrent"],
+        profile=profile,
+        interval=interval,
+        initial_delay=interval if given["initial_delay_ms"] == NONE else given["initial_delay_ms"],
+        min_pause=given["min_pause_ms"],
+        tolerable_failures=given["tolerable_failures"],
+        unaligned=given["unaligned"],
+        finished_tasks=profile.goes_on_after_finished_tasks if after_finish is None else after_finish,
+        retains_on_cancellation=given["externalized"] == "retain",
+        coordinators=len(given["operator_coordinators"]),
+        hooks=len(given["hooks"]),
     )
 
 
-def _fail_tasks(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-    flags = _flags(session, fields.field(event, "tasks"))
-    return _stepped(session, coordinator.on_fail_tasks(session.coordinator, flags))
+# ---------------------------------------------------------------- steps
 
 
-# ---------------------------------------------------------------- restarts
+def step_coordinator(session: CoordinatorSession, wire: Wire) -> Step[CoordinatorSession]:
+    """The step of one request, message, status or passage of time. Raises WireError if it is not legal."""
+    kind, given = WORDS.event(wire)
+    state = session.coordinator
+    restarted = (kind == "coordinator_restart",) * len(session.tasks)
+    if kind == "trigger" and given["drain"] and given["type"] != STOP:
+        return Step(session, (Fail("IllegalArgumentException"),), ())
+    if kind == "restore":
+        region = given["scope"] == "region"
+        if not region and state.open and state.status == RUNNING:
+            raise WireError("a running job restores nothing; fail its tasks first")
+        restarted = _flags(session, given["tasks"]) if region else (True,) * len(session.tasks)
+        step = recovery.on_restore(state, restarted)
+        restarted = restarted if state.open else (False,) * len(session.tasks)
+    else:
+        session, event = _event(session, kind, given)
+        step = _STEP(state, event)
+    attempts = tuple(one + again for one, again in zip(session.attempts, restarted, strict=True))
+    after = session._replace(coordinator=step.state, attempts=attempts)
+    return Step(after, step.effects, step.rules)
 
 
-def _restore(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-    region = fields.choice(event, "scope", ("all", "region"), default="all") == "region"
-    if not region and session.coordinator.open and session.coordinator.status == coordinator_state.RUNNING:
-        raise WireError("a running job restores nothing; fail its tasks first")
-    every_task = (True,) * len(session.tasks)
-    restarted = _flags(session, fields.field(event, "tasks")) if region else every_task
-    step = _stepped(session, recovery.on_restore(session.coordinator, restarted))
-    if not session.coordinator.open:
-        return step
-    return step._replace(state=_restarted(step.state, restarted))
+def _event(session: CoordinatorSession, kind: str, given: dict[str, Any]) -> tuple[CoordinatorSession, Event]:
+    """The model's event, with numbers in the place of names, which the session remembers."""
+    if kind in ("acknowledge", "decline"):
+        session, given["task"] = _sender(session, given["task"], given["attempt"])
+    elif kind in ("task_status", "trigger_fails"):
+        given["task"] = _known(session, given["task"])
+    if kind == "acknowledge":
+        brought = () if given["state"] is None else (given["state"],)
+        session, numbers = _numbered(session, (*brought, *given["shared"]))
+        given |= {"handle": numbers[0] if brought else 0, "shared": numbers[len(brought) :]}
+    if kind == "fail_tasks":
+        return session, FailTasks(_flags(session, given["tasks"]))
+    if "name" in given:
+        who, _, does = kind.partition("_")
+        names = session.hooks if who == "hook" else session.coordinators
+        if given["name"] not in names:
+            known = ", ".join(names) or "none at all"
+            raise WireError(f"name: expected one of {known}, got {given['name']!r}")
+        place = names.index(given["name"])
+        return session, MasterAnswer(place, given["checkpoint"], who == "hook", does == "fails")
+    return session, WORDS.record(kind, given)
 
 
-def _coordinator_restart(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-    step = _stepped(session, recovery.on_coordinator_restart(session.coordinator))
-    return step._replace(state=_restarted(step.state, (True,) * len(session.tasks)))
-
-
-def _restarted(session: CoordinatorSession, tasks: tuple[bool, ...]) -> CoordinatorSession:
-    return session._replace(
-        attempts=tuple(attempt + restarts for attempt, restarts in zip(session.attempts, tasks, strict=True))
-    )
-
-
-def _store_fails(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-    when = _FAULTS[fields.choice(event, "when", tuple(_FAULTS))]
-    return _stepped(session, recovery.on_store_fails(session.coordinator, when))
-
-
-def _shutdown(session: CoordinatorSession, event: Wire) -> Step[CoordinatorSession]:
-    ends = ("FINISHED", "CANCELED", "FAILED", "SUSPENDED")
-    status = fields.choice(event, "status", ends, default="FINISHED")
-    return _stepped(session, recovery.on_job_end(session.coordinator, status))
-
-
-Handler = Callable[[CoordinatorSession, Wire], Step[CoordinatorSession]]
-
-_COORDINATOR: Mapping[str, Handler] = {
-    "trigger": _trigger,
-    "trigger_fails": _trigger_fails,
-    "acknowledge": _acknowledge,
-    "decline": _decline,
-    "coordinator_done": _master(answers_for_hook=False, fails=False),
-    "coordinator_fails": _master(answers_for_hook=False, fails=True),
-    "hook_done": _master(answers_for_hook=True, fails=False),
-    "hook_fails": _master(answers_for_hook=True, fails=True),
-    "advance": _advance,
-    "job_status": _job_status,
-    "task_status": _task_status,
-    "fail_tasks": _fail_tasks,
-    "restore": _restore,
-    "store_fails": _store_fails,
-    "coordinator_restart": _coordinator_restart,
-    "shutdown": _shutdown,
-}
-
-_MASTER_FIELDS = ("name", "checkpoint")
-_FIELDS: Mapping[str, tuple[str, ...]] = {
-    "trigger": ("type", "forced", "periodic", "drain"),
-    "trigger_fails": ("task", "checkpoint"),
-    "acknowledge": ("task", "checkpoint", "attempt", "state", "shared"),
-    "decline": ("task", "checkpoint", "reason", "attempt"),
-    "coordinator_done": _MASTER_FIELDS,
-    "coordinator_fails": _MASTER_FIELDS,
-    "hook_done": _MASTER_FIELDS,
-    "hook_fails": _MASTER_FIELDS,
-    "advance": ("ms",),
-    "job_status": ("status",),
-    "task_status": ("task", "status"),
-    "fail_tasks": ("tasks",),
-    "restore": ("scope", "tasks"),
-    "store_fails": ("when",),
-    "coordinator_restart": (),
-    "shutdown": ("status",),
-}
-
-
-# ---------------------------------------------------------------- names and numbers
-
-
-def _sender(session: CoordinatorSession, event: Wire) -> tuple[CoordinatorSession, int]:
+def _sender(session: CoordinatorSession, name: str, attempt: int) -> tuple[CoordinatorSession, int]:
     """The position of the sending task; beyond the plan for an unknown one or one of another attempt."""
-    name = fields.text(event, "task")
     current = session.attempts[session.tasks.index(name)] if name in session.tasks else 0
-    attempt = fields.integer(event, "attempt", at_least=0, default=current)
+    attempt = current if attempt == NONE else attempt
     if name in session.tasks and attempt == current:
         return session, session.tasks.index(name)
     stranger = (name, attempt)
@@ -235,54 +168,45 @@ def _sender(session: CoordinatorSession, event: Wire) -> tuple[CoordinatorSessio
     return session, len(session.tasks) + session.strangers.index(stranger)
 
 
-def _numbered(session: CoordinatorSession, handle: str) -> tuple[CoordinatorSession, int]:
-    """The number of a handle; equal names are the same file."""
-    if handle not in session.handles:
-        session = session._replace(handles=(*session.handles, handle))
-    return session, session.handles.index(handle) + 1
+def _numbered(
+    session: CoordinatorSession, handles: tuple[str, ...]
+) -> tuple[CoordinatorSession, tuple[int, ...]]:
+    """The numbers of handles; equal names are the same file."""
+    known = tuple(dict.fromkeys((*session.handles, *handles)))
+    return session._replace(handles=known), tuple(known.index(handle) + 1 for handle in handles)
 
 
-def _known(session: CoordinatorSession, name: object) -> int:
+def _known(session: CoordinatorSession, name: str) -> int:
     if name not in session.tasks:
         raise WireError(f"task {name!r} is not of this job; it has {', '.join(session.tasks)}")
-    return session.tasks.index(str(name))
+    return session.tasks.index(name)
 
 
-def _flags(session: CoordinatorSession, names: object) -> tuple[bool, ...]:
-    if not isinstance(names, list):
-        raise WireError(f"tasks: expected a list of task ids, got {names!r}")
+def _flags(session: CoordinatorSession, names: tuple[str, ...] | None) -> tuple[bool, ...]:
+    if names is None:
+        raise WireError("tasks: expected a list of task ids, got none")
     named = {_known(session, name) for name in names}
     return tuple(position in named for position in range(len(session.tasks)))
 
 
-def effect_of_coordinator(session: CoordinatorSession, effect: Effect) -> dict[str, object]:
-    """The effect in wire form: tasks and masters by their names, states by handles, types by name."""
-    wire = fields.to_wire(effect)
-    kind = wire["kind"]
-    if "type" in wire:
-        wire["type"] = TYPES[int(str(wire["type"]))]
+# ---------------------------------------------------------------- effects and what is observed
+
+
+def names_of_effect(session: CoordinatorSession, effect: Effect, wire: WireObject) -> WireObject:
+    """The effect in wire form: tasks and masters by their names, states by handles."""
+    if isinstance(effect, DiscardState):
+        return {"kind": "discard", "state": session.handles[effect.handle - 1]}
+    if isinstance(effect, TellMaster):
+        what = "complete" if effect.completes else "abort"
+        name = session.coordinators[effect.place]
+        return {"kind": "notify_coordinator", "name": name, "checkpoint": effect.checkpoint, "what": what}
+    if isinstance(effect, AskMaster):
+        names = session.hooks if effect.is_hook else session.coordinators
+        kind = "trigger_hook" if effect.is_hook else "checkpoint_coordinator"
+        return {"kind": kind, "name": names[effect.place], "checkpoint": effect.checkpoint}
     if "task" in wire:
-        wire["task"] = (*session.tasks, *(name for name, _ in session.strangers))[int(str(wire["task"]))]
-    if kind == "discard_state":
-        return {"kind": "discard", "state": session.handles[int(str(wire["handle"])) - 1]}
-    if kind == "discard_checkpoint":
-        wire["kind"] = "discard"
-    if kind in ("ask_master", "tell_master"):
-        return _master_on_wire(session, wire)
-    if kind == "restored" and wire["checkpoint"] == NONE:
-        wire["checkpoint"] = None
+        return wire | {"task": (*session.tasks, *(name for name, _ in session.strangers))[wire["task"]]}
     return wire
-
-
-def _master_on_wire(session: CoordinatorSession, wire: dict[str, object]) -> dict[str, object]:
-    place, checkpoint = int(str(wire["place"])), wire["checkpoint"]
-    if wire["kind"] == "tell_master":
-        what = "complete" if wire["completes"] else "abort"
-        name = session.coordinators[place]
-        return {"kind": "notify_coordinator", "name": name, "checkpoint": checkpoint, "what": what}
-    if wire["is_hook"]:
-        return {"kind": "trigger_hook", "name": session.hooks[place], "checkpoint": checkpoint}
-    return {"kind": "checkpoint_coordinator", "name": session.coordinators[place], "checkpoint": checkpoint}
 
 
 def observe_coordinator(session: CoordinatorSession) -> dict[str, object]:
@@ -300,3 +224,72 @@ def observe_coordinator(session: CoordinatorSession) -> dict[str, object]:
         "next_id": state.next_id,
         "queued": [TYPES[request.type] for request in state.queue],
     }
+
+
+# ---------------------------------------------------------------- closed models
+
+
+def task_name(task: int) -> str:
+    """The name of a task on the wire, from its position."""
+    return f"task-{task}"
+
+
+def config_of_coordinator(state: Coordinator) -> WireObject:
+    """The configuration of a closed model's plan."""
+    plan = state.plan
+    config: WireObject = {
+        "tasks": [{"id": task_name(task), "source": source} for task, source in enumerate(plan.sources)],
+        "profile": plan.profile.name,
+        "timeout_ms": plan.timeout,
+        "max_concurrent": plan.max_concurrent,
+        "retain": state.store.retain,
+        "min_pause_ms": plan.min_pause,
+        "tolerable_failures": plan.tolerable_failures,
+        "unaligned": plan.unaligned,
+        "finished_tasks": plan.finished_tasks,
+        "externalized": "retain" if plan.retains_on_cancellation else "delete",
+        "operator_coordinators": [f"coordinator-{place}" for place in range(plan.coordinators)],
+        "hooks": [f"hook-{place}" for place in range(plan.hooks)],
+    }
+    if plan.interval:
+        config |= {"interval_ms": plan.interval, "initial_delay_ms": plan.initial_delay}
+    return config
+
+
+def opening_of_coordinator(state: Coordinator) -> tuple[WireObject, ...]:
+    """The first events: tasks and job begin to run."""
+    names = map(task_name, range(len(state.plan.sources)))
+    running = [{"kind": "task_status", "task": name, "status": RUNNING} for name in names]
+    return (*running, {"kind": "job_status", "status": RUNNING})
+
+
+def script_of_coordinator(event: Event, wire: WireObject, handle: str, tasks: int) -> WireObject:
+    """An event of a closed model of `tasks` tasks; an acknowledgement with a state has `handle` for it."""
+    if isinstance(event, TriggerRequest):
+        return {name: value for name, value in wire.items() if value is not False}
+    if isinstance(event, FailTasks):
+        return {**wire, "tasks": [task_name(task) for task, fails in enumerate(event.failed) if fails]}
+    if isinstance(event, RestoreRequest):
+        every_task = [task_name(task) for task in range(tasks)]
+        return {"kind": "restore", **({"scope": "region", "tasks": every_task} if event.region else {})}
+    if isinstance(event, MasterAnswer):
+        who, does = ("hook" if event.is_hook else "coordinator"), ("fails" if event.fails else "done")
+        return {"kind": f"{who}_{does}", "name": f"{who}-{event.place}", "checkpoint": event.checkpoint}
+    if isinstance(event, AcknowledgeMessage):
+        wire = {name: value for name, value in wire.items() if name != "shared"}
+        wire |= {"state": handle} if event.handle else {}
+        wire |= {"shared": [f"file-{file}" for file in event.shared]} if event.shared else {}
+    return wire | {"task": task_name(wire["task"])} if "task" in wire else wire
+
+
+COMPONENT = Component(
+    "coordinator",
+    WORDS,
+    new_coordinator,
+    step_coordinator,
+    observe_coordinator,
+    config_of_coordinator,
+    names=names_of_effect,
+    opening=opening_of_coordinator,
+    script=script_of_coordinator,
+)

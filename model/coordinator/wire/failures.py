@@ -1,14 +1,37 @@
 """The count of failing checkpoints, alone, on the wire: the part that released generations are tested for."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from model import fields
+from model.component import Component
 from model.coordinator import failures
 from model.coordinator.failures import Failures
-from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR, CoordinatorProfile
+from model.coordinator.profiles import COORDINATOR_PROFILES, CoordinatorProfile
 from model.events import Step
-from model.fields import Wire, WireError
-from model.store.wire import TYPES
+from model.fields import Wire, WireError, Words
+from spec.vocabulary import parse, types
+
+_VOCABULARY = {
+    "title": "The count of failing checkpoints",
+    "config": {
+        "tolerable_failures": {"type": "integer_or_minus_one", "default": 0},
+        "profile": {"type": "release", "default": "2.3"},
+    },
+    "event": [
+        {
+            "kind": "failure",
+            "says": "A checkpoint fails.",
+            "fields": {
+                "checkpoint": "checkpoint",
+                "type": "checkpoint_type",
+                "reason": "text",
+                "by_task": "boolean",
+            },
+        },
+        {"kind": "success", "says": "A checkpoint is complete.", "fields": {"checkpoint": "checkpoint"}},
+    ],
+    "effect": [{"kind": "fail_job", "says": "The job fails."}],
+}
+WORDS = Words(parse("failures", _VOCABULARY, types()))
 
 
 class FailJob(NamedTuple):
@@ -30,30 +53,23 @@ def new_counting(config: Wire) -> Counting:
 
     Raises WireError if they are not valid.
     """
-    fields.only(config, ("tolerable_failures", "profile"), "config")
-    named = fields.choice(config, "profile", tuple(COORDINATOR_PROFILES), default=NEWEST_COORDINATOR.name)
-    tolerable = fields.integer(config, "tolerable_failures", at_least=-1, default=0)
-    return Counting(failures.new_failures(), COORDINATOR_PROFILES[named], tolerable)
+    given = WORDS.config(config)
+    return Counting(
+        failures.new_failures(), COORDINATOR_PROFILES[given["profile"]], given["tolerable_failures"]
+    )
 
 
 def step_counting(state: Counting, event: Wire) -> Step[Counting]:
     """The step of a failure of a task or of the coordinator, or of a success (COORD-17, COORD-18)."""
-    kind = fields.kind_of(event, ("failure", "success"))
-    checkpoint = fields.checkpoint(event)
+    kind, given = WORDS.event(event)
+    generation = (state.failures, state.profile, state.tolerable)
     if kind == "success":
-        counted = failures.on_success(state.failures, state.profile, state.tolerable, checkpoint)
+        counted = failures.on_success(*generation, given["checkpoint"])
         return Step(state._replace(failures=counted), (), ())
-    type_ = TYPES.index(fields.choice(event, "type", TYPES))
-    if type_ and not state.profile.savepoints_fail_alone:
+    if given["type"] and not state.profile.savepoints_fail_alone:
         raise WireError("up to 1.13 the coordinator itself deals with savepoints that fail")
     counted, fails = failures.on_failure(
-        state.failures,
-        state.profile,
-        state.tolerable,
-        checkpoint,
-        type_,
-        fields.text(event, "reason"),
-        by_task=fields.boolean(event, "by_task"),
+        *generation, given["checkpoint"], given["type"], given["reason"], by_task=given["by_task"]
     )
     return Step(state._replace(failures=counted), (FailJob(),) if fails else (), ())
 
@@ -61,3 +77,11 @@ def step_counting(state: Counting, event: Wire) -> Step[Counting]:
 def observe_counting(state: Counting) -> dict[str, object]:
     """`counted`: number of failures that count now."""
     return {"counted": len(state.failures.counted)}
+
+
+def config_of_counting(state: Counting) -> dict[str, Any]:
+    """The configuration of a count."""
+    return {"profile": state.profile.name, "tolerable_failures": state.tolerable}
+
+
+COMPONENT = Component("failures", WORDS, new_counting, step_counting, observe_counting, config_of_counting)

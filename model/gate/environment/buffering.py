@@ -1,4 +1,4 @@
-"""Closed models of the gate that stores items (spec/models/StoringModel.tla), and of its aligned twin.
+"""Closed models of the gate that stores items (spec/gate/BufferingModel.tla), and of its aligned twin.
 
 The channels are those of `model.gate.environment.aligned.closed_gate`. They also deliver records, and the
 number of stored items is bounded.

@@ -1,4 +1,4 @@
-"""Closed models of the tracker: ids that never fall, and ends, as in spec/models/TrackerModel.tla."""
+"""Closed models of the tracker: ids that never fall, and ends, as in spec/gate/TrackingModel.tla."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""A closed model of the two threads at a gate of Flink 1.11 (spec/models/ThreadsModel.tla).
+"""A closed model of the two threads at a gate of Flink 1.11 (spec/gate/TwoThreadsModel.tla).
 
 Each channel delivers barriers and cancellations with rising ids. The network thread receives a barrier; the
 task reads the barriers of a channel in the order of their receipt, at any later time. A cancellation or an

@@ -2,7 +2,7 @@
 
 Channels deliver barriers, announcements and cancellations with ids that never fall. The coordinator triggers
 every checkpoint at time 0, and time passes by one unit. The gate without the network has a TLA+ twin with the
-same environment (spec/models/UnalignedModel.tla).
+same environment (spec/gate/UnalignedModel.tla).
 """
 
 from collections.abc import Iterator, Sequence
@@ -84,7 +84,7 @@ def closed_unaligned(bounds: Bounds) -> ClosedModel:
 
 
 def closed_deciding(channels: int, ids: int, *, alternating: bool, profile: Profile) -> ClosedModel:
-    """Gates of 1.11 and 1.12, closed as in DecidingModel.tla: the first barrier decides, no time-outs.
+    """Gates of 1.11 and 1.12, closed as in FirstDecidesModel.tla: the first barrier decides, no time-outs.
 
     The other options of the first barrier decide nothing, so states that differ only in those are one.
     """

@@ -6,7 +6,7 @@ with no checkpoint pending. The gate stores no history of its triggers, because 
 """
 
 from model.events import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, SUBSUMED, Effects, Fail
-from model.gate.aligned import REPEATED_BARRIER, Gate
+from model.gate.aligned import Gate
 from model.gate.events import (
     Abort,
     Barrier,
@@ -19,6 +19,7 @@ from model.gate.events import (
     Resume,
     Trigger,
 )
+from model.gate.generations import REPEATED_BARRIER
 from model.gate.polled_gate import Inbox, Item
 from model.registry import Registry
 

@@ -182,7 +182,7 @@ def test_explain_says_where_a_rule_stands(capsys):
     assert said.startswith("ALIGN-03  a newer barrier ends the alignment")
     assert "SingleCheckpointBarrierHandler.cancelSubsumedCheckpoint" in said
     assert "on_barrier" in said[said.index("\n  model\n") :]
-    assert "spec/Alignment.tla:" in said
+    assert "spec/gate/Aligned.tla:" in said
     assert "tests/conformance/commands/test_command.py" in said
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from impl.core import CheckpointType
-from impl.core.coordinator.requests import QUEUE_LIMIT, Choice, Request, RequestQueue, Turnstile
+from impl.core.coordinator.requests import QUEUE_LIMIT, Choice, PostponedRequest, Request, RequestQueue
 
 CHECKPOINT, SAVEPOINT, STOP = CheckpointType.CHECKPOINT, CheckpointType.SAVEPOINT, CheckpointType.STOP
 
@@ -29,14 +29,14 @@ def test_the_queue_puts_savepoints_then_forced_then_somebodys_wishes_first():
 @pytest.mark.rule("COORD-03")
 def test_without_room_only_a_forced_head_is_served():
     queue = RequestQueue()
-    assert queue.choose(room=True, pausing=False) == Choice()
+    assert queue.choose(has_capacity=True, pausing=False) == Choice()
     queue.join(Request(CHECKPOINT, number=1))
-    assert queue.choose(room=False, pausing=False) == Choice()
+    assert queue.choose(has_capacity=False, pausing=False) == Choice()
     forced = Request(SAVEPOINT, forced=True, number=2)
     queue.join(forced)
-    assert queue.choose(room=False, pausing=True) == Choice(served=forced)
+    assert queue.choose(has_capacity=False, pausing=True) == Choice(served=forced)
     queue.join(Request(SAVEPOINT, number=3))
-    assert queue.choose(room=False, pausing=False) == Choice()
+    assert queue.choose(has_capacity=False, pausing=False) == Choice()
 
 
 def test_only_periodic_requests_keep_the_pause():
@@ -44,8 +44,8 @@ def test_only_periodic_requests_keep_the_pause():
     manual, periodic = Request(CHECKPOINT, number=1), Request(CHECKPOINT, periodic=True, number=2)
     queue.join(manual)
     queue.join(periodic)
-    assert queue.choose(room=True, pausing=True) == Choice(served=manual)
-    assert queue.choose(room=True, pausing=True) == Choice(too_early=periodic)
+    assert queue.choose(has_capacity=True, pausing=True) == Choice(served=manual)
+    assert queue.choose(has_capacity=True, pausing=True) == Choice(too_early=periodic)
     assert queue.waiting == ()
 
 
@@ -66,14 +66,14 @@ def test_a_full_queue_turns_away_the_schedule_before_anybody_else(job):
 
 
 def test_before_there_was_a_queue_a_request_passed_or_was_dropped():
-    gate = Turnstile()
+    request_slot = PostponedRequest()
     wish = Request(CHECKPOINT)
-    assert gate.refusal(wish, room=True, pausing=False) is None
-    assert gate.refusal(wish, room=True, pausing=True) == "MINIMUM_TIME_BETWEEN_CHECKPOINTS"
-    assert gate.refusal(wish, room=False, pausing=True) == "TOO_MANY_CONCURRENT_CHECKPOINTS"
-    assert gate.refusal(wish, room=True, pausing=False) == "ALREADY_QUEUED"
-    assert gate.refusal(Request(SAVEPOINT, forced=True), room=False, pausing=True) is None
-    assert (gate.call(), gate.call()) == (True, False)
+    assert request_slot.refusal(wish, has_capacity=True, pausing=False) is None
+    assert request_slot.refusal(wish, has_capacity=True, pausing=True) == "MINIMUM_TIME_BETWEEN_CHECKPOINTS"
+    assert request_slot.refusal(wish, has_capacity=False, pausing=True) == "TOO_MANY_CONCURRENT_CHECKPOINTS"
+    assert request_slot.refusal(wish, has_capacity=True, pausing=False) == "ALREADY_QUEUED"
+    assert request_slot.refusal(Request(SAVEPOINT, forced=True), has_capacity=False, pausing=True) is None
+    assert (request_slot.take(), request_slot.take()) == (True, False)
 
 
 def test_the_schedule_asks_every_interval_and_within_the_pause_moves_to_its_end(job, check):

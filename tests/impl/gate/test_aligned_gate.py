@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from impl.core import COMPONENTS, InputGate, ProtocolError
+from impl.core import COMPONENTS, AlignedGate, ProtocolError
 from impl.core.gate.events import Abort, Block, Resume, Trigger
 
 
@@ -314,7 +314,7 @@ end_of_partition channel=1
 
 def test_a_refusal_says_what_was_expected_what_came_and_what_to_do():
     with pytest.raises(ProtocolError, match=r"has the channels 0 to 1, came 7; send on one of those"):
-        InputGate(2).barrier(7, 1)
+        AlignedGate(2).barrier(7, 1)
 
 
 messages = st.tuples(st.integers(0, 3), st.sampled_from(["barrier", "cancel", "end"]), st.integers(0, 6))
@@ -324,7 +324,7 @@ messages = st.tuples(st.integers(0, 3), st.sampled_from(["barrier", "cancel", "e
 @pytest.mark.rule("ALIGN-19")
 @given(st.integers(1, 4), st.booleans(), st.lists(messages, max_size=40))
 def test_ids_end_once_and_only_a_pending_alignment_blocks(channels, after_finish, story):
-    it = InputGate(channels, checkpoints_after_tasks_finish=after_finish)
+    it = AlignedGate(channels, after_finish=after_finish)
     ended: list[int] = []
     blocked: set[int] = set()
     for channel, kind, checkpoint in story:

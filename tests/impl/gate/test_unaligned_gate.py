@@ -106,7 +106,7 @@ def test_what_waits_behind_a_blocked_channel_is_handed_on_in_the_order_of_arriva
     ):
         assert one.apply(event) == []  # UNAL-24: also the barrier that overtakes
 
-    with pytest.raises(ProtocolError, match="nothing may follow"):
+    with pytest.raises(ProtocolError, match="no event may follow"):
         tell(one, "announce", channel=0, checkpoint=3)
     said = tell(one, "barrier", channel=1, checkpoint=1)
 

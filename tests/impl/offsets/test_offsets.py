@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from impl.core import COMPONENTS, ConfigError, OffsetCommits
+from impl.core import COMPONENTS, ConfigError, OffsetCommitter
 
 
 @pytest.mark.rule("OFFSET-01")
@@ -82,7 +82,7 @@ def test_a_bound_is_an_int_from_1_on(remembered):
 @pytest.mark.rule("OFFSET-07")
 @given(st.integers(1, 4), st.lists(st.tuples(st.booleans(), st.integers(0, 30))))
 def test_commits_go_forward(bound, steps):
-    it = OffsetCommits(bound)
+    it = OffsetCommitter(bound)
     committed = []
     for is_snapshot, number in steps:
         remembered = it.observe()["remembered"]

@@ -199,7 +199,7 @@ def test_a_long_lived_owner_keeps_only_the_snapshots_it_may_still_need():
         it.notify_complete(checkpoint - 1)
         it.forget_below(checkpoint - 1)
     assert it.snapshot_of(4) == SinkSnapshot(open=5, pending=(Filed(3, 3), Filed(4, 4)))
-    with pytest.raises(ProtocolError, match=r"snapshots are held for \[4, 5\], came 3"):
+    with pytest.raises(ProtocolError, match=r"snapshots exist for \[4, 5\], came 3"):
         it.snapshot_of(3)
     assert it.observe() == state(6, pending=[(5, 5)])
 

@@ -254,7 +254,7 @@ def test_a_snapshot_that_throws_fails_the_task_for_good():
     it = subtask()
     barrier, fail = it.apply({"kind": "checkpoint", "checkpoint": 1, "fails": True})
     assert (barrier["kind"], fail["kind"]) == ("broadcast_barrier", "fail")
-    with pytest.raises(ProtocolError, match="send it nothing more"):
+    with pytest.raises(ProtocolError, match="accepts no event"):
         it.apply({"kind": "async_done", "checkpoint": 1})
 
 

@@ -1,0 +1,207 @@
+"""A round whose first driver is frozen, replaced by a second one, and thawed while that one runs.
+
+`freeze` stops the driver and all its children at a point drawn from the seed; in other rounds a sink alone
+is stopped (`hang`) and its driver killed. A second driver takes over and completes three checkpoints; then
+the frozen processes go on. Nothing that they still do may change the output, and a driver that was
+superseded ends with `SupersededError`.
+"""
+
+import os
+import pickle
+import secrets
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+
+from conformance.observe.guarantees.guarantee import Row
+from conformance.torture.apart import LOCAL_MASTER, TOKEN, alive, kill_alive
+from conformance.torture.frozen_drivers.process_family import ProcessFamily
+from conformance.torture.frozen_drivers.processes import ON_SPARK, PROGRAM, ProcessSession
+from conformance.torture.judge import Outcome, judge
+from conformance.torture.leftovers import lasting
+from conformance.torture.local import MASTER
+from conformance.torture.rounds import PARQUET, POSTGRES, SQLITE, Round
+from conformance.torture.server import KeptServer
+from impl.config import ConfigError, ExecutionConfig, RestartConfig
+from impl.connectors.errors import ConnectorError, DatabaseLockedError
+from impl.connectors.two_phase import Output
+from impl.driver import Errand
+from impl.faults import FREEZE
+from impl.job import Job, JobResult, Progress, SqliteOutput
+from impl.jobs.numbers import UPDATES, numbers_job
+from impl.spark.errors import SparkRuntimeError
+from impl.spark.results import Start
+from impl.state import StateError, SupersededError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CHECKPOINTS_BEFORE_THE_THAW = 3
+_TO_FREEZE_SECONDS, _TO_END_SECONDS, _LONGEST_SECONDS = 180.0, 120.0, 300.0
+_PATIENT_MS = 120_000
+_EXECUTION = ExecutionConfig(heartbeat_interval_ms=50, heartbeat_timeout_ms=4_000, batch_rows=100)
+
+
+class _FirstDriver:
+    """The driver that is frozen: a process of its own, with everything that it has started."""
+
+    def __init__(self, job: Job, planned: Round, folder: Path, token: str, *, on_spark: bool) -> None:
+        from pyspark import cloudpickle
+
+        self._folder = folder / "first-driver"
+        self._folder.mkdir(parents=True)
+        self._whole = planned.faults[0].action == FREEZE
+        errand = Errand(job, LOCAL_MASTER, folder, Start.ANEW, planned.faults, event_log=False)
+        (self._folder / "job").write_bytes(cloudpickle.dumps(errand))
+        root = str(Path(__file__).resolve().parents[3])
+        paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
+        self._process = psutil.Popen(
+            [sys.executable, "-P", "-m", PROGRAM, *([ON_SPARK] if on_spark else []), str(self._folder)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), TOKEN: token},
+            stdin=subprocess.DEVNULL,
+        )
+        self._family = ProcessFamily(self._process)
+
+    def wait_until_frozen(self) -> bool:
+        """Wait until its fault has struck; False if it ended, or lasted too long, without.
+
+        The whole driver is frozen when every process below it is, too.
+        """
+        until = time.monotonic() + _TO_FREEZE_SECONDS
+        while time.monotonic() < until:
+            if self._family.all_stopped() if self._whole else self._family.stopped():
+                return True
+            if self._process.poll() is not None:
+                return False
+            time.sleep(0.01)
+        return False
+
+    def kill(self) -> None:
+        """Kill the driver itself, which is not frozen."""
+        self._process.kill()
+        self._process.wait()
+
+    def thaw(self, *, driver_first: bool) -> None:
+        """Let every frozen process go on."""
+        self._family.thaw(root_first=driver_first)
+
+    def ended(self) -> JobResult | Exception | None:
+        """How it has ended; None if it did not end by itself in time."""
+        try:
+            self._process.wait(_TO_END_SECONDS)
+        except psutil.TimeoutExpired:
+            return None
+        file = self._folder / "result"
+        if not file.is_file():
+            return None
+        result: JobResult | Exception = pickle.loads(file.read_bytes())
+        return result
+
+
+def run_frozen(
+    planned: Round, folder: Path, server: KeptServer | None, spark: "SparkSession | None" = None
+) -> Outcome:
+    """Run a round under `folder`, which is emptied first, and judge it.
+
+    `server`: for a PostgreSQL sink; `spark`: where the second driver runs, while the first one starts its
+    own; None: both run without Spark, see `processes`.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    began = time.monotonic()
+    outcome = Outcome(planned, drivers=2)
+    token = secrets.token_hex(8)
+    job = _job(planned, folder, server)
+    whole = planned.faults[0].action == FREEZE
+    hidden = replace(job.execution, heartbeat_timeout_ms=_PATIENT_MS)  # its driver does not notice the sink
+    patient = job if whole else job.with_execution(hidden)
+    first = _FirstDriver(patient, planned, folder, token, on_spark=spark is not None)
+    session = ProcessSession().as_spark() if spark is None else spark
+    try:
+        thawed = False
+
+        def watch(progress: Progress) -> None:
+            nonlocal thawed
+            if not thawed and progress.completed >= CHECKPOINTS_BEFORE_THE_THAW:
+                thawed = True
+                first.thaw(driver_first=planned.driver_first)
+            if time.monotonic() - began > _LONGEST_SECONDS:
+                raise TimeoutError(f"the second driver has not ended after {_LONGEST_SECONDS:.0f} s")
+
+        if first.wait_until_frozen():
+            outcome.struck = planned.faults
+            if not whole:
+                first.kill()
+        else:
+            outcome.drivers = 1  # its input has ended before the fault was due, or it is far too slow
+        if outcome.struck:
+            try:
+                result = job.drive(MASTER, folder, Start.TAKEN_OVER, on_progress=watch, spark=session)
+            except DatabaseLockedError:  # a frozen sink holds the lock: nobody can write before it goes on
+                thawed = True
+                first.thaw(driver_first=planned.driver_first)
+                result = job.drive(MASTER, folder, Start.TAKEN_OVER, on_progress=watch, spark=session)
+            outcome.took_from(replace(result, faults=planned.faults))
+            if not thawed:
+                first.thaw(driver_first=planned.driver_first)
+            if whole:
+                outcome.findings += _first_ended(first.ended())
+    except (SparkRuntimeError, StateError, ConnectorError, ConfigError, TimeoutError) as failed:
+        outcome.findings.append(f"the second driver failed: {type(failed).__name__}: {failed}")
+    finally:
+        first.thaw(driver_first=True)
+        left = lasting(lambda: list(alive(token)))
+        outcome.findings += [f"left behind: {one}" for one in left]
+        kill_alive(token)
+    rows = _committed(planned, folder, server)
+    judge(outcome, folder, (), (), rows)
+    outcome.seconds = time.monotonic() - began
+    return outcome
+
+
+def _first_ended(ended: JobResult | Exception | None) -> list[str]:
+    if isinstance(ended, SupersededError):
+        return []
+    came = "nothing" if ended is None else f"{type(ended).__name__}: {str(ended)[:400]}"
+    return [f"the first driver was superseded; expected it to end with SupersededError, came {came}"]
+
+
+def _job(planned: Round, folder: Path, server: KeptServer | None) -> Job:
+    output: Path | Output = folder / "committed"
+    if planned.sink == SQLITE:
+        output = SqliteOutput(folder / "committed.db", "updates", UPDATES)
+    elif planned.sink == POSTGRES:
+        assert server is not None
+        output = server.output(_table(planned))
+    return (
+        numbers_job(planned.rows, output, planned.rows_per_second)
+        .with_checkpoints(planned.checkpoints())
+        .with_execution(_EXECUTION)
+        .with_restarts(RestartConfig(10))
+    )
+
+
+def _table(planned: Round) -> str:
+    return planned.name.replace("-", "_")
+
+
+def _committed(planned: Round, folder: Path, server: KeptServer | None) -> list[Row] | None:
+    """What a table holds; None for Parquet, whose files are in the folder."""
+    if planned.sink == PARQUET:
+        return None
+    if planned.sink == SQLITE:
+        with closing(sqlite3.connect(folder / "committed.db")) as session:
+            if not session.execute("SELECT 1 FROM sqlite_master WHERE name = 'updates'").fetchall():
+                return []  # no driver has come so far as to make it
+            found = session.execute("SELECT key, number, count, total FROM updates")
+            return [Row(*row) for row in found.fetchall()]
+    assert server is not None
+    return server.rows(_table(planned))

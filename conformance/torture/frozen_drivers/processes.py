@@ -1,0 +1,167 @@
+"""The subtasks of a job as processes of this host, without Spark: a driver starts in a second.
+
+Rounds that take many drivers (`frozen`) run on this. It stands in for the part of a Spark Connect session
+that the runtime uses: partitions that all run at once, and an end of them by force. Driver, workers,
+checkpoints and sinks are those of every job.
+
+    python -m conformance.torture.frozen_drivers.processes [--spark] FOLDER
+
+It runs the job that was written down in FOLDER; with `--spark` it runs in a Spark session of that process.
+"""
+
+import contextlib
+import multiprocessing
+import os
+import pickle
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from impl.driver import Errand
+from impl.job import JobResult
+from impl.spark.channels.addresses import LOOPBACK
+from impl.spark.errors import JobFailedError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MASTER = "local[6]"
+PROGRAM = "conformance.torture.frozen_drivers.processes"
+ON_SPARK = "--spark"
+_PRELOADED = [
+    "impl.spark.worker.worker",
+    "impl.job",
+    "impl.jobs.numbers",
+    "psycopg",
+    "pyarrow.parquet",
+    "pyspark",
+]
+Function = Callable[[Iterator[Any]], Iterator[Any]]
+
+
+class ProcessesFailedError(Exception):
+    """A partition's process has ended by force or by an error of its own."""
+
+
+class _Settings:
+    def get(self, name: str, default: str | None = None) -> str | None:
+        """The driver is on this host; everything else is as Spark has it by default."""
+        return LOOPBACK if name == "spark.driver.host" else default
+
+
+@dataclass(frozen=True)
+class _Context:
+    partition: int
+
+    def partitionId(self) -> int:  # noqa: N802 - Spark's name
+        """Which partition this process is."""
+        return self.partition
+
+
+@dataclass
+class _Partitions:
+    session: "ProcessSession"
+    count: int
+    function: Function | None = None
+
+    def mapInArrow(self, function: Function, schema: str, *, barrier: bool) -> "_Partitions":  # noqa: N802
+        """What each partition runs."""
+        return _Partitions(self.session, self.count, function)
+
+    def collect(self) -> list[Any]:
+        """Run every partition in a process of its own, until all have ended."""
+        self.session.run(self.function, self.count)
+        return []
+
+
+class ProcessSession:
+    """As much of a session as `impl.spark.runtime` uses."""
+
+    conf = _Settings()
+
+    def __init__(self) -> None:
+        self._starting = multiprocessing.get_context("forkserver")
+        self._starting.set_forkserver_preload(_PRELOADED)
+        self._tags = threading.local()
+        self._running: dict[str, list[BaseProcess]] = {}
+
+    def as_spark(self) -> "SparkSession":
+        """For the runtime, which knows no other."""
+        return cast("SparkSession", self)
+
+    def range(self, start: int, end: int, step: int, partitions: int) -> _Partitions:
+        """So many partitions."""
+        return _Partitions(self, partitions)
+
+    def addTag(self, tag: str) -> None:  # noqa: N802 - Spark's name
+        """By which this thread's processes are ended."""
+        self._tags.name = tag
+
+    def interruptTag(self, tag: str) -> None:  # noqa: N802 - Spark's name
+        """End the processes of a tag by force, stopped ones too."""
+        for process in self._running.get(tag, []):
+            with contextlib.suppress(ValueError):
+                process.kill()
+
+    def run(self, function: Function | None, count: int) -> None:
+        """Run `function` in `count` processes. Raises `ProcessesFailedError`."""
+        from pyspark import cloudpickle
+
+        if getattr(function, "__module__", "") != "impl.spark.worker.worker":
+            return  # the question how many partitions run at once: as many as there are
+        packed = cloudpickle.dumps(function)
+        started: list[BaseProcess] = [
+            self._starting.Process(target=_partition, args=(packed, partition), daemon=True)
+            for partition in range(count)
+        ]
+        self._running[getattr(self._tags, "name", "")] = started
+        for process in started:
+            process.start()
+        for process in started:
+            process.join()
+        ended = [process.exitcode for process in started]
+        if any(ended):
+            raise ProcessesFailedError(f"the processes of the partitions ended with {ended}")
+
+
+def _partition(packed: bytes, partition: int) -> None:
+    from pyspark import TaskContext
+
+    TaskContext._taskContext = cast("TaskContext", _Context(partition))
+    function: Function = pickle.loads(packed)
+    for _ in function(iter(())):
+        continue
+
+
+def main(folder: Path, *, on_spark: bool) -> None:
+    """Run the job of an errand to its end, and write how it ended into `folder`."""
+    errand: Errand = pickle.loads((folder / "job").read_bytes())
+    outcome: JobResult | Exception
+    try:
+        outcome = errand.job.drive(
+            errand.master if on_spark else MASTER,
+            errand.output,
+            errand.start,
+            errand.faults,
+            errand.event_log,
+            spark=None if on_spark else ProcessSession().as_spark(),
+            struck=folder / "struck",
+        )
+    except Exception as failed:  # noqa: BLE001 - whatever it is, the round looks at it
+        outcome = failed
+    try:
+        packed = pickle.dumps(outcome)
+    except Exception:  # noqa: BLE001 - an error that cannot be pickled
+        packed = pickle.dumps(JobFailedError(f"{type(outcome).__name__}: {outcome}"))
+    (folder / "result.tmp").write_bytes(packed)
+    os.replace(folder / "result.tmp", folder / "result")
+
+
+if __name__ == "__main__":
+    from conformance.torture.frozen_drivers import processes
+
+    processes.main(Path(sys.argv[-1]), on_spark=ON_SPARK in sys.argv)

@@ -1,0 +1,59 @@
+"""The interface of a component on the wire: every `model/<component>/wire` declares one as `COMPONENT`."""
+
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
+
+from model.events import Effect, Event, Rules, Step
+from model.fields import Wire, Words
+
+WireObject = dict[str, Any]
+
+
+def itself(state: Hashable) -> Hashable:
+    """A state that holds only the protocol's own ints, booleans and names."""
+    return state
+
+
+def no_opening(state: object) -> tuple[WireObject, ...]:
+    """A closed model that starts as a fresh component does."""
+    return ()
+
+
+class Component(NamedTuple):
+    """One component of the protocol, driven by wire objects."""
+
+    name: str
+    words: Words
+    new: Callable[[Wire], Any]
+    """Creates a state from a configuration. Raises WireError."""
+    step: Callable[[Any, Wire], Step[Any]]
+    """Takes one event in wire form. Raises WireError and then changes nothing."""
+    observe: Callable[[Any], WireObject]
+    """Returns the observable state in wire form."""
+    config_of: Callable[[Any], WireObject]
+    """Returns the configuration under which a closed model of the component starts in a state."""
+    names: Callable[[Any, Effect, WireObject], WireObject] | None = None
+    """Completes the wire form of an effect with the names that the state after the step has."""
+    key: Callable[[Any], Hashable] = itself
+    """Returns a value that differs between two states, also if Python compares them as equal."""
+    opening: Callable[[Any], tuple[WireObject, ...]] = no_opening
+    """Returns the events that bring a fresh component to the initial state of a closed model."""
+    script: Callable[[Event, WireObject, str, int], WireObject] | None = None
+    """Completes the wire form of an event of a closed model: a handle for a state, the number of tasks."""
+    closed_as: tuple[str, ...] = ()
+    """Further names of the component in closed models: its modes and levels."""
+
+    def effect(self, state: Any, effect: Effect) -> WireObject:  # noqa: ANN401 - any component's state
+        """Returns one effect in wire form, given the state after the step."""
+        wire = self.words.write_effect(effect)
+        return wire if self.names is None else self.names(state, effect, wire)
+
+    def apply(self, state: Any, event: Wire) -> tuple[Any, list[WireObject], Rules]:  # noqa: ANN401
+        """Applies one wire event: the next state, the effects as wire objects, the fired rules."""
+        after, effects, rules = self.step(state, event)
+        return after, [self.effect(after, effect) for effect in effects], rules
+
+    def event(self, event: Event, handle: str = "", tasks: int = 1) -> WireObject:
+        """Returns one event of a closed model in wire form."""
+        wire = self.words.write(event)
+        return wire if self.script is None else self.script(event, wire, handle, tasks)

@@ -1,0 +1,72 @@
+------------------------------ MODULE Failures -------------------------------
+(***************************************************************************)
+(* When failing checkpoints fail the job: more consecutive failures than   *)
+(* are tolerated.                                                          *)
+(*                                                                         *)
+(* Only some reasons count, and later releases count more of them. A       *)
+(* checkpoint counts once, until the count is cleared; a success clears    *)
+(* it. From 1.12 on only a success newer than all before clears it, and    *)
+(* failures of older checkpoints do not count.                             *)
+(*                                                                         *)
+(* Functions only: FailuresModel.tla puts the count into an                *)
+(* environment and states rules COORD-15 to COORD-18.                      *)
+(*                                                                         *)
+(* Source: Apache Flink, CheckpointFailureManager.                         *)
+(***************************************************************************)
+EXTENDS Integers, Sequences, FiniteSets, CoordinatorGenerations
+
+Unlimited == -1
+
+(* Number of tolerated consecutive failures. A model replaces it by a        *)
+(* number; without one, failures are not counted.                            *)
+Tolerable == Unlimited
+
+FailuresType ==
+    [counted : SUBSET Nat,              \* the checkpoints that have counted
+     highest : Nat]                     \* the newest success, 0 before the first
+
+NoFailures == [counted |-> {}, highest |-> 0]
+
+FailuresStep(f, said) == [failures |-> f, out |-> said]
+
+(* The reasons that count, in the order of the releases that added them. *)
+Counted ==
+    {"CHECKPOINT_DECLINED"}
+    \cup (IF CoordinatorHas("counts_snapshots") THEN {"ASYNC_EXCEPTION", "CHECKPOINT_EXPIRED"} ELSE {})
+    \cup (IF CoordinatorHas("counts_io") THEN {"IO_EXCEPTION"} ELSE {})
+    \cup (IF CoordinatorHas("counts_finalization") THEN {"FINALIZE_CHECKPOINT_FAILURE"} ELSE {})
+
+------------------------------------------------------------------------------
+(* The conditions are operators, so that a model can replace them. *)
+
+IsCounted(reason) == reason \in Counted                             \* COORD-15
+
+HasCounted(f, n) == n \in f.counted                                 \* COORD-16
+
+IsTooMany(counted) == Cardinality(counted) > Tolerable              \* COORD-16
+
+IsOldNews(f, n) == CoordinatorHas("counts_in_order") /\ n <= f.highest  \* COORD-17
+
+Clears(f, n) == CoordinatorHas("counts_in_order") => n > f.highest  \* COORD-17, COORD-18
+
+(* A failure that no task reported is the coordinator's own, and counts for  *)
+(* checkpoints only; so does a failed write of the coordinator, whoever      *)
+(* reports it.                                                               *)
+IsOwn(reason, byTask) == ~byTask \/ reason = "IO_EXCEPTION"
+Concerns(type, reason, byTask) ==
+    type = "checkpoint" \/ ~IsOwn(reason, byTask) \/ ~CoordinatorHas("savepoints_apart")
+
+------------------------------------------------------------------------------
+OnFailure(f, n, type, reason, byTask) ==
+    IF \/ Tolerable = Unlimited \/ ~Concerns(type, reason, byTask) \/ ~IsCounted(reason)
+       \/ IsOldNews(f, n) \/ HasCounted(f, n)
+    THEN FailuresStep(f, <<>>)
+    ELSE LET more == f.counted \cup {n}
+         IN  IF IsTooMany(more)
+             THEN FailuresStep([f EXCEPT !.counted = {}], <<<<"fail_job", reason>>>>)
+             ELSE FailuresStep([f EXCEPT !.counted = more], <<>>)
+
+OnSuccess(f, n) ==
+    IF Tolerable = Unlimited \/ ~Clears(f, n) THEN f
+    ELSE [counted |-> {}, highest |-> IF CoordinatorHas("counts_in_order") THEN n ELSE 0]
+=============================================================================

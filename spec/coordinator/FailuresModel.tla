@@ -1,0 +1,117 @@
+---------------------------- MODULE FailuresModel ----------------------------
+(***************************************************************************)
+(* The count of failing checkpoints in its environment: any checkpoint may *)
+(* fail or succeed at any time, for any reason, also again and out of      *)
+(* order. The Python reference model describes the same closed model; both *)
+(* graphs are compared state for state and edge for edge.                  *)
+(*                                                                         *)
+(* Rules COORD-15 to COORD-18 are stated here over one step: `failures`    *)
+(* before and after, the event and the effects in out'.                    *)
+(***************************************************************************)
+EXTENDS Failures, Order
+
+CONSTANT
+    M               \* checkpoint ids are 1 .. M
+
+VARIABLES
+    failures,       \* see FailuresType
+    succeeded,      \* the checkpoints that have succeeded
+    out             \* the last event, then its effects
+
+vars == <<failures, succeeded, out>>
+Ids == 1 .. M
+Types == {"checkpoint", "savepoint"}
+Reasons ==
+    {"CHECKPOINT_DECLINED", "ASYNC_EXCEPTION", "CHECKPOINT_EXPIRED", "IO_EXCEPTION",
+     "FINALIZE_CHECKPOINT_FAILURE", "CHECKPOINT_SUBSUMED"}
+
+TypeOK ==
+    /\ failures \in FailuresType /\ failures.counted \subseteq Ids
+    /\ succeeded \subseteq Ids
+    /\ \/ out = <<>>
+       \/ Head(out)[1] \in {"fail", "succeed"} /\ Tail(out) \in Seq({"fail_job"} \X Reasons)
+
+Init == failures = NoFailures /\ succeeded = {} /\ out = <<>>
+
+------------------------------------------------------------------------------
+(* System and environment in one: a task reports a failure, or the           *)
+(* coordinator has one of its own.                                           *)
+
+Fail(n, type, reason, byTask) ==
+    /\ succeeded' = succeeded
+    /\ LET step == OnFailure(failures, n, type, reason, byTask)
+       IN  failures' = step.failures /\ out' = <<<<"fail", n, type, reason, byTask>>>> \o step.out
+
+Succeed(n) ==
+    /\ succeeded' = succeeded \cup {n}
+    /\ failures' = OnSuccess(failures, n)
+    /\ out' = <<<<"succeed", n>>>>
+
+Next ==
+    \E n \in Ids :
+        \/ Succeed(n)
+        \/ \E type \in Types, reason \in Reasons, byTask \in BOOLEAN : Fail(n, type, reason, byTask)
+
+Spec == Init /\ [][Next]_vars
+
+------------------------------------------------------------------------------
+(* Terms of the rules. *)
+
+Fails == out'[1][1] = "fail"
+Which == out'[1][2]
+Reason == out'[1][4]
+Said == Tail(out')
+Newest == IF succeeded = {} THEN 0 ELSE Greatest(succeeded)
+InOrderOnly == CoordinatorHas("counts_in_order")
+
+(* The releases from which each reason counts. *)
+CountsHere ==
+    CASE Reason = "CHECKPOINT_DECLINED" -> TRUE
+      [] Reason \in {"ASYNC_EXCEPTION", "CHECKPOINT_EXPIRED"} -> CoordinatorHas("counts_snapshots")
+      [] Reason = "IO_EXCEPTION" -> CoordinatorHas("counts_io")
+      [] Reason = "FINALIZE_CHECKPOINT_FAILURE" -> CoordinatorHas("counts_finalization")
+      [] OTHER -> FALSE
+
+(* The coordinator's own failure of a savepoint does not count for the job. *)
+ConcernsTheJob ==
+    \/ out'[1][3] = "checkpoint" \/ ~CoordinatorHas("savepoints_apart")
+    \/ out'[1][5] /\ Reason # "IO_EXCEPTION"
+
+IsPast == InOrderOnly /\ Which <= Newest
+
+COORD_15 == [][Fails =>
+    IF CountsHere /\ ConcernsTheJob
+    THEN IsPast \/ Which \in failures'.counted \/ Said = <<<<"fail_job", Reason>>>>
+    ELSE failures' = failures /\ Said = <<>>]_vars
+
+COORD_16 == [][
+    LET counts == Fails /\ CountsHere /\ ConcernsTheJob /\ ~IsPast /\ Which \notin failures.counted
+        row == failures.counted \cup {Which}
+    IN  IF ~counts THEN Said = <<>> /\ (Fails => failures' = failures)
+        ELSE IF Cardinality(row) > Tolerable
+        THEN Said = <<<<"fail_job", Reason>>>> /\ failures'.counted = {}
+        ELSE Said = <<>> /\ failures'.counted = row]_vars
+
+COORD_17 == [][InOrderOnly =>
+    /\ (Fails /\ Which <= Newest) => failures' = failures /\ Said = <<>>
+    /\ (~Fails /\ Which > Newest) => failures'.counted = {}
+    /\ (~Fails /\ Which <= Newest) => failures' = failures]_vars
+
+COORD_18 == [][~InOrderOnly =>
+    /\ ~Fails => failures'.counted = {}
+    /\ (Fails /\ CountsHere /\ ConcernsTheJob) => Said # <<>> \/ Which \in failures'.counted]_vars
+
+------------------------------------------------------------------------------
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
+
+OnlyDeclines(reason) == reason = "CHECKPOINT_DECLINED"      \* IsCounted
+CountsAgain(f, n) == FALSE                                  \* HasCounted
+OneMore(counted) == Cardinality(counted) > Tolerable + 1    \* IsTooMany
+NothingIsOld(f, n) == FALSE                                 \* IsOldNews
+EverySuccess(f, n) == TRUE                                  \* Clears
+OnlyTheNewest(f, n) == f.counted = {} \/ n > Greatest(f.counted)    \* Clears
+
+(* Constants of models. *)
+One == 1
+==============================================================================

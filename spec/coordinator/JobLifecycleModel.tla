@@ -1,0 +1,89 @@
+-------------------------- MODULE JobLifecycleModel --------------------------
+(***************************************************************************)
+(* The life of a job in its environment: tasks finish, checkpoints and     *)
+(* stops are requested, acknowledged, declined and expire, and the job     *)
+(* ends in one of four ways.                                               *)
+(*                                                                         *)
+(* Rules COORD-25, COORD-27 and COORD-28 are stated here over one step.    *)
+(***************************************************************************)
+EXTENDS JobLifecycle
+
+CONSTANT
+    M               \* maximum number of requested checkpoints
+
+VARIABLES
+    job,            \* see JobType
+    out             \* the last event, then its effects
+
+vars == <<job, out>>
+Ids == 1 .. M
+
+TypeOK == job \in JobType /\ \A i \in DOMAIN out : out[i] # <<>>
+
+Init == job = NewJob /\ out = <<>>
+
+------------------------------------------------------------------------------
+(* System: the coordinator takes the event. *)
+
+Take(event, step) == job' = step.job /\ out' = <<event>> \o step.out
+
+(* Environment. *)
+
+Request(type) == job.next <= M /\ Take(<<"request", type>>, OnRequest(job, type))
+Acknowledge(t, n) == n < job.next /\ Take(<<"acknowledge", t, n>>, OnAcknowledge(job, t, n))
+Decline(n) == n < job.next /\ Take(<<"decline", n>>, OnFail(job, n, "ASYNC_EXCEPTION", TRUE))
+Expire(n) == n < job.next /\ Take(<<"expire", n>>, OnFail(job, n, "CHECKPOINT_EXPIRED", FALSE))
+TaskEnds(t) == t \in job.up /\ Take(<<"task_ends", t>>, OnTaskEnds(job, t))
+End(status) == Take(<<"end", status>>, OnEnd(job, status))
+
+Next ==
+    \/ \E type \in Types : Request(type)
+    \/ \E n \in Ids : Decline(n) \/ Expire(n) \/ \E t \in Tasks : Acknowledge(t, n)
+    \/ \E t \in Tasks : TaskEnds(t)
+    \/ \E status \in Ends : End(status)
+
+Spec == Init /\ [][Next]_vars
+
+------------------------------------------------------------------------------
+(* Terms of the rules. *)
+
+Comes(kind) == out'[1][1] = kind
+Which == out'[1][2]
+Said == Tail(out')
+PendingIds(j) == {j.pending[i].id : i \in DOMAIN j.pending}
+Aborted == {n \in Ids : \E i \in DOMAIN Said : Said[i][1] = "abort" /\ Said[i][2] = n}
+Discarded == {n \in Ids : <<"discard", n>> \in {Said[i] : i \in DOMAIN Said}}
+Triggered == {t \in Tasks : \E i \in DOMAIN Said : Said[i][1] = "trigger_task" /\ Said[i][2] = t}
+
+COORD_25 == [][
+    /\ (Comes("end") /\ job.open) =>
+        /\ Aborted = PendingIds(job)
+        /\ \A i \in DOMAIN Said : Said[i][1] = "abort" => Said[i][3] = "COORDINATOR_SHUTDOWN"
+        /\ Discarded =
+            CASE Which = "FINISHED" -> {job.store[i] : i \in DOMAIN job.store}
+              [] Which \in {"CANCELED", "FAILED"} -> IF Retains THEN {} ELSE {job.store[i] : i \in DOMAIN job.store}
+              [] OTHER -> {}
+    /\ ~job.open => Aborted = {} /\ Discarded = {} /\ job'.pending = <<>> /\ ~job'.open]_vars
+
+COORD_27 == [][(Comes("request") /\ job.open) =>
+    /\ job'.next = job.next + 1
+    /\ IF job.up = {}
+       THEN Said = <<<<"rejected", Which, "TRIGGER_CHECKPOINT_FAILURE">>>> /\ job'.pending = job.pending
+       ELSE /\ PendingOf(job', job.next).missing = job.up
+            /\ Triggered = IF Least(Tasks) \in job.up THEN {Least(Tasks)} ELSE job.up]_vars
+
+COORD_28 == [][
+    LET p == PendingOf(job, Which)
+    IN  ((Comes("decline") \/ Comes("expire")) /\ IsPendingId(job, Which)) =>
+            ((Len(Said) = 2 /\ Said[2][1] = "fail_job") = (p.type = "stop" /\ Comes("decline")))]_vars
+
+------------------------------------------------------------------------------
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
+
+EverybodyTakesPart(j) == Tasks                                      \* TakingPart
+TriggersTheLast(tasks) == {Greatest(tasks)}                         \* Beginning
+NothingIsKept(status) == FALSE                                      \* Keeps
+EndsAsExpired == "CHECKPOINT_EXPIRED"                               \* WhyEnded
+NoStopMatters(p, byTask) == FALSE                                   \* FailsTheJob
+==============================================================================

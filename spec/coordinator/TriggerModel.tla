@@ -1,0 +1,118 @@
+---------------------------- MODULE TriggerModel -----------------------------
+(***************************************************************************)
+(* The phase before the sources in its environment: requests, answers in   *)
+(* any order, also without a trigger and repeated, a task that is faster   *)
+(* than its trigger, and triggers that are lost.                           *)
+(***************************************************************************)
+EXTENDS Trigger
+
+CONSTANT
+    M               \* maximum number of requested checkpoints
+
+VARIABLES
+    phase,          \* see PhaseType
+    out             \* the last event, then its effects
+
+vars == <<phase, out>>
+Ids == 1 .. M
+
+TypeOK == phase \in PhaseType /\ \A i \in DOMAIN out : out[i] # <<>>
+
+Init == phase = NewPhase /\ out = <<>>
+
+------------------------------------------------------------------------------
+(* System: the coordinator takes the event. *)
+
+Take(event, step) == phase' = step.phase /\ out' = <<event>> \o step.out
+
+(* Environment. *)
+
+Request == phase.next + phase.waiting <= M /\ Take(<<"request", 0>>, OnRequest(phase))
+Answer(hook, who, n) == n < phase.next /\ Take(<<"answer", n, hook, who>>, OnAnswer(phase, hook, who, n))
+GivingUp(n) == n < phase.next /\ Take(<<"give_up", n>>, OnGivingUp(phase, n))
+LostTrigger(n) == n < phase.next /\ Take(<<"lost_trigger", n>>, OnLostTrigger(phase, n))
+Expiry(n) == n < phase.next /\ Take(<<"expiry", n>>, OnExpiry(phase, n))
+Acknowledge(n) == n < phase.next /\ Take(<<"acknowledge", n>>, OnAcknowledge(phase, n))
+
+Next ==
+    \/ Request
+    \/ \E n \in Ids :
+        \/ GivingUp(n) \/ LostTrigger(n) \/ Expiry(n) \/ Acknowledge(n)
+        \/ \E who \in Coordinators : Answer(FALSE, who, n)
+        \/ \E who \in Hooks : Answer(TRUE, who, n)
+
+Spec == Init /\ [][Next]_vars
+
+------------------------------------------------------------------------------
+(* Terms of the rules. *)
+
+Comes(kind) == out'[1][1] = kind
+Which == out'[1][2]
+Said == Tail(out')
+Says(kind, n) == \E i \in DOMAIN Said : Said[i][1] = kind /\ Said[i][2] = n
+AllDone(p) == p.coordinators = Coordinators /\ p.hooks = Hooks
+Busy(m) == {i \in DOMAIN m.pending : ~AllDone(m.pending[i])}
+
+(* The answers received after this one, if it was triggered. *)
+After(p, hook, who) ==
+    IF ~hook THEN [p EXCEPT !.coordinators = @ \cup {who}]
+    ELSE IF p.coordinators = Coordinators THEN [p EXCEPT !.hooks = @ \cup {who}]
+    ELSE p
+
+(* A waiting request waits for a master: none waits behind a free phase. *)
+COORD_11 == phase.waiting > 0 => Busy(phase) # {} \/ phase.outlived # <<>>
+
+COORD_23 == [][
+    /\ Cardinality(Busy(phase')) <= 1
+    /\ \A n \in Ids :
+        /\ Says("trigger", n) => Comes("answer") /\ Which = n
+        /\ Says("ask_hooks", n) => Comes("answer") /\ Which = n /\ ~out'[1][3]
+    /\ (Comes("answer") /\ IsPendingId(phase, Which)) =>
+        LET p == PendingOf(phase, Which)
+            q == After(p, out'[1][3], out'[1][4])
+        IN  /\ Says("trigger", Which) = (q # p /\ AllDone(q))
+            /\ Says("ask_hooks", Which) = (q.coordinators # p.coordinators /\ q.coordinators = Coordinators)
+    ]_vars
+
+COORD_24 == [][Comes("lost_trigger") =>
+    IF IsPendingId(phase, Which) /\ AllDone(PendingOf(phase, Which))
+    THEN Said # <<>> /\ Head(Said) = <<"abort", Which, "TRIGGER_CHECKPOINT_FAILURE">> /\ ~IsPendingId(phase', Which)
+    ELSE Said = <<>> /\ phase' = phase]_vars
+
+(* The phase ends with its checkpoint; or no checkpoint starts before it     *)
+(* ends.                                                                     *)
+InPhase(m, n) == IsPendingId(m, n) /\ ~AllDone(PendingOf(m, n))
+
+COORD_30 == [][
+    /\ Comes("expiry") /\ InPhase(phase, Which) =>
+        /\ ~IsPendingId(phase', Which)
+        /\ IF CoordinatorHas("abort_ends_phase")
+           THEN phase'.outlived = <<>> /\ (phase.waiting > 0 => phase'.next = phase.next + 1)
+           ELSE phase'.outlived = <<PendingOf(phase, Which)>> /\ phase'.next = phase.next
+    /\ phase'.outlived # <<>> => phase'.next = phase.next
+    /\ (phase.outlived # <<>> /\ Comes("answer") /\ Which = Head(phase.outlived).id) =>
+        LET p == Head(phase.outlived)
+            who == out'[1][4]
+        IN  (phase'.outlived = <<>>) = IF p.coordinators = Coordinators THEN out'[1][3] /\ who \notin p.hooks
+                                       ELSE ~out'[1][3] /\ p.coordinators \cup {who} = Coordinators
+    /\ phase.outlived # <<>> /\ phase'.outlived = <<>> =>
+        /\ (Comes("answer") \/ Comes("give_up")) /\ Which = Head(phase.outlived).id
+        /\ ~Says("trigger", Which) /\ ~Says("ask_hooks", Which)]_vars
+
+COORD_31 == [][Comes("expiry") /\ IsPendingId(phase, Which) =>
+    Len(SelectSeq(Said, LAMBDA e : e[1] = "counted"))
+        = IF ~AllDone(PendingOf(phase, Which)) /\ CoordinatorHas("counts_failed_start") THEN 2 ELSE 1]_vars
+
+------------------------------------------------------------------------------
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
+
+HooksDoNotMatter(p) == p.coordinators = Coordinators                \* IsReady
+EverybodyAtOnce(m) == TRUE                                          \* IsFree
+NeverEnds == FALSE                                                  \* AbortEndsPhase
+AllMustAnswer(p, hook) ==                                           \* IsOver
+    IF hook THEN p.hooks = Hooks ELSE p.coordinators = Coordinators
+CountsOnce == FALSE                                                 \* CountsStart
+NobodyHears(p) == FALSE                                             \* IsHeard
+NobodyFollows(m, said) == PhaseStep(m, said)                        \* TurnAfterAbort
+==============================================================================

@@ -1,0 +1,264 @@
+---------------------------- MODULE AlignedModel -----------------------------
+(***************************************************************************)
+(* One input gate in its environment: channels that deliver barriers and   *)
+(* cancellations with ids that never fall, and that end. The Python        *)
+(* reference model describes the same closed model; both graphs are        *)
+(* compared state for state and edge for edge.                             *)
+(*                                                                         *)
+(* Rules ALIGN-01 to ALIGN-16, ALIGN-18 to ALIGN-21 and SUB-01 are stated  *)
+(* here over one step: `gate` before and after, the event and the effects  *)
+(* in out'. ALIGN-17 is about records and is stated in Dataflow.tla.       *)
+(***************************************************************************)
+EXTENDS AlignedGenerations
+
+CONSTANTS
+    M,              \* checkpoint ids are 1 .. M
+    Polled          \* a blocked channel delivers nothing; else every item is passed on at once
+
+VARIABLES
+    gate,           \* the gate, see GateType
+    last,           \* by channel: the highest id it delivered, 0 at first
+    out             \* the last event, then its effects
+
+vars == <<gate, last, out>>
+Ids == 1 .. M
+
+Reasons == {"SUBSUMED", "ON_CANCELLATION_BARRIER", "INPUT_END_OF_STREAM"}
+
+EventType ==
+    ({"barrier", "cancel"} \X Channels \X Ids) \cup ({"end_of_partition"} \X Channels)
+    \cup ({"inject"} \X Ids)
+EffectType ==
+    ({"block", "resume"} \X Channels) \cup ({"trigger"} \X Ids) \cup ({"abort"} \X Ids \X Reasons)
+    \cup {<<"fail", "repeated barrier">>}
+
+TypeOK ==
+    /\ gate \in GateType
+    /\ last \in [Channels -> 0 .. M]
+    /\ out = <<>> \/ (Head(out) \in EventType /\ Tail(out) \in Seq(EffectType))
+
+Init ==
+    /\ gate = NewGate(Channels)
+    /\ last = [c \in Channels |-> 0]
+    /\ out = <<>>
+
+------------------------------------------------------------------------------
+(* System: the gate takes the event. *)
+
+Take(event, step) == gate' = step.gate /\ out' = <<event>> \o step.out
+
+(* Environment: what a channel may deliver. *)
+
+Delivers(c) == ~gate.failed /\ c \notin gate.closed /\ (Polled => c \notin gate.blocked)
+
+Barrier(c, n) ==
+    /\ Delivers(c) /\ n >= last[c]
+    /\ last' = [last EXCEPT ![c] = n]
+    /\ Take(<<"barrier", c, n>>, OnBarrier(gate, c, n))
+
+Cancel(c, n) ==
+    /\ Delivers(c) /\ n >= last[c]
+    /\ last' = [last EXCEPT ![c] = n]
+    /\ Take(<<"cancel", c, n>>, OnCancel(gate, n))
+
+EndOfPartition(c) ==
+    /\ Delivers(c)
+    /\ last' = last
+    /\ Take(<<"end_of_partition", c>>, OnEndOfPartition(gate, c))
+
+(* The task itself may be triggered, at any time and with any id, in models  *)
+(* with  Injects <- Yes.                                                     *)
+Injects == FALSE
+Yes == TRUE
+
+Inject(n) ==
+    /\ Injects
+    /\ last' = last
+    /\ Take(<<"inject", n>>, OnInject(gate, n))
+
+Next ==
+    \/ \E n \in Ids : Inject(n)
+    \/ \E c \in Channels :
+        \/ \E n \in Ids : Barrier(c, n) \/ Cancel(c, n)
+        \/ EndOfPartition(c)
+
+Spec == Init /\ [][Next]_vars
+
+------------------------------------------------------------------------------
+(* Terms of the rules. The event is on channel Where with id Which; Said are *)
+(* its effects.                                                              *)
+
+Comes(kind) == out'[1][1] = kind
+Where == out'[1][2]
+Which == out'[1][3]
+Said == Tail(out')
+Silent == Said = <<>> /\ gate' = gate
+Saying(kind) == SelectSeq(Said, LAMBDA e : e[1] = kind)
+OpenNow == OpenChannels(gate)
+Obsolete(n) == n < gate.current \/ (n = gate.current /\ ~gate.pending)
+
+Repeats == Comes("barrier") /\ gate.pending /\ Which = gate.current /\ Where \in gate.blocked
+
+(* The effects of an alignment that ends without a snapshot. *)
+GivesUp(abort) ==
+    IF Has("releases_first") THEN Append(Resumes(gate.blocked), abort) ELSE <<abort>> \o Resumes(gate.blocked)
+
+(* The channels that have delivered the barrier of this checkpoint. *)
+Heard == {Where} \cup IF Which = gate.current THEN gate.blocked ELSE {}
+
+(* Every id that can no longer be triggered or aborted. *)
+Ended(g) == {n \in Ids : n < g.current \/ (n = g.current /\ ~g.pending)}
+
+(* Up to 1.11 a single channel is never blocked. *)
+Alone == Has("passes_alone") /\ N = 1
+
+ALIGN_01 == [][(Comes("barrier") /\ ~gate.pending /\ Which > gate.current /\ ~Alone) =>
+    /\ gate'.current = Which
+    /\ Head(Said) = <<"block", Where>>
+    /\ OpenNow # {Where} => gate'.pending /\ gate'.blocked = {Where}]_vars
+
+ALIGN_02 == [][(Comes("barrier") /\ gate.pending /\ Which = gate.current /\ ~(OpenNow \subseteq Heard)
+                /\ ~Repeats /\ gate.repeats = 0) =>
+    /\ gate' = [gate EXCEPT !.blocked = Heard]
+    /\ Said = <<<<"block", Where>>>>]_vars
+
+ALIGN_03 == [][(Comes("barrier") /\ gate.pending /\ Which > gate.current) =>
+    /\ IsPrefixOf(Append(GivesUp(<<"abort", gate.current, "SUBSUMED">>), <<"block", Where>>), Said)
+    /\ Len(Saying("abort")) = 1
+    /\ gate'.current = Which
+    /\ OpenNow # {Where} => gate'.pending /\ gate'.blocked = {Where}]_vars
+
+ALIGN_04 == [][(Comes("barrier") /\ Obsolete(Which)) =>
+    gate' = gate /\ Said = IF Has("resumes_late") THEN <<<<"resume", Where>>>> ELSE <<>>]_vars
+
+Completes ==
+    \/ Comes("barrier") /\ ~Obsolete(Which) /\ OpenNow \subseteq Heard
+    \/ Comes("end_of_partition") /\ AfterFinish /\ gate.pending /\ OpenNow \ {Where} \subseteq gate.blocked
+
+ALIGN_05 == [][(~Repeats /\ gate.repeats = 0 /\ ~Comes("inject")) => Saying("trigger") = IF Completes THEN <<<<"trigger", gate'.current>>>> ELSE <<>>]_vars
+
+ALIGN_06 == [][(Saying("trigger") # <<>> /\ ~Alone /\ ~Comes("inject")) =>
+    LET at == CHOOSE i \in DOMAIN Said : Said[i][1] = "trigger"
+        released == IF Comes("barrier") THEN Heard ELSE gate.blocked \ {Where}
+        held == Resumes(released)
+    IN  /\ IF Has("triggers_first")
+           THEN SubSeq(Said, at + 1, Len(Said)) = held /\ \A i \in 1 .. at : Said[i][1] # "resume"
+           ELSE at = Len(Said) /\ SubSeq(Said, at - Len(held), at - 1) = held
+        /\ gate'.blocked = {}]_vars
+
+ALIGN_07 == [][(Comes("barrier") /\ OpenNow = {Where} /\ Which > gate.current) =>
+    /\ Saying("trigger") = <<<<"trigger", Which>>>>
+    /\ Alone => Saying("block") = <<>> /\ gate'.blocked = {}
+                /\ Saying("resume") = IF Has("resumes_late") THEN <<<<"resume", Where>>>> ELSE <<>>]_vars
+
+(* Without its number, a barrier has the same effect as every other one on   *)
+(* the same side of the current id.                                          *)
+Unnumbered(step, n) ==
+    [gate |-> [step.gate EXCEPT !.current = IF @ = n THEN -2 ELSE @],
+     out  |-> [i \in DOMAIN step.out |->
+                 IF step.out[i] = <<"trigger", n>> THEN <<"trigger">> ELSE step.out[i]]]
+
+ALIGN_08 == \A c \in OpenNow : \A m, n \in Ids \ {gate.current} :
+    (m > gate.current) = (n > gate.current) =>
+        Unnumbered(OnBarrier(gate, c, m), m) = Unnumbered(OnBarrier(gate, c, n), n)
+
+Cancellation == <<"abort", Which, "ON_CANCELLATION_BARRIER">>
+NothingPending(g) == [g EXCEPT !.pending = FALSE, !.blocked = {}, !.repeats = 0]
+
+CancelsAlignment ==
+    /\ Said = Append(Resumes(gate.blocked), Cancellation)
+    /\ gate' = NothingPending([gate EXCEPT !.current = Which])
+
+ALIGN_09 == [][(Comes("cancel") /\ gate.pending /\ Which = gate.current) => CancelsAlignment]_vars
+
+ALIGN_10 == [][(Comes("cancel") /\ ~gate.pending /\ Which > gate.current) => CancelsAlignment]_vars
+
+ALIGN_11 == [][(Comes("cancel") /\ gate.pending /\ Which > gate.current) =>
+    IF Has("cancels_twice")
+    THEN Said = Resumes(gate.blocked) \o <<<<"abort", Which, "SUBSUMED">>, Cancellation>>
+         /\ gate' = NothingPending([gate EXCEPT !.current = Which])
+    ELSE CancelsAlignment]_vars
+
+ALIGN_12 == [][(Comes("cancel") /\ Obsolete(Which)) => Silent]_vars
+
+ALIGN_13 == [][(Comes("end_of_partition") /\ ~gate.pending) =>
+    Said = <<>> /\ gate' = [gate EXCEPT !.closed = @ \cup {Where}]]_vars
+
+ALIGN_14 == [][(Comes("end_of_partition") /\ gate.pending /\ ~AfterFinish) =>
+    /\ Said = GivesUp(<<"abort", gate.current, "INPUT_END_OF_STREAM">>)
+    /\ gate' = NothingPending([gate EXCEPT !.closed = @ \cup {Where}])]_vars
+
+ALIGN_15 == [][(Comes("end_of_partition") /\ gate.pending /\ AfterFinish) =>
+    /\ gate'.current = gate.current
+    /\ gate'.closed = gate.closed \cup {Where}
+    /\ gate'.pending = (Awaited(gate) # {Where})
+    /\ gate'.blocked = IF gate'.pending THEN gate.blocked \ {Where} ELSE {}
+    /\ Saying("abort") = <<>>]_vars
+
+ALIGN_16 == [][(Repeats /\ ~Has("repeats_fail") /\ ~Has("repeats_count")) =>
+    gate' = gate /\ Said = <<<<"block", Where>>>>]_vars
+
+ALIGN_18 == [][
+    LET ends == SelectSeq(Said, LAMBDA e : e[1] \in {"trigger", "abort"})
+    IN  /\ \A i \in DOMAIN ends : ends[i][2] \in Ended(gate') \ Ended(gate)
+        /\ \A i, j \in DOMAIN ends :
+             i < j => ends[i][2] < ends[j][2] \/ (Has("cancels_twice") /\ Comes("cancel"))
+        /\ Ended(gate) \subseteq Ended(gate')]_vars
+
+(* If a gate learns of ends behind a blocked channel (~Polled), the only     *)
+(* blocked channel may end, and the alignment continue with none.            *)
+ALIGN_19 ==
+    /\ gate.pending => Cardinality(Awaited(gate)) > gate.repeats /\ (Polled => gate.blocked # {})
+    /\ ~gate.pending => gate.blocked = {}
+    /\ gate.blocked \cap gate.closed = {}
+
+(* The gate's half of the rule; the coordinator's is in CoordinatorModel.    *)
+SUB_01 == [][\A n \in Ids :
+    LET ended == SelectSeq(Said, LAMBDA e : e = <<"abort", n, "SUBSUMED">>)
+    IN  ended # <<>> => \/ Len(ended) = 1 /\ gate.pending /\ gate.current = n /\ gate'.current > n
+                        \/ (Has("cancels_twice") /\ Comes("cancel"))]_vars
+
+(* An injection has its id in the position of the channel of other events. *)
+ALIGN_24 == [][Comes("inject") =>
+    LET id   == Where
+        held == IF id = gate.current THEN gate.blocked ELSE {}
+        late == {c \in held : \A other \in Channels : other > c => other \notin Awaited(gate)}
+        over == IF gate.pending /\ id > gate.current
+                THEN GivesUp(<<"abort", gate.current, "SUBSUMED">>) ELSE <<>>
+    IN  IF OpenNow = {} THEN Silent
+        ELSE IF Obsolete(id) THEN gate' = gate /\ Said = Resumes(OpenNow)
+        ELSE /\ Said = over \o <<<<"trigger", id>>>> \o Resumes(held) \o Resumes(late)
+             /\ gate' = NothingPending([gate EXCEPT !.current = id])]_vars
+
+(* Up to 1.12 a repeated barrier fails the task, and nothing else does. *)
+ALIGN_20 ==
+    [][IF Repeats /\ Has("repeats_fail")
+       THEN Said = <<<<"fail", "repeated barrier">>>> /\ gate' = [gate EXCEPT !.failed = TRUE]
+       ELSE Saying("fail") = <<>> /\ gate'.failed = gate.failed]_vars
+
+(* In 1.13 barriers are counted: a repeated one counts for a channel that    *)
+(* has delivered none, and the snapshot is triggered too early.              *)
+Counted == IF Comes("barrier") /\ gate.pending /\ Which = gate.current
+           THEN gate.repeats + (IF Where \in gate.blocked THEN 1 ELSE 0) ELSE 0
+
+ALIGN_21 ==
+    [][IF Has("repeats_count") /\ Counted > 0
+       THEN IF Cardinality(OpenNow \ Heard) > Counted
+            THEN Saying("trigger") = <<>> /\ gate'.repeats = Counted
+            ELSE Saying("trigger") = <<<<"trigger", Which>>>> /\ gate'.repeats = 0
+       ELSE gate'.repeats \in {0, gate.repeats}]_vars
+
+------------------------------------------------------------------------------
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
+
+NotOlder(n, current) == n >= current                            \* IsNewer
+OnlyTheNext(n, current) == n > current /\ (current = -1 \/ n = current + 1)  \* IsNewer
+AbortsNothing(g) == <<>>                                        \* AbortSubsumed
+LateReleasesAll(g, c) == [gate |-> Idle(g), out |-> <<<<"resume", c>>>>]    \* Late
+NeverCancels(g, n) == FALSE                                     \* Cancels
+CancelsEverything(g, n) == TRUE                                 \* Cancels
+OneIsEnough(g) == g.blocked # {}                                \* IsAligned
+IgnoresInjections(g, n) == [gate |-> g, out |-> <<>>]           \* OnInject
+RefusesNothing(g, c) == Arrive(g, c, <<>>)                      \* Repeated, up to 1.13
+==============================================================================

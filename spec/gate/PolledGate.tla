@@ -1,0 +1,52 @@
+----------------------------- MODULE PolledGate ------------------------------
+(***************************************************************************)
+(* The network before a gate that a task polls: items of a held channel    *)
+(* wait. When an event resumes channels, the waiting items are passed on   *)
+(* within that event, after its own effects, in the order of arrival over  *)
+(* all channels; an item waits on if its channel is held again. Rules      *)
+(* ALIGN-17 and UNAL-24.                                                   *)
+(*                                                                         *)
+(* Items are tuples <<kind, channel, ...>>. Two operators represent a      *)
+(* gate: AtGate(gate, item) is its state and its effects, [gate, out], and *)
+(* Holds(gate, held, said) the channels held after that.                   *)
+(*                                                                         *)
+(* Functions only: BufferingModel.tla compares it with a gate that         *)
+(* stores (ALIGN-23), and a divergence at the polled level is replayed     *)
+(* with it.                                                                *)
+(***************************************************************************)
+EXTENDS Integers, Sequences
+
+HasEnded(waiting, c) == \E i \in DOMAIN waiting : waiting[i] = <<"end_of_partition", c>>
+
+(* A channel is held from the gate's block to its resume. *)
+RECURSIVE Obeyed(_, _)
+Obeyed(held, said) ==
+    IF said = <<>> THEN held
+    ELSE LET word == Head(said)
+         IN  Obeyed(CASE word[1] = "block"  -> held \cup {word[2]}
+                      [] word[1] = "resume" -> held \ {word[2]}
+                      [] OTHER              -> held, Tail(said))
+
+Released(gate, waiting, held) ==
+    IF gate.failed THEN {} ELSE {i \in DOMAIN waiting : waiting[i][2] \notin held}
+
+Oldest(places) == CHOOSE i \in places : \A j \in places : i <= j
+
+(* The items that a step of the gate releases. *)
+RECURSIVE HandOn(_, _, _, _, _)
+HandOn(AtGate(_, _), Holds(_, _, _), step, waiting, held) ==
+    LET holds == Holds(step.gate, held, step.out)
+        released == Released(step.gate, waiting, holds)
+    IN  IF released = {} THEN [gate |-> step.gate, waiting |-> waiting, held |-> holds, out |-> step.out]
+        ELSE LET i    == Oldest(released)
+                 next == AtGate(step.gate, waiting[i])
+                 rest == SubSeq(waiting, 1, i - 1) \o SubSeq(waiting, i + 1, Len(waiting))
+                 done == HandOn(AtGate, Holds, next, rest, holds)
+             IN  [done EXCEPT !.out = step.out \o @]
+
+(* An item arrives. *)
+Arrives(AtGate(_, _), Holds(_, _, _), gate, waiting, held, item) ==
+    IF item[2] \in held
+    THEN [gate |-> gate, waiting |-> Append(waiting, item), held |-> held, out |-> <<>>]
+    ELSE HandOn(AtGate, Holds, AtGate(gate, item), waiting, held)
+==============================================================================

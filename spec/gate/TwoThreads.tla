@@ -1,0 +1,66 @@
+----------------------------- MODULE TwoThreads ------------------------------
+(***************************************************************************)
+(* The two threads at the unaligned gate of Flink 1.11. The network thread *)
+(* reports a barrier to the gate when a channel has received it; the task  *)
+(* thread reads it later. Either may start the checkpoint. The network     *)
+(* thread leaves its effects on the task in a mailbox.                     *)
+(*                                                                         *)
+(* Both share the gate of module FirstDecides, whose current id is the highest *)
+(* that either has started or cancelled. The state of the task's reads is  *)
+(* separate.                                                               *)
+(*                                                                         *)
+(* The module holds functions, no behaviour. TwoThreadsModel.tla puts      *)
+(* the gate between a network and a task and states UNAL-30 and UNAL-31.   *)
+(*                                                                         *)
+(* Source: Apache Flink 1.11 (CheckpointBarrierUnaligner and its           *)
+(* ThreadSafeUnaligner), read in the bytecode and executed.                *)
+(***************************************************************************)
+EXTENDS TypeDecides
+
+ThreadsType ==
+    [gate    : GateType,            \* the state that both threads share
+     read    : Nat \cup {-1},       \* highest id that the task has read or cancelled
+     reading : BOOLEAN]             \* the task has read a barrier of it, and no cancellation or end followed
+
+NewThreads == [gate |-> NewGate, read |-> -1, reading |-> FALSE]
+
+(* A barrier that overtakes, as nearly all do here. *)
+Unaligned == [alignment |-> "unaligned", savepoint |-> FALSE]
+
+------------------------------------------------------------------------------
+(* A step of one thread: the threads after it, the effects at once, and the  *)
+(* effects left for the task thread.                                         *)
+
+Done(t, said, left) == [threads |-> t, out |-> said, left |-> left]
+
+AtOnce(effects) == SelectSeq(effects, LAMBDA e : e[1] = "start_persisting")
+Later(effects) == SelectSeq(effects, LAMBDA e : e[1] # "start_persisting")
+
+(* UNAL-30: an id above all that were started or cancelled starts now. *)
+Receive(t, c, n, o) ==
+    LET step == OnBarrier(t.gate, c, n, o)
+    IN  Done([t EXCEPT !.gate = step.gate], AtOnce(step.out), Later(step.out))
+
+(* The task is behind: it has read or cancelled a newer one. *)
+IsBehind(t, n) == n < t.read \/ (n = t.read /\ ~t.reading)
+
+ReadBarrier(t, c, n, o) ==
+    LET step == OnBarrier(t.gate, c, n, o)
+    IN  IF IsBehind(t, n) THEN Done(t, <<>>, <<>>)
+        ELSE Done([gate |-> step.gate, read |-> n, reading |-> TRUE], step.out, <<>>)
+
+ReadCancel(t, n) ==
+    LET step == OnCancel(t.gate, n)
+        after == [t EXCEPT !.gate = step.gate]
+    IN  Done(IF n >= t.read THEN [after EXCEPT !.read = n, !.reading = FALSE] ELSE after, step.out, <<>>)
+
+ReadEnd(t, c) ==
+    LET step == OnEndOfPartition(t.gate, c)
+    IN  Done([t EXCEPT !.gate = step.gate, !.reading = FALSE], step.out, <<>>)
+
+(* UNAL-31: a snapshot is out of date once a newer id has started or was     *)
+(* cancelled.                                                                *)
+IsOutdated(t, left) == left[1] = "trigger" /\ left[2] < t.gate.current
+
+RunMail(t, mail) == SelectSeq(mail, LAMBDA left : ~IsOutdated(t, left))
+==============================================================================

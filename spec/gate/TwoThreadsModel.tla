@@ -1,0 +1,109 @@
+--------------------------- MODULE TwoThreadsModel ---------------------------
+(***************************************************************************)
+(* A gate of Flink 1.11 between the network thread and the task thread.    *)
+(* Each channel delivers barriers and cancellations with rising ids. The   *)
+(* network thread receives a barrier; the task reads the barriers of a     *)
+(* channel in order, at any later time. A cancellation, or the end,        *)
+(* follows the barriers before it. The task runs its mail at any time.     *)
+(***************************************************************************)
+EXTENDS TwoThreads
+
+CONSTANTS
+    M               \* checkpoint ids are 1 .. M
+
+VARIABLES
+    threads,        \* see ThreadsType
+    mail,           \* the effects left for the task thread, oldest first
+    unread,         \* by channel: the ids of barriers received and not read
+    last,           \* by channel: the highest id delivered, 0 at first
+    out             \* the last event, then the effects at once
+
+vars == <<threads, mail, unread, last, out>>
+Ids == 1 .. M
+
+TypeOK ==
+    /\ threads \in ThreadsType
+    /\ unread \in [Channels -> SUBSET Ids] /\ last \in [Channels -> 0 .. M]
+
+Init ==
+    /\ threads = NewThreads /\ mail = <<>> /\ out = <<>>
+    /\ unread = [c \in Channels |-> {}] /\ last = [c \in Channels |-> 0]
+
+Take(event, done) ==
+    /\ threads' = done.threads
+    /\ mail' = mail \o done.left
+    /\ out' = <<event>> \o done.out
+
+IsOpen(c) == c \notin threads.gate.closed
+HandsOver(c, n) == n > last[c] /\ last' = [last EXCEPT ![c] = n]
+IsFirst(c, n) == n \in unread[c] /\ \A other \in unread[c] : n <= other
+
+NetworkReceives(c, n) ==
+    /\ IsOpen(c) /\ HandsOver(c, n)
+    /\ unread' = [unread EXCEPT ![c] = @ \cup {n}]
+    /\ Take(<<"receive_barrier", c, n>>, Receive(threads, c, n, Unaligned))
+
+TaskReads(c, n) ==
+    /\ IsOpen(c) /\ IsFirst(c, n)
+    /\ unread' = [unread EXCEPT ![c] = @ \ {n}] /\ UNCHANGED last
+    /\ Take(<<"barrier", c, n>>, ReadBarrier(threads, c, n, Unaligned))
+
+TaskCancels(c, n) ==
+    /\ IsOpen(c) /\ unread[c] = {} /\ HandsOver(c, n) /\ UNCHANGED unread
+    /\ Take(<<"cancel", c, n>>, ReadCancel(threads, n))
+
+TaskEnds(c) ==
+    /\ IsOpen(c) /\ unread[c] = {} /\ UNCHANGED <<unread, last>>
+    /\ Take(<<"end_of_partition", c>>, ReadEnd(threads, c))
+
+TaskRunsMail ==
+    /\ mail # <<>> /\ mail' = <<>>
+    /\ out' = <<<<"mail">>>> \o RunMail(threads, mail)
+    /\ UNCHANGED <<threads, unread, last>>
+
+Next ==
+    \/ TaskRunsMail
+    \/ \E c \in Channels : TaskEnds(c) \/ \E n \in Ids :
+        NetworkReceives(c, n) \/ TaskReads(c, n) \/ TaskCancels(c, n)
+
+Spec == Init /\ [][Next]_vars
+
+------------------------------------------------------------------------------
+(* Rules. The event is on channel Where with id Which; Said are the effects  *)
+(* at once.                                                                  *)
+
+Comes(kind) == out'[1][1] = kind
+Which == out'[1][3]
+Said == Tail(out')
+Started == threads.gate.current
+Starts == SelectSeq(Said, LAMBDA e : e[1] = "start_persisting")
+
+UNAL_30 == [][
+    LET isBarrier == Comes("receive_barrier") \/ Comes("barrier")
+        isNewer == (isBarrier \/ Comes("cancel")) /\ Which > Started
+    IN  /\ threads'.gate.current = IF isNewer THEN Which ELSE Started
+        /\ Starts = IF isBarrier /\ isNewer THEN <<<<"start_persisting", Which>>>> ELSE <<>>
+        /\ Comes("receive_barrier") => /\ Said = Starts
+                                       /\ threads'.read = threads.read
+                                       /\ threads'.reading = threads.reading]_vars
+
+IsSaid(left) == left[1] = "abort" \/ left[2] >= Started
+
+UNAL_31 == [][
+    IF Comes("mail") THEN Said = SelectSeq(mail, IsSaid) /\ mail' = <<>>
+    ELSE /\ SubSeq(mail', 1, Len(mail)) = mail
+         /\ Comes("receive_barrier") \/ mail' = mail]_vars
+
+NothingAhead == threads.read <= threads.gate.current
+
+------------------------------------------------------------------------------
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
+
+NothingIsOutdated(t, left) == FALSE                                              \* IsOutdated
+CancelsWhatItReadsOnly(g, n) ==                                                  \* OnCancel
+    IF n = g.current /\ g.arrived # {}
+    THEN Step(Idle(g), Append(LetGo(g, n), <<"abort", n, "ON_CANCELLATION_BARRIER">>))
+    ELSE Step(g, IF n > g.current THEN <<<<"abort", n, "ON_CANCELLATION_BARRIER">>>> ELSE <<>>)
+NothingWaits(effects) == effects                                                 \* AtOnce
+==============================================================================

@@ -1,0 +1,108 @@
+---------------------------- MODULE OffsetsModel -----------------------------
+(***************************************************************************)
+(* One reader in its environment: snapshots with growing ids and any       *)
+(* offsets, completions and aborts of any ids (late, repeated, lost, of    *)
+(* ids without a snapshot), crashes and restores. The Python reference     *)
+(* model describes the same closed model; both graphs are compared state   *)
+(* for state and edge for edge.                                            *)
+(*                                                                         *)
+(* Rules OFFSET-01 to OFFSET-07 are stated here over one step: `reader`    *)
+(* before and after, the event and the effects in out'.                    *)
+(***************************************************************************)
+EXTENDS Offsets
+
+CONSTANTS
+    M,              \* checkpoint ids are 1 .. M
+    Offsets         \* offsets are 0 .. Offsets - 1
+
+VARIABLES
+    reader,         \* see ReaderType
+    out             \* the last event, then its effects
+
+vars == <<reader, out>>
+Ids == 1 .. M
+Positions == 0 .. Offsets - 1
+
+EventType ==
+    ({"snapshot"} \X Ids \X Positions) \cup ({"notify_complete", "notify_abort"} \X Ids)
+    \cup ({"restore"} \X Positions) \cup {<<"crash">>}
+EffectType == ({"commit_offsets"} \X Ids \X Positions) \cup ({"ignored"} \X Ids) \cup ({"seek"} \X Positions)
+
+TypeOK ==
+    /\ reader \in ReaderType
+    /\ out = <<>> \/ (Head(out) \in EventType /\ Tail(out) \in Seq(EffectType))
+
+Init == reader = NewReader /\ out = <<>>
+
+------------------------------------------------------------------------------
+(* System and environment in one: the reader takes the event.               *)
+
+Take(event, step) == reader' = step.reader /\ out' = <<event>> \o step.out
+
+Snapshot(n, offsets) ==
+    reader.running /\ n > reader.newest /\ Take(<<"snapshot", n, offsets>>, OnSnapshot(reader, n, offsets))
+
+NotifyComplete(n) == reader.running /\ Take(<<"notify_complete", n>>, OnNotifyComplete(reader, n))
+
+NotifyAbort(n) == reader.running /\ Take(<<"notify_abort", n>>, OnNotifyAbort(reader, n))
+
+Crash == reader.running /\ Take(<<"crash">>, OnCrash(reader))
+
+Restore(offsets) == ~reader.running /\ Take(<<"restore", offsets>>, OnRestore(reader, offsets))
+
+Next ==
+    \/ Crash
+    \/ \E n \in Ids : NotifyComplete(n) \/ NotifyAbort(n)
+    \/ \E offsets \in Positions : Restore(offsets) \/ \E n \in Ids : Snapshot(n, offsets)
+
+Spec == Init /\ [][Next]_vars
+
+------------------------------------------------------------------------------
+(* Terms of the rules. *)
+
+Comes(kind) == out'[1][1] = kind
+Which == out'[1][2]
+Said == Tail(out')
+Old == reader.remembered
+New == reader'.remembered
+IsKnown == \E i \in DOMAIN Old : Old[i][1] = Which
+
+OFFSET_01 == [][
+    /\ Comes("snapshot") => New # <<>> /\ New[Len(New)] = <<Which, out'[1][3]>> /\ Said = <<>>
+    /\ reader'.committed # reader.committed => Comes("notify_complete")]_vars
+
+OFFSET_02 == [][Comes("snapshot") =>
+    /\ Len(New) <= Bound
+    /\ SubSeq(New, 1, Len(New) - 1) = IF Len(Old) < Bound THEN Old ELSE Tail(Old)]_vars
+
+OFFSET_03 == [][(Comes("notify_complete") /\ IsKnown) =>
+    \E i \in DOMAIN Old :
+        /\ Old[i][1] = Which
+        /\ Said = <<<<"commit_offsets", Which, Old[i][2]>>>>
+        /\ reader'.committed = Old[i]
+        /\ New = SubSeq(Old, i + 1, Len(Old))]_vars
+
+OFFSET_04 == [][(Comes("notify_complete") /\ ~IsKnown) =>
+    Said = <<<<"ignored", Which>>>> /\ reader' = reader]_vars
+
+OFFSET_05 == [][Comes("notify_abort") => Said = <<>> /\ reader' = reader]_vars
+
+OFFSET_06 == [][
+    /\ Comes("restore") => Said = <<<<"seek", Which>>>> /\ New = <<>> /\ reader'.running
+    /\ Comes("crash") => Said = <<>> /\ New = <<>> /\ ~reader'.running]_vars
+
+OFFSET_07 == [][reader'.committed # reader.committed => reader'.committed[1] > reader.committed[1]]_vars
+
+------------------------------------------------------------------------------
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
+
+ForgetsTheNewest(filed) == SubSeq(filed, 1, IF Len(filed) > Bound THEN Bound ELSE Len(filed))   \* Trimmed
+ForgetsNothing(filed) == filed                                          \* Trimmed
+MeansAllUpTo(filed, n) == filed[1] <= n                                 \* IsMeant
+OnlyItself(filed, n) == filed[1] = n                                    \* IsOver
+ForgetsOnAbort(r, n) ==                                                 \* AfterAbort
+    ReaderStep([r EXCEPT !.remembered = SelectSeq(@, LAMBDA filed : filed[1] # n)], <<>>)
+FromTheCommitted(r, offsets) ==                                         \* From
+    IF r.committed = Nothing THEN offsets ELSE r.committed[2]
+==============================================================================

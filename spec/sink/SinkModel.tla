@@ -1,0 +1,227 @@
+------------------------------ MODULE SinkModel ------------------------------
+(***************************************************************************)
+(* One transactional sink in its environment: snapshots with growing ids,  *)
+(* completions of ids with a snapshot (their notification may be late,     *)
+(* repeated or lost), aborts, an end of the input, crashes, commits that   *)
+(* fail, and restores from the newest completed checkpoint.                *)
+(*                                                                         *)
+(* Rules SINK-01 to SINK-10 are stated here over one step: `sink` before   *)
+(* and after, the event and the effects in out'.                           *)
+(***************************************************************************)
+EXTENDS Sink
+
+CONSTANTS
+    M,              \* checkpoint ids are 1 .. M
+    MaxCrashes
+
+VARIABLES
+    sink,           \* the sink, see SinkType
+    snapshots,      \* durable: by id, the contents of the snapshot; a partial function of 1 .. M
+    completed,      \* the newest completed id, 0 before the first
+    crashes,        \* number of crashes
+    withdrawn,      \* in the external system: the transactions that were aborted
+    out             \* the last event, then its effects
+
+vars == <<sink, snapshots, completed, crashes, withdrawn, out>>
+Ids == 1 .. M
+
+EventType ==
+    ({"snapshot", "notify_complete", "notify_abort", "restore"} \X (Ids \cup {0}))
+    \cup ({"notify_complete_failing", "restore_failing"} \X Ids \X Nat)
+    \cup {<<"write", 0>>, <<"finish">>, <<"crash">>, <<"close">>, <<"complete">>}
+EffectType ==
+    ({"pre_commit", "begin", "commit", "commit_failed", "abort_transaction"} \X Nat) \cup ({"write"} \X Nat \X {0})
+
+TypeOK ==
+    /\ sink \in SinkType
+    /\ DOMAIN snapshots \subseteq Ids
+    /\ completed \in 0 .. M
+    /\ crashes \in 0 .. MaxCrashes
+    /\ withdrawn \subseteq Nat
+    /\ out = <<>> \/ (Head(out) \in EventType /\ Tail(out) \in Seq(EffectType))
+
+Init ==
+    /\ sink = NewSink /\ snapshots = <<>> /\ completed = 0 /\ crashes = 0 /\ withdrawn = {} /\ out = <<>>
+
+------------------------------------------------------------------------------
+(* System: the sink takes the event. *)
+
+Aborted(said) == {said[i][2] : i \in {i \in DOMAIN said : said[i][1] = "abort_transaction"}}
+
+Take(event, step) ==
+    /\ sink' = step.sink
+    /\ out' = <<event>> \o step.out
+    /\ withdrawn' = withdrawn \cup Aborted(step.out)
+
+Unmoved == UNCHANGED <<snapshots, completed, crashes>>
+
+(* Environment. *)
+
+Write ==
+    /\ sink.running /\ ~sink.finished
+    /\ Take(<<"write", 0>>, OnWrite(sink, 0)) /\ Unmoved
+
+Newest == IF DOMAIN snapshots = {} THEN 0 ELSE Greatest(DOMAIN snapshots)
+
+Snapshot(n) ==
+    /\ sink.running /\ n > Newest /\ n > completed
+    /\ LET step == OnSnapshot(sink, n)
+       IN  /\ Take(<<"snapshot", n>>, step)
+           /\ snapshots' = [i \in DOMAIN snapshots \cup {n} |->
+                              IF i = n THEN Held(step.sink) ELSE snapshots[i]]
+    /\ UNCHANGED <<completed, crashes>>
+
+(* The coordinator completes a checkpoint; the notification may be lost. *)
+Complete(n) ==
+    /\ n \in DOMAIN snapshots /\ n > completed
+    /\ completed' = n
+    /\ out' = <<<<"complete">>>>
+    /\ UNCHANGED <<sink, snapshots, crashes, withdrawn>>
+
+NotifyComplete(n) ==
+    /\ sink.running /\ n <= completed
+    /\ Take(<<"notify_complete", n>>, OnNotifyComplete(sink, n)) /\ Unmoved
+
+NotifyAbort(n) ==
+    /\ sink.running
+    /\ Take(<<"notify_abort", n>>, OnNotifyAbort(sink, n)) /\ Unmoved
+
+Finish ==
+    /\ sink.running /\ ~sink.finished /\ (WaitsAtTheEnd \/ crashes < MaxCrashes)
+    /\ crashes' = IF WaitsAtTheEnd THEN crashes ELSE crashes + 1
+    /\ Take(<<"finish">>, OnFinish(sink))
+    /\ UNCHANGED <<snapshots, completed>>
+
+Crash ==
+    /\ sink.running /\ crashes < MaxCrashes
+    /\ crashes' = crashes + 1
+    /\ Take(<<"crash">>, OnCrash(sink))
+    /\ UNCHANGED <<snapshots, completed>>
+
+Close ==
+    /\ sink.running /\ crashes < MaxCrashes
+    /\ crashes' = crashes + 1
+    /\ Take(<<"close">>, OnSinkClose(sink))
+    /\ UNCHANGED <<snapshots, completed>>
+
+NotifyCompleteFailing(n, t) ==
+    /\ sink.running /\ n <= completed /\ crashes < MaxCrashes /\ t \in Transactions(Covered(sink, n))
+    /\ crashes' = crashes + 1
+    /\ Take(<<"notify_complete_failing", n, t>>, OnNotifyCompleteFailing(sink, n, t))
+    /\ UNCHANGED <<snapshots, completed>>
+
+Restored == IF completed = 0 THEN NothingHeld ELSE snapshots[completed]
+
+Restore ==
+    /\ ~sink.running
+    /\ Take(<<"restore", completed>>, OnRestore(sink, Restored))
+    /\ snapshots' = [n \in {n \in DOMAIN snapshots : n <= completed} |-> snapshots[n]]
+    /\ UNCHANGED <<completed, crashes>>
+
+RestoreFailing(t) ==
+    /\ ~sink.running /\ t \in Transactions(Restored.pending)
+    /\ Take(<<"restore_failing", completed, t>>, OnRestoreFailing(sink, Restored, t)) /\ Unmoved
+
+Filings == {sink.pending[i][2] : i \in DOMAIN sink.pending}
+
+Next ==
+    \/ Write \/ Finish \/ Crash \/ Close \/ Restore
+    \/ \E t \in Transactions(Restored.pending) : RestoreFailing(t)
+    \/ \E n \in Ids, t \in Filings : NotifyCompleteFailing(n, t)
+    \/ \E n \in Ids : Snapshot(n) \/ Complete(n) \/ NotifyComplete(n) \/ NotifyAbort(n)
+
+Spec == Init /\ [][Next]_vars
+
+------------------------------------------------------------------------------
+(* Terms of the rules. *)
+
+Comes(kind) == out'[1][1] = kind
+Which == out'[1][2]
+Said == Tail(out')
+Saying(kind) == SelectSeq(Said, LAMBDA e : e[1] = kind)
+Committed == {Said[i][2] : i \in {i \in DOMAIN Said : Said[i][1] = "commit"}}
+
+SINK_01 == [][
+    /\ (sink'.running /\ ~sink'.finished) => sink'.open \in 1 .. sink'.next - 1
+    /\ Comes("write") => Said = <<<<"write", sink.open, Which>>>> /\ sink' = sink]_vars
+
+SINK_02 == [][Comes("snapshot") =>
+    /\ Saying("pre_commit") = IF sink.open = 0 THEN <<>> ELSE <<<<"pre_commit", sink.open>>>>
+    /\ sink'.pending =
+        IF sink.open = 0 THEN sink.pending ELSE Append(sink.pending, <<Which, sink.open>>)
+    /\ (sink.open # 0 /\ ~sink.finished) => Said = <<<<"pre_commit", sink.open>>, <<"begin", sink'.open>>>>
+    /\ snapshots'[Which] = [open |-> sink'.open, pending |-> sink'.pending]]_vars
+
+OldEnough == SelectSeq(sink.pending, LAMBDA filed : filed[1] <= Which)
+
+SINK_03 == [][
+    /\ Comes("notify_complete") =>
+        /\ Said = [i \in DOMAIN OldEnough |-> <<"commit", OldEnough[i][2]>>]
+        /\ sink'.pending = SelectSeq(sink.pending, LAMBDA filed : filed[1] > Which)
+    /\ sink'.committed = sink.committed \cup Committed
+    /\ sink'.committed # sink.committed =>
+        out'[1][1] \in {"notify_complete", "notify_complete_failing", "restore", "restore_failing"}]_vars
+
+SINK_04 == [][(Comes("notify_complete") /\ OldEnough = <<>>) => Said = <<>> /\ sink' = sink]_vars
+
+SINK_05 == [][Comes("notify_abort") => Said = <<>> /\ sink' = sink]_vars
+
+SINK_06 == [][Comes("restore") =>
+    LET held == IF Which \in DOMAIN snapshots THEN snapshots[Which] ELSE NothingHeld
+        again == [i \in DOMAIN held.pending |-> <<"commit", held.pending[i][2]>>]
+        aborts == IF held.open = 0 THEN <<>> ELSE <<<<"abort_transaction", held.open>>>>
+    IN  /\ Said = again \o aborts \o <<<<"begin", sink'.open>>>>
+        /\ sink'.pending = <<>>]_vars
+
+SINK_07 == [][sink.finished => Saying("begin") = <<>> /\ (Comes("snapshot") => sink'.open = 0)]_vars
+
+SINK_08 == [][
+    /\ \A i \in DOMAIN Said : Said[i][1] = "begin" => Said[i][2] = sink.next /\ sink'.next = sink.next + 1
+    /\ sink.next <= sink'.next
+    /\ sink.committed \subseteq sink'.committed
+    /\ sink'.committed \cap withdrawn' = {}
+    /\ sink'.open \notin sink'.committed
+    /\ \A t \in sink'.committed \ sink.committed :
+        \/ \E i \in DOMAIN sink.pending : sink.pending[i][2] = t
+        \/ \E n \in DOMAIN snapshots : t \in Transactions(snapshots[n].pending)]_vars
+
+SINK_09 == [][(Comes("close") \/ (Comes("finish") /\ ~WaitsAtTheEnd)) =>
+    /\ Said = IF sink.open = 0 THEN <<>> ELSE <<<<"abort_transaction", sink.open>>>>
+    /\ ~sink'.running /\ sink'.pending = <<>> /\ sink'.committed = sink.committed]_vars
+
+SINK_10 == [][
+    /\ Comes("notify_complete_failing") =>
+        /\ Committed = Transactions(OldEnough) \ {out'[1][3]}
+        /\ Saying("commit_failed") = <<<<"commit_failed", out'[1][3]>>>>
+        /\ ~sink'.running
+    /\ Comes("restore_failing") =>
+        /\ Said[Len(Said)] = <<"commit_failed", out'[1][3]>>
+        /\ ~sink'.running /\ Saying("abort_transaction") = <<>> /\ Saying("begin") = <<>>
+    /\ Saying("commit_failed") # <<>> => out'[1][3] \notin sink'.committed \ sink.committed]_vars
+
+------------------------------------------------------------------------------
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
+
+CoversAll(filed, n) == TRUE                                             \* IsCovered
+CoversOnlyItsOwn(filed, n) == filed[1] = n                              \* IsCovered
+AlwaysOpens(s) == TRUE                                                  \* OpensNext
+NeverOpens(s) == FALSE                                                  \* OpensNext
+FilesNothing(s, n) == SinkStep([s EXCEPT !.open = 0], <<<<"pre_commit", s.open>>>>)     \* PreCommit
+ForgetsAtRestore(s, held) == BeginTransaction([s EXCEPT !.running = TRUE])              \* OnRestore
+OnlySaysSo(s, n) ==                                                     \* OnNotifyComplete
+    SinkStep([s EXCEPT !.pending = SelectSeq(@, LAMBDA f : f \notin Range(Covered(s, n)))],
+             Commits(Covered(s, n)))
+CommitsOnAbort(s, n) == OnNotifyComplete(s, n)                          \* AfterAbort
+FailsWithNothing(s) == OnSinkClose(s)                                       \* WithNothing
+Never == FALSE                                                          \* WaitsAtTheEnd
+WithdrawsAll(s) ==                                                      \* Withdrawn
+    [i \in DOMAIN s.pending |-> s.pending[i][2]] \o (IF s.open = 0 THEN <<>> ELSE <<s.open>>)
+StopsAtTheFirst(filed, t) ==                                            \* TriedAlthough
+    SubSeq(filed, 1, CHOOSE i \in DOMAIN filed : filed[i][2] = t)
+ReusesIds(s) ==                                                         \* BeginTransaction
+    LET free == IF s.pending = <<>> THEN 1 ELSE s.next
+    IN  SinkStep([s EXCEPT !.open = free, !.next = free + 1], <<<<"begin", free>>>>)
+CommitsAtOnce(s, n) ==                                                  \* PreCommit
+    SinkStep([s EXCEPT !.committed = @ \cup {s.open}, !.open = 0], <<<<"commit", s.open>>>>)
+==============================================================================

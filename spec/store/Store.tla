@@ -1,0 +1,82 @@
+-------------------------------- MODULE Store --------------------------------
+(***************************************************************************)
+(* The store of completed checkpoints: which are kept, which are dropped,  *)
+(* which one a restore reads.                                              *)
+(*                                                                         *)
+(* A checkpoint that completes is added at the end. Then the store drops   *)
+(* the oldest entries, as far as permitted, while it keeps more than       *)
+(* Retain. It never drops the element just added, or the newest checkpoint *)
+(* (a newer savepoint belongs to a user, who may delete it), or an entry   *)
+(* that is not surplus. A job stopped with a savepoint needs only that     *)
+(* one. Up to 1.11 the store drops the oldest entry of any type.           *)
+(*                                                                         *)
+(* Functions only: StoreModel.tla puts a store into an environment         *)
+(* and states rules SUB-06 to SUB-10.                                      *)
+(*                                                                         *)
+(* Source: Apache Flink, DefaultCompletedCheckpointStore and               *)
+(* CheckpointSubsumeHelper.                                                *)
+(***************************************************************************)
+EXTENDS Integers, Sequences, FiniteSets, Order, CoordinatorGenerations
+
+CONSTANT
+    Retain          \* number of completed checkpoints to keep
+
+ASSUME Retain \in Nat \ {0}
+
+Types == {"checkpoint", "savepoint", "stop"}
+
+EntryType == [id : Nat, type : Types]
+
+EmptyStore == <<>>
+
+(* The id that a restore reads; 0 is the initial state. *)
+LatestId(store) == IF store = <<>> THEN 0 ELSE store[Len(store)].id
+
+Holds(store, n) == \E i \in DOMAIN store : store[i].id = n
+
+------------------------------------------------------------------------------
+(* Entries that may be dropped. These are operators, so that a model can     *)
+(* replace them.                                                             *)
+
+IsLast(store, i) == i = Len(store)
+
+IsNewestCheckpoint(store, i) ==
+    /\ store[i].type = "checkpoint"
+    /\ \A j \in i + 1 .. Len(store) : store[j].type # "checkpoint"
+
+EndsWithStop(store) == store[Len(store)].type = "stop"
+
+(* SUB-06 protects the last element, SUB-08 the newest checkpoint, unless    *)
+(* only age counts (SUB-10).                                                 *)
+MayGo(store, i) ==
+    /\ ~IsLast(store, i)
+    /\ \/ ~CoordinatorHas("protects_newest")
+       \/ EndsWithStop(store) \/ ~IsNewestCheckpoint(store, i)
+
+Surplus(store) == Len(store) - Retain
+
+(* SUB-07: from the oldest on, as many droppable entries as are surplus. *)
+Goes(store, i) ==
+    /\ MayGo(store, i)
+    /\ Cardinality({j \in 1 .. i - 1 : MayGo(store, j)}) < Surplus(store)
+
+(* SUB-09: a dropped savepoint is not deleted; a user owns it. *)
+IsDeleted(entry) == entry.type = "checkpoint"
+
+------------------------------------------------------------------------------
+(* The elements at a set of positions, in order. *)
+At(store, positions) ==
+    LET order == InOrder(positions)
+    IN  [k \in 1 .. Len(order) |-> store[order[k]]]
+
+(* Entry (n, type) is added: [store, out]. Up to 1.14 dropped ids are not    *)
+(* reported.                                                                 *)
+OnAdd(store, n, type) ==
+    LET grown == Append(store, [id |-> n, type |-> type])
+        gone == {i \in DOMAIN grown : Goes(grown, i)}
+        deleted == {i \in gone : IsDeleted(grown[i])}
+        discards == [k \in 1 .. Cardinality(deleted) |-> <<"discard", At(grown, deleted)[k].id>>]
+        subsumed == <<<<"subsumed", Greatest({grown[i].id : i \in deleted})>>>>
+        told == IF deleted # {} /\ CoordinatorHas("tells_of_subsumed") THEN subsumed ELSE <<>>
+    IN  [store |-> At(grown, DOMAIN grown \ gone), out |-> discards \o told]
+==============================================================================

@@ -1,0 +1,106 @@
+----------------------------- MODULE StoreModel ------------------------------
+(***************************************************************************)
+(* The store of completed checkpoints in its environment: every id from 1  *)
+(* to M is added once, in any order, with any type. (Ids out of order      *)
+(* represent a restored savepoint, which is added whatever its id.) The    *)
+(* Python reference model describes the same closed model; both graphs are *)
+(* compared state for state and edge for edge.                             *)
+(*                                                                         *)
+(* Rules SUB-06 to SUB-10 are stated here over one addition: `store`       *)
+(* before and after, the event and the effects in out'.                    *)
+(***************************************************************************)
+EXTENDS Store
+
+CONSTANT
+    M               \* checkpoint ids are 1 .. M
+
+VARIABLES
+    store,          \* the completed checkpoints, in the order of additions
+    added,          \* the ids that were added
+    out             \* the last event, then its effects
+
+vars == <<store, added, out>>
+Ids == 1 .. M
+
+TypeOK ==
+    /\ store \in Seq(EntryType)
+    /\ added \subseteq Ids
+    /\ {store[i].id : i \in DOMAIN store} \subseteq added
+    /\ \/ out = <<>>
+       \/ Head(out) \in {"add"} \X Ids \X Types /\ Tail(out) \in Seq({"discard", "subsumed"} \X Ids)
+
+Init == store = EmptyStore /\ added = {} /\ out = <<>>
+
+------------------------------------------------------------------------------
+(* System and environment in one: a checkpoint is added, the store drops. *)
+
+Add(n, type) ==
+    /\ n \notin added
+    /\ added' = added \cup {n}
+    /\ LET step == OnAdd(store, n, type)
+       IN  store' = step.store /\ out' = <<<<"add", n, type>>>> \o step.out
+
+Next == \E n \in Ids, type \in Types : Add(n, type)
+
+Spec == Init /\ [][Next]_vars
+
+------------------------------------------------------------------------------
+(* Terms of the rules. *)
+
+Which == out'[1][2]
+Type == out'[1][3]
+New == [id |-> Which, type |-> Type]
+Grown == Append(store, New)
+Dropped == Range(Grown) \ Range(store')
+Kept == Range(store')
+Deleted == {e.id : e \in {e \in Dropped : e.type = "checkpoint"}}
+Said == Tail(out')
+
+(* Positions of the kept elements grow: they keep their order. *)
+IsInOrderOfAdding ==
+    /\ Kept \subseteq Range(Grown)
+    /\ store' = SelectSeq(Grown, LAMBDA e : e \in Kept)
+
+SUB_06 == [][IsInOrderOfAdding /\ store' # <<>> /\ LatestId(store') = Which]_vars
+
+(* The newest checkpoint, while the job runs; none is protected after a      *)
+(* stop, and none up to 1.11.                                                *)
+Protected ==
+    {New} \cup
+    IF Type = "stop" \/ ~CoordinatorHas("protects_newest") THEN {}
+    ELSE {Grown[i] : i \in {i \in DOMAIN Grown : IsNewestCheckpoint(Grown, i)}}
+
+OldestFirst ==
+    \A i, j \in DOMAIN Grown :
+        (i < j /\ Grown[j] \in Dropped /\ Grown[i] \notin Protected) => Grown[i] \in Dropped
+
+SUB_07 == [][
+    /\ Len(store') <= Retain \/ Kept = Protected
+    /\ Len(Grown) <= Retain => Dropped = {}
+    /\ Len(store') < Len(Grown) => Len(store') >= Retain
+    /\ OldestFirst]_vars
+
+SUB_08 == [][(Type # "stop" /\ CoordinatorHas("protects_newest")) =>
+    \A i \in DOMAIN Grown :
+        (/\ Grown[i].type = "checkpoint"
+         /\ \A j \in i + 1 .. Len(Grown) : Grown[j].type # "checkpoint") => Grown[i] \in Kept]_vars
+
+SUB_09 == [][
+    LET order == SelectSeq(Grown, LAMBDA e : e \in Dropped /\ e.type = "checkpoint")
+        discards == [i \in DOMAIN order |-> <<"discard", order[i].id>>]
+    IN  Said = IF Deleted # {} /\ CoordinatorHas("tells_of_subsumed")
+               THEN Append(discards, <<"subsumed", Greatest(Deleted)>>) ELSE discards]_vars
+
+SUB_10 == [][~CoordinatorHas("protects_newest") =>
+    store' = SubSeq(Grown, IF Len(Grown) > Retain THEN Len(Grown) - Retain + 1 ELSE 1, Len(Grown))]_vars
+
+------------------------------------------------------------------------------
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
+
+HighestIsLast(s, i) == s[i].id = Greatest({s[j].id : j \in DOMAIN s})     \* IsLast
+NothingIsNewest(s, i) == FALSE                                          \* IsNewestCheckpoint
+OneMore(s) == Len(s) - Retain - 1                                       \* Surplus
+DeletesEverything(entry) == TRUE                                        \* IsDeleted
+ProtectsAnyway(s, i) == ~IsLast(s, i) /\ ~IsNewestCheckpoint(s, i)      \* MayGo
+==============================================================================

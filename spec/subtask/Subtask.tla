@@ -1,0 +1,164 @@
+------------------------------- MODULE Subtask -------------------------------
+(***************************************************************************)
+(* The snapshot steps of one subtask.                                      *)
+(*                                                                         *)
+(* A triggered checkpoint has two parts. The synchronous part sends the    *)
+(* barrier and takes the snapshot, in one step; the asynchronous part      *)
+(* writes it, and ends in an acknowledgement or in a decline. The abort of *)
+(* a checkpoint may arrive before its trigger: the subtask remembers it,   *)
+(* and the trigger then sends a cancellation downstream in place of a      *)
+(* barrier, so that no task there waits for ever.                          *)
+(*                                                                         *)
+(* Functions only: SubtaskModel.tla puts a subtask into an                 *)
+(* environment and states rules TASK-01 to TASK-20. SubtaskGenerations.tla *)
+(* lists the differences between releases.                                 *)
+(*                                                                         *)
+(* Source: Apache Flink, SubtaskCheckpointCoordinatorImpl and              *)
+(* AsyncCheckpointRunnable; StreamTask up to 1.10; FLINK-18238.            *)
+(***************************************************************************)
+EXTENDS Integers, Sequences, FiniteSets, Order, SubtaskGenerations
+
+CONSTANT
+    MaxRemembered   \* number of aborts that are remembered
+
+ASSUME MaxRemembered \in Nat \ {0}
+
+SubtaskType ==
+    [runs      : BOOLEAN,               \* the task is RUNNING
+     last      : Nat \cup {-1},         \* highest id triggered or aborted; -1 before the first
+     aborted   : Seq(Nat),              \* aborts that arrived before their trigger, as remembered
+     running   : SUBSET Nat,            \* ids whose asynchronous part runs
+     completed : Nat \cup {-1},         \* highest completed id reported to the task
+     highest   : Nat \cup {-1},         \* highest id ever remembered as aborted
+     failed    : BOOLEAN]               \* the task has failed with its snapshot
+
+NewSubtask ==
+    [runs |-> TRUE, last |-> -1, aborted |-> <<>>, running |-> {}, completed |-> -1, highest |-> -1,
+     failed |-> FALSE]
+
+Answer(t, said) == [task |-> t, out |-> said]
+
+------------------------------------------------------------------------------
+(* The conditions of a subtask. *)
+
+IsOutOfOrder(t, n) == n <= t.last               \* TASK-02
+
+WasAborted(t, n) == n \in Range(t.aborted)      \* TASK-03
+
+(* TASK-19: its abort may have been remembered and dropped. *)
+IsFarBelow(t, n) == TaskHas("infers_aborts") /\ n + MaxRemembered < t.highest
+
+Runs(t, n) == n \in t.running                   \* TASK-07, TASK-08: it ends once
+
+IsNews(t, n) == n > t.completed                 \* TASK-06
+
+------------------------------------------------------------------------------
+(* Memory of aborts.                                                        *)
+
+Forget(ids, n) == SelectSeq(ids, LAMBDA x : x # n)
+
+(* From the one remembered first on, up to the first that is not below n. *)
+RECURSIVE Prune(_, _)
+Prune(ids, n) == IF ids = <<>> \/ Head(ids) >= n THEN ids ELSE Prune(Tail(ids), n)
+
+(* TASK-09: one more drops the one remembered first. *)
+Bounded(ids) == IF Len(ids) > MaxRemembered THEN Tail(ids) ELSE ids
+
+Remember(ids, n) == IF n \in Range(ids) THEN ids ELSE Bounded(Append(ids, n))
+
+------------------------------------------------------------------------------
+(* The trigger, from the gate or, for a source, from the coordinator.       *)
+
+(* TASK-01: the barrier leaves first.                                       *)
+SynchronousPart(n) == <<<<"broadcast_barrier", n>>, <<"snapshot", n>>>>
+
+(* TASK-03: a task downstream may be blocked and wait for this id. *)
+InPlaceOfBarrier(n) == <<<<"broadcast_cancel", n>>>>
+
+(* TASK-13, TASK-14: the barrier has left when the snapshot throws.         *)
+BrokenSnapshot(n) ==
+    <<<<"broadcast_barrier", n>>,
+      IF TaskHas("broken_snapshot_fails") THEN <<"fail", "snapshot">> ELSE <<"decline", n, "JOB_FAILURE">>>>
+
+TakeSnapshot(t, n, throws) ==
+    IF throws
+    THEN Answer([t EXCEPT !.failed = TaskHas("broken_snapshot_fails")], BrokenSnapshot(n))
+    ELSE Answer([t EXCEPT !.running = @ \cup {n}], SynchronousPart(n))
+
+OnTrigger(t, n, throws) ==
+    LET known == [t EXCEPT !.aborted = Forget(@, n)]
+        begun == [known EXCEPT !.last = n]
+    IN  IF ~t.runs          \* TASK-10
+        THEN Answer(t, <<<<"broadcast_cancel", n>>, <<"decline", n, "TASK_NOT_READY">>>>)
+        ELSE IF ~TaskHas("orders_triggers") THEN TakeSnapshot(t, n, throws)     \* TASK-11
+        ELSE IF IsOutOfOrder(t, n) THEN Answer(known, <<>>)
+        ELSE IF WasAborted(t, n) \/ IsFarBelow(t, n) THEN Answer(begun, InPlaceOfBarrier(n))
+        ELSE TakeSnapshot(begun, n, throws)
+
+OnCheckpoint(t, n) == OnTrigger(t, n, FALSE)
+
+(* TASK-04: the gate aborts n.                                              *)
+OnAbortOnBarrier(t, n, reason) ==
+    LET last == IF TaskHas("orders_triggers") /\ n > t.last THEN n ELSE t.last
+    IN  Answer([t EXCEPT !.last = last, !.aborted = Prune(@, last)],
+               <<<<"decline", n, reason>>, <<"broadcast_cancel", n>>>>)
+
+------------------------------------------------------------------------------
+(* Notifications of the coordinator; the operators of a task that does not   *)
+(* run receive none.                                                         *)
+
+ToOperators(t, said) == IF t.runs THEN <<said>> ELSE <<>>
+
+(* TASK-06; TASK-17: up to 1.13 each completion is passed on. *)
+OnCompleteNotification(t, n) ==
+    IF ~TaskHas("completes_in_order") THEN Answer(t, ToOperators(t, <<"notify_complete", n>>))
+    ELSE IF IsNews(t, n)
+    THEN Answer([t EXCEPT !.completed = n], ToOperators(t, <<"notify_complete", n>>))
+    ELSE Answer(t, <<>>)
+
+(* TASK-18 *)
+OnSubsumedNotification(t, n) ==
+    Answer(t, IF TaskHas("hears_subsumed") THEN ToOperators(t, <<"notify_subsumed", n>>) ELSE <<>>)
+
+(* TASK-05, TASK-06; `completed` is the newest completed id, or -1.         *)
+OnAbortNotification(t, n, completed) ==
+    IF ~TaskHas("hears_aborts") THEN Answer(t, <<>>)      \* TASK-12
+    ELSE
+    LET told == IF TaskHas("completes_in_order") THEN OnCompleteNotification(t, completed)
+                ELSE Answer(t, <<>>)
+        stopped == IF Runs(t, n) THEN <<<<"cancel_async", n>>>> ELSE <<>>
+        ahead == ~Runs(t, n) /\ n > t.last
+        highest == IF ahead /\ TaskHas("infers_aborts") /\ n > t.highest THEN n ELSE t.highest
+    IN  IF ~t.runs THEN told
+        ELSE Answer([told.task EXCEPT !.running = @ \ {n}, !.highest = highest,
+                                      !.aborted = IF ahead THEN Remember(@, n) ELSE @],
+                    told.out \o stopped \o <<<<"notify_abort", n>>>>)
+
+------------------------------------------------------------------------------
+(* The end of the asynchronous part, and of the task.                       *)
+
+Ends(t, n, said) ==
+    IF Runs(t, n)
+    THEN Answer([t EXCEPT !.running = @ \ {n}], said)
+    ELSE Answer(t, <<>>)
+
+OnAsyncDone(t, n) == Ends(t, n, <<<<"acknowledge", n>>>>)                   \* TASK-07
+
+(* TASK-08, TASK-15, TASK-16; `cause` is the reason that the failure names, *)
+(* ASYNC_EXCEPTION if it names none.                                        *)
+Cause(cause) == IF TaskHas("declines_with_cause") THEN cause ELSE "ASYNC_EXCEPTION"
+IsHeeded(t) == t.runs \/ ~TaskHas("stopped_says_nothing")
+OnAsyncFailed(t, n, cause) ==
+    Ends(t, n, IF IsHeeded(t) THEN <<<<"decline", n, Cause(cause)>>>> ELSE <<>>)
+
+OnStatus(t, runs) == Answer([t EXCEPT !.runs = runs], <<>>)
+
+(* TASK-20: the running parts of a closed task are stopped, smallest id      *)
+(* first.                                                                    *)
+RECURSIVE Stopped(_)
+Stopped(ids) ==
+    IF ids = {} THEN <<>>
+    ELSE LET n == CHOOSE n \in ids : \A m \in ids : n <= m
+         IN  <<<<"cancel_async", n>>>> \o Stopped(ids \ {n})
+OnClose(t) == Answer([t EXCEPT !.runs = FALSE, !.running = {}], Stopped(t.running))
+==============================================================================

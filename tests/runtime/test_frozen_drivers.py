@@ -1,0 +1,103 @@
+"""A driver is frozen with everything below it, and thawed with everything below it, on a busy machine too."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+
+import psutil
+import pytest
+
+from conformance.torture.frozen_drivers.process_family import ProcessFamily
+from impl.spark.faults.driver import freeze
+
+PARENT = """
+import os, signal
+child = os.fork()
+if not child:
+    signal.pause()
+print(child, flush=True)
+signal.pause()
+"""
+FORKING = """
+import os, signal
+for _ in range(400):
+    if not os.fork():
+        signal.pause()
+    if _ == 20:
+        print("begun", flush=True)
+signal.pause()
+"""
+STOPPED = psutil.STATUS_STOPPED
+
+
+@pytest.fixture
+def start():
+    """Start programs, each in a session of its own; at the end every process of each is killed."""
+    processes = []
+
+    def started(program):
+        process = subprocess.Popen(
+            [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
+        processes.append(process)
+        return psutil.Process(process.pid), process.stdout.readline().strip()
+
+    yield started
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+
+
+def status_after_stop(process):
+    """Wait for the stop of a process that was sent the signal; its status then."""
+    while process.status() != STOPPED:
+        os.sched_yield()
+    return process.status()
+
+
+def test_a_family_is_frozen_only_when_each_of_its_members_is_stopped(start):
+    root, child = start(PARENT)
+    family = ProcessFamily(root)
+    root.suspend()
+    status_after_stop(root)
+    assert not family.all_stopped()
+    psutil.Process(int(child)).suspend()
+    status_after_stop(psutil.Process(int(child)))
+    assert family.all_stopped()
+
+
+@pytest.mark.parametrize("root_first", [True, False])
+def test_a_member_that_was_stopped_after_the_look_is_thawed_too(start, root_first):
+    root, child = start(PARENT)
+    family = ProcessFamily(root)
+    root.suspend()
+    status_after_stop(root)
+    assert [one.pid for one in family.stopped()] == [root.pid]
+    below = psutil.Process(int(child))
+    below.suspend()
+    status_after_stop(below)
+    family.thaw(root_first=root_first)
+    assert STOPPED not in (root.status(), below.status())
+
+
+def test_an_orphan_of_a_killed_root_is_thawed(start):
+    root, child = start(PARENT)
+    family = ProcessFamily(root)
+    below = psutil.Process(int(child))
+    below.suspend()
+    status_after_stop(below)
+    assert [one.pid for one in family.stopped()] == [below.pid]
+    root.kill()
+    family.thaw(root_first=True)
+    assert below.status() != STOPPED
+
+
+def test_freeze_stops_descendants_that_are_started_while_it_looks(start):
+    root, _ = start(FORKING)
+    freeze(root.pid)
+    status_after_stop(root)
+    assert ProcessFamily(root).all_stopped()
