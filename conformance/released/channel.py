@@ -5,17 +5,15 @@ second one is left out, here and in the toured models.
 """
 
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from random import Random
 
 from conformance.adapters.protocol import Wire
 from conformance.cases.tours_around_divergences import Transition
-from conformance.drive.oracle import Edge, Node, Oracle
+from conformance.drive.oracle import Node, Oracle
 from conformance.drive.stream import Case, has_failed
-from conformance.generators import generate
 from conformance.released.results import Target
-from conformance.released.sequences import BATCHES, LENGTH, Search
+from conformance.released.sequences import LENGTH, Search
 
 IDS = 2
 """Checkpoints of the toured model."""
@@ -71,20 +69,12 @@ class ChannelSearch(Search):
         """Given sequences, those of this module before them."""
         return super().directed((*SCRIPTS, *scripts))
 
-    def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
-        choose = generate.chooser("channel", config, rng)
-        edges: list[tuple[Wire, Edge]] = []
+    draws = 100 * LENGTH
+
+    def keeps(self) -> Callable[[Wire, Wire, Wire], bool]:
+        """One barrier of each checkpoint."""
         sent = Sent()
-        node = oracle.start
-        while len(edges) < LENGTH:
-            event = choose(node.observed)
-            assert event is not None
-            edge = oracle.step(node, event)
-            if edge.refused is not None or not sent.allows(event):
-                continue
-            edges.append((event, edge))
-            node = edge.after
-        return self._prepare.case(oracle, edges, BATCHES)
+        return lambda config, observed, event: sent.allows(event)
 
 
 # ---------------------------------------------------------------- the small model

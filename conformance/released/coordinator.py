@@ -4,15 +4,13 @@ As `conformance.released.gate` does it for gates. What no release can be asked i
 ones; each place says why.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
-from conformance.drive.oracle import Edge, Oracle
-from conformance.drive.stream import Case, has_failed
-from conformance.generators import generate
+from conformance.drive.stream import Case
 from conformance.generators.coordinator import PROFILES, varied
 from conformance.released.results import Target
 from conformance.released.sequences import BATCHES, Search
@@ -60,6 +58,10 @@ def is_stored(config: Wire, observed: Wire, event: Wire) -> bool:
 class MasterSearch(Search):
     """Tours of small models, and random histories."""
 
+    length = LENGTH
+    draws = 2 * LENGTH
+    batches = BATCHES_OF_50
+
     def small(self) -> list[Wire]:
         """Two tasks, by what is retained and what is tolerated; or the store."""
         return small_configs(self._target)
@@ -75,25 +77,12 @@ class MasterSearch(Search):
                 yield self._case(self._oracle({**self.small()[0], **more}), flood, (1,) * len(flood))
         yield from super().directed(scripts)
 
-    def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
-        choose = generate.chooser(self._target.component, config, rng)
-        edges: list[tuple[Wire, Edge]] = []
-        node = oracle.start
-        for _ in range(2 * LENGTH):
-            event = choose(node.observed)
-            if event is None or len(edges) == LENGTH:
-                break
-            if is_left_out(event) or (
-                self._target.component == "store" and not is_stored(config, node.observed, event)
-            ):
-                continue
-            edge = oracle.step(node, event)
-            if edge.refused is None:
-                edges.append((event, edge))
-                node = edge.after
-                if has_failed(edge):
-                    break
-        return self._prepare.case(oracle, edges, BATCHES_OF_50)
+    def keeps(self) -> Callable[[Wire, Wire, Wire], bool]:
+        """What a release can get; of a store what a coordinator adds."""
+        is_store = self._target.component == "store"
+        return lambda config, observed, event: (
+            not is_left_out(event) and (not is_store or is_stored(config, observed, event))
+        )
 
 
 # ---------------------------------------------------------------- small state graphs

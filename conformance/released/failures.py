@@ -9,10 +9,9 @@ from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
-from conformance.drive.oracle import Edge, Oracle
-from conformance.drive.stream import Case
+from conformance.generators.chooser import Chooser
 from conformance.released.results import Target
-from conformance.released.sequences import BATCHES, LENGTH, Search
+from conformance.released.sequences import Search
 
 """The others: from this release on, and before that one, as far as the listed releases tell."""
 
@@ -105,19 +104,19 @@ class FailuresSearch(Search):
             yield from self._target.failures(checkpoint)
             yield {"kind": "success", "checkpoint": checkpoint}
 
-    def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
+    def chooser(self, config: Wire, rng: Random) -> Chooser:
+        """Failures of every kind, those that are likely more often, and successes; ids mostly grow."""
         assert isinstance(self._target, FailuresTarget)
         ways = list(self._target.failures(0))
         likely = [way for way in ways if way["reason"] in ("CHECKPOINT_DECLINED", "IO_EXCEPTION")]
-        edges: list[tuple[Wire, Edge]] = []
-        node, newest = oracle.start, 1
-        for _ in range(LENGTH):
+        newest = 1
+
+        def choose(observed: Wire) -> Wire:
+            nonlocal newest
             newest += rng.random() < 0.4
             checkpoint = max(0, newest - int(rng.random() ** 2 * 4))
-            event = {"kind": "success", "checkpoint": checkpoint}
             if rng.random() < 0.8:
-                event = {**rng.choice(likely if rng.random() < 0.5 else ways), "checkpoint": checkpoint}
-            edge = oracle.step(node, event)
-            edges.append((event, edge))
-            node = edge.after
-        return self._prepare.case(oracle, edges, BATCHES)
+                return {**rng.choice(likely if rng.random() < 0.5 else ways), "checkpoint": checkpoint}
+            return {"kind": "success", "checkpoint": checkpoint}
+
+        return choose

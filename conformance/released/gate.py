@@ -6,14 +6,14 @@ from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
-from conformance.drive.oracle import Edge, Oracle
+from conformance.drive.oracle import Edge
 from conformance.drive.signatures import expected_of, expects
-from conformance.drive.stream import Case, has_failed
 from conformance.generators import generate
+from conformance.generators.chooser import Chooser
 from conformance.generators.unaligned import MODES as OVERTAKING
 from conformance.generators.unaligned import is_savepoint
 from conformance.released.results import Target
-from conformance.released.sequences import BATCHES, LENGTH, Search
+from conformance.released.sequences import Search
 from model.gate.profiles import PROFILES
 
 INJECTED = 0.02
@@ -72,26 +72,19 @@ class GateSearch(Search):
         named = [event["channel"] for event in script if "channel" in event]
         return [config for config in self.small() if max(named, default=0) < config["channels"]]
 
-    def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
+    def chooser(self, config: Wire, rng: Random) -> Chooser:
+        """Events of walks, and in mode exactly-once triggers of the task itself."""
         choose = generate.chooser("gate", config, rng, injects=config["mode"] != "exactly-once")
-        edges: list[tuple[Wire, Edge]] = []
-        node = oracle.start
-        for _ in range(LENGTH):
-            event = choose(node.observed)
-            if event is None:
-                break
-            if config["mode"] == "exactly-once" and rng.random() < INJECTED:
-                near = node.observed["current"] + rng.randrange(3) - 1
-                if near > node.observed["current"] or config["level"] == "handler":
-                    event = {"kind": "inject", "checkpoint": max(0, near)}
-            edge = oracle.step(node, event)
-            if edge.refused is not None:
-                continue
-            edges.append((event, edge))
-            node = edge.after
-            if has_failed(edge):
-                break
-        return self._prepare.case(oracle, edges, BATCHES)
+
+        def injecting(observed: Wire) -> Wire | None:
+            event = choose(observed)
+            if event is not None and config["mode"] == "exactly-once" and rng.random() < INJECTED:
+                near = observed["current"] + rng.randrange(3) - 1
+                if near > observed["current"] or config["level"] == "handler":
+                    return {"kind": "inject", "checkpoint": max(0, near)}
+            return event
+
+        return injecting
 
 
 def alphabet(config: Wire, observed: Wire) -> Iterator[Wire]:

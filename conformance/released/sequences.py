@@ -22,6 +22,8 @@ from conformance.drive.loop import Limits, drive
 from conformance.drive.oracle import Edge, Node, Oracle
 from conformance.drive.signatures import Signatures
 from conformance.drive.stream import Case, Prepare, differing, has_failed
+from conformance.generators import generate
+from conformance.generators.chooser import Chooser
 from conformance.generators.tracking import flood
 from conformance.released.known_divergences import known_divergences, shown_by
 from conformance.released.results import Conformed, Target
@@ -194,9 +196,36 @@ class Search(ABC):
             rng = Random(f"{seed}/{self._target.seed}/{number}")
             yield self._walk(self._oracle(config), config, rng)
 
-    @abstractmethod
+    length = LENGTH
+    """The number of events of a random sequence at most."""
+    draws = LENGTH
+    """The number of events that are drawn for it at most; those that the release cannot get are left out."""
+    batches: tuple[int, ...] = BATCHES
+
+    def chooser(self, config: Wire, rng: Random) -> Chooser:
+        """The source of events of one random sequence."""
+        return generate.chooser(self._target.component, config, rng)
+
+    def keeps(self) -> Callable[[Wire, Wire, Wire], bool]:
+        """For one sequence: whether an event is sent, given configuration, observable state and event."""
+        return lambda config, observed, event: True
+
     def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
-        """One random sequence."""
+        """One random sequence, without what the profile refuses and what the release cannot get."""
+        choose, keeps = self.chooser(config, rng), self.keeps()
+        edges: list[tuple[Wire, Edge]] = []
+        node = oracle.start
+        for _ in range(self.draws):
+            event = choose(node.observed)
+            if event is None or len(edges) == self.length:
+                break
+            edge = oracle.step(node, event)
+            if edge.refused is None and keeps(config, node.observed, event):
+                edges.append((event, edge))
+                node = edge.after
+                if has_failed(edge):
+                    break
+        return self._prepare.case(oracle, edges, self.batches)
 
     def _case(self, oracle: Oracle, events: Sequence[Wire], batches: Sequence[int]) -> Case:
         """A given sequence, without what the profile refuses."""

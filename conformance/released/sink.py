@@ -6,14 +6,10 @@ As `conformance.released.gate` does it for gates: a tour of a small model, then 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from random import Random
 
 from conformance.adapters.protocol import Wire
-from conformance.drive.oracle import Edge, Oracle
-from conformance.drive.stream import Case
-from conformance.generators import generate
 from conformance.released.results import Target
-from conformance.released.sequences import BATCHES, LENGTH, Search
+from conformance.released.sequences import Search
 
 IDS = 3
 """Checkpoints of the toured model."""
@@ -41,18 +37,6 @@ class SinkSearch(Search):
     def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
         """See the function of that name."""
         return alphabet(config, observed)
-
-    def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
-        choose = generate.chooser("sink", config, rng)
-        edges: list[tuple[Wire, Edge]] = []
-        node = oracle.start
-        for _ in range(LENGTH):
-            event = choose(node.observed)
-            edge = None if event is None else oracle.step(node, event)
-            if event is not None and edge is not None and edge.refused is None:
-                edges.append((event, edge))
-                node = edge.after
-        return self._prepare.case(oracle, edges, BATCHES)
 
 
 def alphabet(config: Wire, observed: Wire) -> Iterator[Wire]:

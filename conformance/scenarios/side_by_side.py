@@ -16,8 +16,7 @@ from conformance.adapters.protocol import Adapter, Wire
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 from conformance.report.divergence import phrases
-from conformance.scenarios import coordinator as coordinator_scenario
-from conformance.scenarios.coordinator import ScenarioError
+from conformance.vectors.transcripts import spoken
 from model.components import WireError
 from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
 from model.fields import to_wire
@@ -34,6 +33,10 @@ driven through the sequence and gave exactly these answers. At coordinators a re
 those up to the next, 1.9 for 1.10 too; the coordinator of 1.16 is that of 1.17. No package of PyPI carries \
 a jar of 1.7 or 1.8: their column rests on the rule index and the model alone.
 """
+
+
+class ScenarioError(ValueError):
+    """The file of scenarios cannot be read; the message says where."""
 
 
 class Scenario(NamedTuple):
@@ -84,28 +87,22 @@ def scenarios() -> list[Scenario]:
 
 
 def _scenario(row: dict[str, Any]) -> Scenario:
-    name, why, config = row["name"], row["why"], row["config"]
-    if row.get("component", "gate") == "gate":
-        return Scenario(name, why, config, tuple(map(event_of, row["events"])))
-    events = tuple(map(coordinator_scenario.event_of, row["events"]))
-    return Scenario(name, why, config, events, "coordinator", coordinator_scenario.opening(config))
+    name, config, component = row["name"], row["config"], row.get("component", "gate")
+    events = tuple(event_of(text) for text in row["events"])
+    opening: tuple[Wire, ...] = ()
+    if component == "coordinator":  # the job and all of its tasks begin to run
+        tasks = [{"kind": "task_status", "task": task["id"], "status": "RUNNING"} for task in config["tasks"]]
+        opening = ({"kind": "job_status", "status": "RUNNING"}, *tasks)
+    return Scenario(name, row["why"], config, events, component, opening)
 
 
-def event_of(text: str) -> dict[str, Any]:
-    """`barrier 1 on 0 unaligned` as an event of the wire: kind, number, channel, alignment or `savepoint`."""
-    kind, *rest = text.split()
-    fields: dict[str, Any] = {"kind": kind}
-    number = {"record": "value"}.get(kind, "checkpoint")
-    if rest and rest[0] != "on":
-        fields[number] = int(rest.pop(0))
-    if rest[:1] != ["on"] or len(rest) not in (2, 3):
-        raise ScenarioError(f"scenarios.toml: expected `kind [number] on channel [alignment]`, got {text!r}")
-    fields["channel"] = int(rest[1])
-    if len(rest) == 3 and rest[2] == "savepoint":
-        fields["savepoint"] = True
-    elif len(rest) == 3:
-        fields["alignment"] = rest[2]
-    return fields
+def event_of(text: str) -> Wire:
+    """`barrier channel=0 checkpoint=1` as an event of the wire; values are JSON. Raises ScenarioError."""
+    try:
+        kind, fields = spoken(text)
+    except ValueError as wrong:
+        raise ScenarioError(f"scenarios.toml: expected `kind field=value ...`, got {text!r}") from wrong
+    return {"kind": kind, **fields}
 
 
 def page(releases: Sequence[Driven], say: Callable[[str], None]) -> str:
