@@ -93,7 +93,7 @@ def _due(last: State) -> str:
     leads = {name: value for name, value in due.items() if name in last and name != "out"}
     elsewhere = changes({name: last[name] for name in leads}, leads)
     changed = [f"{name} = {format_value(value)}" for name, value in elsewhere.items()]
-    return f"has {effects}" + "".join(f", {one}" for one in changed)
+    return f"says {effects}" + "".join(f", {one}" for one in changed)
 
 
 def _named(trace: Trace) -> Trace:

@@ -210,7 +210,7 @@ def _coordinator_switches() -> str:
 def _table(releases: Mapping[Any, str], newest: object) -> list[str]:
     lines = [_row(["switch", "on", "what it means"]), _row(["---"] * 3)]
     for name, meaning in _sentences(newest).items():
-        on = [name for one, name in releases.items() if getattr(one, name)]
+        on = [release for one, release in releases.items() if getattr(one, name)]
         lines.append(_row([f"`{name}`", ", ".join(on) or "-", meaning]))
     return lines
 
