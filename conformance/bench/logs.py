@@ -51,8 +51,8 @@ def _replayed(logs: list[Path]) -> Run:
     read = [read_log(read_lines(str(log))) for log in logs * TIMES]
     begun, own, amount = time.perf_counter(), time.process_time(), 0
     for log in read:
-        result = replayed(log, survey(log.said), Settings(), ())
+        result = replayed(log, survey(log.lines), Settings(), ())
         if result.rejection is not None:
             raise MeasurementError(result.rejection.describe())
-        amount += result.said
+        amount += result.replayed
     return Run(amount, time.perf_counter() - begun, time.process_time() - own)

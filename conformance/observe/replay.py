@@ -1,7 +1,7 @@
-"""One component of a run, replayed through the model: the same event, and what was answered.
+"""One component of a run, replayed through the model: the same events, and the same effects.
 
-The log says what a component was given and what it said. The model is given the same; if it refuses the
-event, or says something else, the first difference is the rejection, and a rule is charged for it.
+The log states the events of a component and its effects. The model receives the same events; if it refuses
+one, or has other effects, the first difference is the rejection, and a rule is charged for it.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from typing import Any
 from conformance.adapters.protocol import canonical
 from conformance.observe.eventlog import Line
 from conformance.observe.record import Record, Seen
-from conformance.refusals.asked import Asked
+from conformance.refusals.answer import RefusedAnswer
 from model.components import COMPONENTS, Wire, WireError
 
 Effects = list[dict[str, Any]]
@@ -48,7 +48,7 @@ RULE_OF_EFFECT: dict[str, dict[str, str]] = {
         "abort_transaction": "SINK-06",
     },
 }
-"""The rule that an effect stands under: charged first where it is said and not expected, or missing."""
+"""The rule of each effect: charged first if the effect is missing, or is there and not expected."""
 
 _RULE_OF_REFUSAL = {
     "gate": "ALIGN-13",
@@ -62,16 +62,16 @@ _RULE_OF_REFUSAL = {
 class Rejected(Exception):  # noqa: N818 - a finding about the trace, not a fault of ours
     """An event that no rule allows: the rules charged, and the guard that refused it in plain words."""
 
-    def __init__(self, rules: Sequence[str], why: str, asked: Asked | None = None) -> None:
+    def __init__(self, rules: Sequence[str], why: str, refused: RefusedAnswer | None = None) -> None:
         super().__init__(why)
         self.rules = tuple(dict.fromkeys(rules))
         self.why = why
-        self.asked = asked
-        """What was asked of the model, where the model itself refused it."""
+        self.refused = refused
+        """The answer, where the model itself refused it."""
 
 
 def unknown_effect(component: str, effect: dict[str, Any]) -> Rejected:
-    """The rejection of an effect of which nobody has said what it means for a run."""
+    """The rejection of an effect without a defined meaning for a run."""
     why = (
         f"{component}: expected an effect that a run's trace can have, came {effect!r}; a newer log takes a "
         "newer barrierspec"
@@ -79,50 +79,57 @@ def unknown_effect(component: str, effect: dict[str, Any]) -> Rejected:
     return Rejected((_RULE_OF_REFUSAL[component],), why)
 
 
-class Replayed:
-    """The model of one component instance, beside the run's."""
+class Instance:
+    """One instance of a component of the model: its state, which events change."""
 
-    __slots__ = ("_apply", "_observe", "_record", "component", "state")
+    __slots__ = ("_apply", "_observe", "component", "state")
 
-    def __init__(self, component: str, config: Wire, record: Record | None = None) -> None:
-        """`record` gets every step that agrees."""
-        self.component = component
-        self._record = record
+    def __init__(self, component: str, config: Wire) -> None:
         model = COMPONENTS[component]
-        self.state = model.new(config)
+        self.component = component
+        self.state: Any = model.new(config)
         self._apply = model.apply
         self._observe = model.observe
 
-    def step(self, line: Line, event: Wire | None = None, effects: Effects | None = None) -> tuple[str, ...]:
-        """Replay a line: the rules that fired. `event` and `effects` stand in for the line's own.
+    def observe(self, state: object = None) -> dict[str, Any]:
+        """The observable state in wire form; of an earlier `state` if one is given."""
+        return self._observe(self.state if state is None else state)
 
-        Raises Rejected, and the state is as before.
+    def describe(self, state: object = None) -> str:
+        """The observable state in one line; of an earlier `state` if one is given."""
+        return ", ".join(f"{name} {_plain(value)}" for name, value in self.observe(state).items())
+
+
+class Replayed(Instance):
+    """The model of one component, beside the run's. `record` gets every step that agrees."""
+
+    __slots__ = ("_record",)
+
+    def __init__(self, component: str, config: Wire, record: Record | None = None) -> None:
+        super().__init__(component, config)
+        self._record = record
+
+    def step(self, line: Line, event: Wire | None = None, effects: Effects | None = None) -> tuple[str, ...]:
+        """Replay a line. Returns the rules that fired.
+
+        `event` and `effects` replace those of the line. Raises Rejected, and the state is as before.
         """
-        given = line.event if event is None else event
-        said = line.effects if effects is None else effects
+        event = line.event if event is None else event
+        effects = line.effects if effects is None else effects
+        refused = RefusedAnswer(self.component, self.state, event, effects)
         try:
-            after, expected, rules = self._apply(self.state, given)
-        except WireError as refused:
-            asked = Asked(self.component, self.state, given, said)
-            raise Rejected(self._refusal_rules(given), f"{refused}; {self.describe()}", asked) from refused
-        if not _same(expected, said):
-            asked = Asked(self.component, self.state, given, said)
-            raise Rejected(*self._difference(expected, said, rules), asked)
+            after, expected, rules = self._apply(self.state, event)
+        except WireError as guard:
+            why = f"{guard}; {self.component}: {self.describe()}"
+            raise Rejected(self._rules_of_refusal(event), why, refused) from guard
+        if not _same(expected, effects):
+            raise Rejected(*self._difference(expected, effects, rules), refused)
         self.state = after
         if self._record is not None:
-            self._record.seen.append(Seen(line, given, said, rules, self.component, after))
+            self._record.seen.append(Seen(line, event, effects, rules, self.component, after))
         return rules
 
-    def observe(self) -> dict[str, Any]:
-        """The observable state in wire form."""
-        return self._observe(self.state)
-
-    def describe(self) -> str:
-        """The component and its observable state in one line."""
-        state = ", ".join(f"{name} {_plain(value)}" for name, value in self.observe().items())
-        return f"{self.component}: {state}"
-
-    def _refusal_rules(self, event: Wire) -> tuple[str, ...]:
+    def _rules_of_refusal(self, event: Wire) -> tuple[str, ...]:
         if event.get("kind") == "restore":
             return ("ONCE-04",)
         if self.component == "sink" and event.get("kind") == "notify_complete":
@@ -130,32 +137,26 @@ class Replayed:
         return (_RULE_OF_REFUSAL[self.component],)
 
     def _difference(
-        self, expected: Effects, said: Effects, rules: tuple[str, ...]
+        self, expected: Effects, came: Effects, rules: tuple[str, ...]
     ) -> tuple[tuple[str, ...], str]:
-        place = next(
-            (
-                position
-                for position, (left, right) in enumerate(zip(expected, said, strict=False))
-                if not _same(left, right)
-            ),
-            min(len(expected), len(said)),
-        )
-        wanted = expected[place] if place < len(expected) else None
-        got = said[place] if place < len(said) else None
-        of_effect = RULE_OF_EFFECT[self.component]
+        both = zip(expected, came, strict=False)
+        shorter = min(len(expected), len(came))
+        place = next((place for place, pair in enumerate(both) if not _same(*pair)), shorter)
+        wanted, got = ([*effects, None][min(place, len(effects))] for effects in (expected, came))
         first = [str(effect["kind"]) for effect in (got, wanted) if effect is not None]
-        if len(expected) > len(said):
-            first.reverse()  # something is missing: charge what should be there
+        if len(expected) > len(came):
+            first.reverse()  # an effect is missing: charge its own rule
+        of_effect = RULE_OF_EFFECT[self.component]
         charged = [of_effect[kind] for kind in first if kind in of_effect]
         why = (
             f"effect {place + 1}: expected {_effect(wanted)}, the log has {_effect(got)}; "
-            f"before it, {self.describe()}"
+            f"before it, {self.component}: {self.describe()}"
         )
         return (*charged[:1], *rules, *charged[1:]), why
 
 
 def _same(left: object, right: object) -> bool:
-    """As JSON values, of which 1, 1.0 and true are three."""
+    """Equality of JSON values, of which 1, 1.0 and true are three."""
     return left == right and canonical(left) == canonical(right)
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from conformance.observe.causes import Causes
 from conformance.observe.record import Record
 from conformance.observe.replay import Replayed
-from conformance.observe.situations import Witnessed
+from conformance.observe.situations import TRACE, Witnessed
 
 
 class Settings(NamedTuple):
@@ -37,7 +37,7 @@ class Run:
     """One run while its log is read."""
 
     causes: Causes = field(default_factory=Causes)
-    witnessed: Witnessed = field(default_factory=Witnessed)
+    witnessed: Witnessed = field(default_factory=lambda: Witnessed(TRACE))
     attempts: dict[int, Attempt] = field(default_factory=dict)
     completed: set[int] = field(default_factory=set)
     """Checkpoints that the coordinator has completed, or taken over as complete."""

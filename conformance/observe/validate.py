@@ -19,7 +19,7 @@ from conformance.observe.run import Run, Settings
 from conformance.observe.sink import orphaned
 from conformance.observe.situations import REQUIRED, possible
 from conformance.observe.task import TaskReader
-from conformance.refusals.asked import Asked
+from conformance.refusals.answer import RefusedAnswer
 from conformance.verdict import Verdict
 from model.components import WireError
 
@@ -37,8 +37,8 @@ class Rejection:
     """The guard that refused it, with its values."""
     event: str
     """The line as it was recorded."""
-    asked: Asked | None = None
-    """What was asked of the model, where the model itself refused it."""
+    refused: RefusedAnswer | None = None
+    """The answer, where the model itself refused it."""
     waiting: tuple[str, ...] = ()
     """The next event of every file, where none can go on: its place, and the cause that it waits for."""
 
@@ -126,7 +126,7 @@ def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
     try:
         stuck = run.causes.run([current.watch(reader) for reader in readers])
     except Rejected as refused:
-        return replace(_rejection(current.reader, refused.rules, refused.why), asked=refused.asked)
+        return replace(_rejection(current.reader, refused.rules, refused.why), refused=refused.refused)
     if stuck:
         waiting = [(current.of(reader), need) for reader, need in stuck]
         named, need, why = root(waiting, run.causes)

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from itertools import islice
 
 from conformance.adapters.protocol import FAILURES, Adapter, Applied, Errored, Failure, Wire
+from conformance.diagram.elements import Diagram
 from conformance.divergence import Answer, Divergence
 from conformance.drive.examine import Plan
 from conformance.drive.lockstep import drawn, replay
 from conformance.drive.oracle import Edge, Oracle
 from conformance.generators import generate
-from conformance.page.diagram import Diagram
 from conformance.report.divergence.refusal import Refusal
 from conformance.rules.coverage import rules_that_fire
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from conformance import escape
 from conformance.adapters.protocol import Adapter, Wire
+from conformance.diagram.component import of_component
 from conformance.divergence import Divergence
 from conformance.drive.conform import Replayed, Reported
 from conformance.drive.examine import Examination, Plan
 from conformance.generators import generate
-from conformance.page import draw
 from conformance.page.case import Case, Step, sample, steps_of, witness
 from conformance.page.document import Page, Row
 from conformance.parts.result import PartResult
@@ -95,16 +95,16 @@ def _diverging(
     divergence: Divergence, implementation: str, adapter: Adapter, commands: tuple[tuple[str, str], ...]
 ) -> Case:
     steps = steps_of(divergence, adapter)
-    refused = explained.asked_at(divergence)
+    asked = explained.asked_at(divergence)
     return Case(
         title=story.headline(divergence),
         under=f"{implementation}, {phrases.of_config(divergence.component, divergence.config)}",
         steps=steps,
-        diagram=draw.of_component(divergence.component, divergence.config, steps, is_wrong=True),
+        diagram=of_component(divergence.component, divergence.config, steps, is_wrong=True),
         rule=divergence.rule,
         is_wrong=True,
         sentences=story.difference(divergence),
-        refusal=None if refused is None else explained.refusal(refused),
+        refusal=None if asked is None else explained.refusal(asked),
         commands=commands,
     )
 
@@ -112,7 +112,7 @@ def _diverging(
 def _shown(
     component: str, config: Wire, steps: tuple[Step, ...], title: str, implementation: str, note: str
 ) -> Case:
-    diagram = draw.of_component(component, config, steps, is_wrong=False)
+    diagram = of_component(component, config, steps, is_wrong=False)
     return Case(title, f"{implementation}, {phrases.of_config(component, config)}", steps, diagram, note=note)
 
 

@@ -1,17 +1,17 @@
 """The page of `barrierspec trace flink`: each log's verdict, its rejection, diagrams, and the situations.
 
 A log has more steps than anybody looks at. Of an accepted one the steps from the first checkpoint on are
-shown, of the gate with most channels and of the coordinator; of a rejected one the last steps of whoever was
-asked last.
+shown, of the gate with most channels and of the coordinator; of a rejected one the last steps of the part
+that was stepped last.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from conformance.diagram.component import of_component
 from conformance.divergence import Answer
+from conformance.observe.flink import FlinkResult
 from conformance.observe.flink.run import Part, Taken
-from conformance.observe.flink.situations import RARE, REQUIRED, SITUATIONS
-from conformance.observe.flink.validate import FlinkResult
-from conformance.page import draw
+from conformance.observe.situations import FLINK
 from conformance.page.case import Case, Step
 from conformance.page.document import Page, Row, Situation
 from conformance.parts.result import PartResult
@@ -27,7 +27,7 @@ def page_of(
     """The page; `results` are those of the logs that could be read and judged."""
     verdict = together(part.verdict for part in parts)
     charged = [finding.rule for part in parts for finding in part.findings if finding.rule is not None]
-    said = sum(result.said for result in results)
+    said = sum(result.replayed for result in results)
     headline = f"{said:,} lines of {len(results)} logs are what the protocol does."
     if charged:
         headline = f"What was logged is no run of the protocol: {charged[0]}."
@@ -46,10 +46,14 @@ def page_of(
 
 def _cases(result: FlinkResult) -> Iterator[Case]:
     if result.rejection is not None:
-        if result.asked is not None and result.asked.last:
+        if result.last_part is not None and result.last_part.last:
             behind = f"Line {result.rejection.line} comes behind these steps, and no rule allows it."
             yield _case(
-                result, result.asked, f"{result.asked.name}: the last steps", result.asked.last, behind
+                result,
+                result.last_part,
+                f"{result.last_part.name}: the last steps",
+                result.last_part.last,
+                behind,
             )
         return
     gates = [part for part in result.parts if part.component == "gate" and part.first]
@@ -64,22 +68,22 @@ def _case(result: FlinkResult, part: Part, title: str, taken: Iterable[Taken], n
         Step(
             part.component,
             one.event,
-            Answer(one.effects, part.seen(one.state)),
+            Answer(one.effects, part.observe(one.state)),
             None,
             one.rules,
             f"line {one.line}" if one.line else "",
         )
         for one in taken
     )
-    diagram = draw.of_component(part.component, part.config, steps, is_wrong=False)
+    diagram = of_component(part.component, part.config, steps, is_wrong=False)
     return Case(title, f"job {result.job}", steps, diagram, is_recorded=True, note=note)
 
 
 def _situations(results: Sequence[FlinkResult], required: Sequence[str]) -> list[Situation]:
-    wanted = {*REQUIRED, *required}
+    wanted = {*FLINK.required, *required}
     found = []
-    for name, meaning in {**SITUATIONS, **RARE}.items():
+    for name, meaning in FLINK.meanings().items():
         times = sum(result.situations.get(name, 0) for result in results)
-        if times or name in SITUATIONS or name in wanted:
+        if times or name in FLINK.usual or name in wanted:
             found.append(Situation(name, meaning, times, name in wanted))
     return found

@@ -224,7 +224,7 @@ def _rejection(log: Path, result: TraceResult, record: Record, rejection: Reject
     step = Step(component, event, _expected(rejection), Answer(effects, {}), rejection.rules, place, task)
     come = received(component, task, attempt, event, record.channels)
     told = [*in_causal_order(moments, lanes), Moment(step, attempt, frozenset(), come)]
-    asked = rejection.asked
+    asked = rejection.refused
     return _case(
         f"{rejection.rules[0]}  {rejection.file}, line {rejection.line}",
         str(log),
@@ -241,7 +241,7 @@ def _same_attempt(seen: Sequence[Seen], attempt: int) -> list[Seen]:
 
 def _expected(rejection: Rejection) -> Answer:
     """What the model says to the rejected event; where it was not asked, the guard that refused it."""
-    asked = rejection.asked
+    asked = rejection.refused
     if asked is None:
         return Answer((), {}, rejection.why)
     model = {**COMPONENTS, **PARTS}[asked.component]

@@ -5,22 +5,16 @@ The page allows itself no source but its own: a policy names the hashes of its o
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Callable
 from functools import cache
-from importlib import resources
 from pathlib import Path
-from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment
 
-from conformance import escape
+from conformance.diagram import figure
+from conformance.diagram.figure import environment, resource
 from conformance.page import details
-from conformance.page.diagram import BANDS, LOOKS
 from conformance.page.document import Page
-from conformance.page.layout import laid_out
 from conformance.report.divergence import phrases
-from conformance.verdict import Verdict
 from conformance.version import own_version
 
 TEMPLATE, STYLE, PROGRAM = "page.html.jinja", "page.css", "page.js"
@@ -35,14 +29,16 @@ def write(page: Page, file: Path) -> None:
 def html(page: Page) -> str:
     """The page; the same run is always the same text."""
     cited = page.cited()
-    style, program = resource(STYLE), resource(PROGRAM)
+    style, program = (
+        figure.style() + resource("conformance.page", STYLE),
+        resource("conformance.page", PROGRAM),
+    )
     return (
         _environment()
         .get_template(TEMPLATE)
         .render(
             page=page,
             version=own_version(),
-            sheets=[laid_out(case.diagram) for case in page.cases],
             rules={rule: details.rule_text(rule) for rule in cited},
             data=details.embedded(details.data(page.cases, cited)),
             style=style,
@@ -54,36 +50,10 @@ def html(page: Page) -> str:
 
 
 @cache
-def resource(name: str) -> str:
-    """A file that is shipped beside this module."""
-    return resources.files("conformance.page").joinpath("assets", name).read_text(encoding="utf-8")
-
-
-@cache
 def _environment() -> Environment:
-    loaded: Callable[[str], Any] = resource
-    made = Environment(
-        loader=FunctionLoader(loaded),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_visible,
-    )
-    made.globals.update(
-        looks=LOOKS,
-        bands=BANDS,
-        event=phrases.of_event,
-        effects=details.effects_of,
-        effect_rows=details.effect_rows,
-        marks={Verdict.CONFORMS: "PASS", Verdict.DIVERGES: "FAIL", Verdict.UNDETERMINED: "not judged"},
-    )
+    made = environment("conformance.page")
+    made.globals.update(event=phrases.of_event, effects=details.effects_of)
     return made
-
-
-def _visible(value: object) -> object:
-    """What is put into the page, each character of it seen; what is marked as safe is ours."""
-    return escape.block(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _hash(text: str) -> str:

@@ -1,6 +1,6 @@
 """A diagram of a piece of a recorded run: tasks as lines, and the messages between them.
 
-Only causes order the events of different tasks. They are told in the order of a logical clock: each event
+Only causes order the events of different tasks. They are shown in the order of a logical clock: each event
 comes after the one before it in its task, and after the sending of the message that it is the receipt of.
 """
 
@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from conformance.adapters.protocol import Wire
+from conformance.diagram.component import checkpoint_of, hues, label_of, words_of
+from conformance.diagram.conditions import conditions
+from conformance.diagram.elements import BOTH, Arrow, Band, Diagram, Mark
+from conformance.diagram.lanes import is_quiet, place_of
 from conformance.divergence import Answer
 from conformance.observe.eventlog import COORDINATOR
 from conformance.observe.record import Record, Seen
 from conformance.page.case import Step
-from conformance.page.conditions import conditions
-from conformance.page.diagram import BOTH, Arrow, Band, Diagram, Mark
-from conformance.page.draw import checkpoint_of, hues, label_of, said
-from conformance.page.lanes import QUIET, seat_of
 from conformance.report.divergence import phrases
 
 Message = tuple[str, int, str, int]
@@ -101,7 +101,7 @@ def received(
 
 
 def in_causal_order(moments: Sequence[Moment], lanes: Sequence[str]) -> list[Moment]:
-    """By a logical clock; at one time in the order of the lanes. What was replayed first is told first."""
+    """By a logical clock; at one time in the order of the lanes, and then of the replay."""
     clock: dict[str, int] = {}
     sent_at: dict[Message, int] = {}
     timed = []
@@ -144,20 +144,20 @@ def of_run(moments: Sequence[Moment], lanes: Sequence[str], *, is_wrong: bool) -
 
 
 def _arrow(start: int, end: int, source: str, step: Step) -> Arrow:
-    told = f"{source} to {step.task}: {phrases.of_event(step.event)}"
-    return Arrow((start, source), (end, step.task), told, checkpoint=checkpoint_of(step.event))
+    text = f"{source} to {step.task}: {phrases.of_event(step.event)}"
+    return Arrow((start, source), (end, step.task), text, checkpoint=checkpoint_of(step.event))
 
 
 def _marks(number: int, step: Step, is_rejected: bool) -> Iterator[Mark]:
     """The event, and what of its effects is no message to another task."""
     slot = 0
-    for one in said(step):
-        quiet = one.word.get("kind") in {*_SENT, *QUIET.get(step.component, ())}
+    for one in words_of(step):
+        quiet = one.word.get("kind") in _SENT or is_quiet(step.component, one.word)
         if quiet and not one.is_event and one.side == BOTH:
             continue
-        _, _, look = seat_of(step.component, one.word)
-        told, about = f"{step.task}: {one.told}", checkpoint_of(one.word)
-        yield Mark(number, step.task, look, label_of(one.word), told, one.side, slot, about)
+        look = place_of(step.component, one.word).look
+        text, about = f"{step.task}: {one.text}", checkpoint_of(one.word)
+        yield Mark(number, step.task, look, label_of(one.word), text, one.side, slot, about)
         slot += 1
     if is_rejected:
         yield Mark(number, step.task, "fail", "rejected", f"{step.task}: rejected", slot=slot)
@@ -177,13 +177,13 @@ def _bands(moments: Sequence[Moment]) -> Iterator[Band]:
         held: dict[str, list[str]] = {}
         for one in sorted(conditions(step.component, step.expected.state)):
             if one.look in _SHOWN and (one.look != "pending" or step.task == COORDINATOR):
-                held.setdefault(one.look, []).append(one.told)
+                held.setdefault(one.look, []).append(one.text)
         for look in _SHOWN:
-            key, told = (step.task, step.component, look), "; ".join(held.get(look, ()))
-            if key in begun and begun[key][1] != told:
+            key, text = (step.task, step.component, look), "; ".join(held.get(look, ()))
+            if key in begun and begun[key][1] != text:
                 start, before = begun.pop(key)
                 yield Band(step.task, look, start, number, before)
-            if told and key not in begun:
-                begun[key] = number, told
-    for (task, _, look), (start, told) in begun.items():
-        yield Band(task, look, start, len(moments) + 1, told)
+            if text and key not in begun:
+                begun[key] = number, text
+    for (task, _, look), (start, text) in begun.items():
+        yield Band(task, look, start, len(moments) + 1, text)

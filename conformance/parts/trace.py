@@ -112,5 +112,5 @@ def _refused(log: Path, rejection: Rejection) -> Finding:
 
 def _story(rejection: Rejection) -> str:
     """The event, and what else was possible there."""
-    why = explained.of_rejection(rejection.asked, rejection.waiting)
+    why = explained.of_rejection(rejection.refused, rejection.waiting)
     return "\n".join([shorten(rejection.event, 300), *why])

@@ -13,21 +13,20 @@ PAGE = "README.md"
 
 def files() -> Iterator[tuple[str, str]]:
     """The name and the text of each file; the same model always makes the same text."""
-    told = [
+    page = [
         "# State graphs of the protocol's parts",
         "",
-        "Made by `make pictures` from the model: a box is a state, as it is observable, and the green one "
-        "the start; an arrow is an event, and behind a stroke what it makes the part say (T triggers, A "
-        "aborts, C completes or commits, D deletes). What changes nothing is not drawn; a dashed arrow leads "
-        "back. Boxes that look alike differ in what cannot be observed.",
+        "`make pictures` makes these pictures from the model. A box is a state, as it is observable, and the "
+        "green one is the start. An arrow is an event; behind a stroke stand its effects (T triggers, A "
+        "aborts, C completes or commits, D deletes). Events that change nothing are not drawn, and a dashed "
+        "arrow leads back. Boxes that look alike differ in what cannot be observed.",
     ]
     drawn = [(part.name, part.title, part.reads, walk(part)) for part in SUBJECTS]
     drawn += [
         (whole.name, whole.title, whole.reads, walk_closed(whole))
         for whole in (*PARTS_OF_COORDINATOR, *JOINED)
     ]
-    for called, title, reads, graph in drawn:
-        name = f"{called}.svg"
-        told += ["", f"## {title}", "", reads, "", f"![{title}]({name})"]
-        yield name, svg(title, graph)
-    yield PAGE, "\n".join(told) + "\n"
+    for name, title, reads, graph in drawn:
+        page += ["", f"## {title}", "", reads, "", f"![{title}]({name}.svg)"]
+        yield f"{name}.svg", svg(title, graph)
+    yield PAGE, "\n".join(page) + "\n"

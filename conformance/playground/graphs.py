@@ -4,17 +4,13 @@ Every state that the model reaches is in the graph, and every event that may com
 the rules of its step. Nothing is left out within the bounds of the closed model, which the title states.
 """
 
-from collections import deque
 from typing import Any, NamedTuple
 
 from conformance.playground.subjects import Lane, Subject, View
+from model.checker.explore import explore
 
 MOST_STATES = 2_500
 """A larger graph makes the page slow to open."""
-
-
-class GraphTooLargeError(ValueError):
-    """A closed model has more states than the page can hold; give it smaller bounds."""
 
 
 class Edge(NamedTuple):
@@ -37,43 +33,14 @@ class Graph(NamedTuple):
 
 
 def graph_of(subject: Subject) -> Graph:
-    """The whole graph of a subject, breadth first. Raises GraphTooLargeError."""
-    closed = subject.closed
-    start = (closed.state, closed.environment)
-    numbers: dict[tuple[Any, Any], int] = {start: 0}
-    queue, edges = deque([start]), []
-    while queue:
-        state, environment = queue.popleft()
-        edges.append(tuple(_edges(subject, state, environment, numbers, queue)))
-        if len(numbers) > MOST_STATES:
-            raise GraphTooLargeError(
-                f"{subject.name}: expected at most {MOST_STATES:,} states, got more; give it smaller bounds"
-            )
-    return Graph(tuple(subject.view(state) for state, _ in numbers), tuple(edges))
-
-
-def _edges(
-    subject: Subject,
-    state: Any,  # noqa: ANN401 - any component's state
-    environment: Any,  # noqa: ANN401 - any environment
-    numbers: dict[tuple[Any, Any], int],
-    queue: "deque[tuple[Any, Any]]",
-) -> list[Edge]:
-    found: list[Edge] = []
-    closed = subject.closed
-    for action, event in closed.offers(state):
-        allowed = closed.allows(environment, event)
-        if allowed is None:
-            continue
-        after, effects, rules = closed.step(state, event)
-        node = (after, allowed)
-        if node not in numbers:
-            numbers[node] = len(numbers)
-            queue.append(node)
+    """The whole graph of a subject, as the explorer finds it. Raises TooManyStatesError."""
+    found = explore(subject.closed, limit=MOST_STATES)
+    edges: list[list[Edge]] = [[] for _ in found.nodes]
+    for source, action, event, (after, effects, rules), target in found.transitions:
         texts = tuple(subject.effect(after, one) for one in effects)
         label, group = subject.label(action, event), subject.group(event)
-        found.append(Edge(label, group, texts, tuple(dict.fromkeys(rules)), numbers[node]))
-    return found
+        edges[source].append(Edge(label, group, texts, tuple(dict.fromkeys(rules)), target))
+    return Graph(tuple(subject.view(state) for state, _ in found.nodes), tuple(map(tuple, edges)))
 
 
 def as_data(subject: Subject, graph: Graph) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import z3
 
 from conformance.adapters.protocol import Wire
-from conformance.refusals.asked import Asked
+from conformance.refusals.answer import RefusedAnswer
 from conformance.refusals.guards import Values, failing, names_of
 from model.checker.paths import paths, solver_with
 from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError
@@ -77,7 +77,7 @@ class Candidate(NamedTuple):
 class Candidates(NamedTuple):
     """All ways for one event in a state of that shape."""
 
-    asked: Asked
+    refused: RefusedAnswer
     ways: tuple[Candidate, ...]
     facts: Values
     """The values of the state before, by the names of the symbols that stand for them."""
@@ -85,16 +85,16 @@ class Candidates(NamedTuple):
     """False if there were more than MOST, or if the code could not be run with symbols."""
 
 
-def candidates(asked: Asked) -> Candidates:
+def candidates(refused: RefusedAnswer) -> Candidates:
     """Every way for the event, the one that happens first and then by how few guards fail."""
-    component = {**COMPONENTS, **PARTS}[asked.component]
+    component = {**COMPONENTS, **PARTS}[refused.component]
     kept: set[str] = set()
     is_read = True
     while True:
         facts: Values = {}
-        state = _symbols(asked.before, "", facts, kept)
+        state = _symbols(refused.before, "", facts, kept)
         try:
-            ways = tuple(islice(_ways(component, state, asked.event, facts), MOST + 1))
+            ways = tuple(islice(_ways(component, state, refused.event, facts), MOST + 1))
         except SymbolicUseError as use:
             kept |= _still_symbols(use, facts)
             continue
@@ -105,7 +105,7 @@ def candidates(asked: Asked) -> Candidates:
             is_read = False
             continue
         ranked = sorted(ways[:MOST], key=lambda way: len(way.failing))
-        return Candidates(asked, tuple(ranked), facts, is_read and len(ways) <= MOST)
+        return Candidates(refused, tuple(ranked), facts, is_read and len(ways) <= MOST)
 
 
 def _still_symbols(use: SymbolicUseError, facts: Values) -> set[str]:

@@ -48,21 +48,21 @@ def conflict(found: Candidates) -> Conflict | None:
 
 def answers(way: Candidate, found: Candidates) -> Iterator[z3.BoolRef]:
     """When this way gives the answer that came: conditions of which one has to hold."""
-    asked = found.asked
-    if way.refused or asked.said is None:
-        if way.refused and asked.said is None:
+    answer = found.refused
+    if way.refused or answer.effects is None:
+        if way.refused and answer.effects is None:
             yield z3.And(*way.condition)
         return
-    same = same_as(list(way.effects), list(asked.said))
+    same = same_as(list(way.effects), list(answer.effects))
     if same is None:
         return
-    if asked.seen is None:
+    if answer.observed is None:
         yield z3.And(*way.condition, same)
         return
-    observe = {**COMPONENTS, **PARTS}[asked.component].observe
+    observe = {**COMPONENTS, **PARTS}[answer.component].observe
     for view in paths(lambda: observe(way.after), solver_with(*way.condition, same)):
-        shown = {name: value for name, value in view.result.items() if name in asked.seen}
-        alike = same_as(shown, {name: asked.seen[name] for name in shown})
+        shown = {name: value for name, value in view.result.items() if name in answer.observed}
+        alike = same_as(shown, {name: answer.observed[name] for name in shown})
         if alike is not None:
             yield z3.And(*way.condition, same, *view.condition, alike)
 

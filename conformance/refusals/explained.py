@@ -6,7 +6,7 @@ from typing import Any
 from conformance.adapters.protocol import Errored, Wire
 from conformance.divergence import Answer, Divergence
 from conformance.drive.oracle import Oracle
-from conformance.refusals.asked import Asked
+from conformance.refusals.answer import RefusedAnswer
 from conformance.refusals.candidates import Candidate, Candidates, candidates
 from conformance.refusals.conflict import conflict, same_as
 from conformance.refusals.guards import guards_of, text
@@ -20,12 +20,12 @@ SHOWN = 6
 """The number of actions in a refusal: those nearest to the answer and to what the model does."""
 
 
-def told(asked: Asked) -> list[str]:
+def told(asked: RefusedAnswer) -> list[str]:
     """The refusal as lines of 80 columns."""
     return texts.lines(refusal(asked), asked.event)
 
 
-def of_rejection(asked: Asked | None, waiting: Sequence[str]) -> list[str]:
+def of_rejection(asked: RefusedAnswer | None, waiting: Sequence[str]) -> list[str]:
     """The refusal of an event of a log, and the events that wait for a cause at that point."""
     return [*(told(asked) if asked is not None else ()), *texts.waiting(waiting)]
 
@@ -36,7 +36,7 @@ def of_divergence(divergence: Divergence) -> list[str]:
     return [] if asked is None else ["", *told(asked)]
 
 
-def asked_at(divergence: Divergence) -> Asked | None:
+def asked_at(divergence: Divergence) -> RefusedAnswer | None:
     """What the last step asks of the model; None where there was no answer."""
     got = divergence.got
     if not isinstance(got, Answer | Errored):
@@ -45,10 +45,10 @@ def asked_at(divergence: Divergence) -> Asked | None:
     before = edges[-2].after if len(edges) > 1 else Oracle(divergence.component, divergence.config).start
     said = got.effects if isinstance(got, Answer) else None
     seen = got.state if isinstance(got, Answer) else None
-    return Asked(divergence.component, before.state, divergence.event, said, seen)
+    return RefusedAnswer(divergence.component, before.state, divergence.event, said, seen)
 
 
-def refusal(asked: Asked) -> Refusal:
+def refusal(asked: RefusedAnswer) -> Refusal:
     """The same as values."""
     found = candidates(asked)
     groups = _grouped(found)
@@ -74,7 +74,7 @@ def _grouped(found: Candidates) -> list[Candidate]:
 
 
 def _was_said(way: Candidate, found: Candidates) -> bool:
-    said = found.asked.said
+    said = found.refused.effects
     if way.refused or said is None:
         return way.refused and said is None
     return same_as(list(way.effects), list(said)) is not None

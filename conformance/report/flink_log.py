@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
-from conformance.observe.flink.situations import RARE, SITUATIONS
+from conformance.observe.situations import FLINK, REORDERINGS
 from conformance.parts.result import Finding, PartResult
 from conformance.report.formats.columns import wrapped
 from conformance.verdict import Verdict
@@ -23,10 +23,10 @@ _MEND = (
 )
 
 
-def story(log: str, result: "FlinkResult", why: Sequence[str], reorderings: Mapping[str, str]) -> str:
+def story(log: str, result: "FlinkResult", why: Sequence[str]) -> str:
     """Verdict and bound; the rejection with its line; the situations; the reorderings.
 
-    `why`: why the event was rejected. `reorderings`: the meaning of each kind that is tolerated.
+    `why`: why the event was rejected.
     """
     lines = [wrapped(f"{log}: {result.verdict.value}  {result.describe()}", 2)]
     rejection = result.rejection
@@ -42,15 +42,15 @@ def story(log: str, result: "FlinkResult", why: Sequence[str], reorderings: Mapp
     if result.unreadable:
         lines.append(wrapped(f"  {_MEND}", 4))
     lines.append("  situations witnessed")
-    meanings = {**SITUATIONS, **RARE}
+    meanings = FLINK.meanings()
     lines += [_counted(count, name, meanings[name]) for name, count in result.situations.items()]
     trusted = "order is trusted within one thread only"
     lines.append(
-        wrapped(f"  reorderings between threads tolerated ({trusted}; {len(reorderings)} kinds are)", 4)
+        wrapped(f"  reorderings between threads tolerated ({trusted}; {len(REORDERINGS)} kinds are)", 4)
     )
     if not result.tolerated:
         lines.append("        0  none occurred")
-    lines += [_counted(count, name, reorderings[name]) for name, count in result.tolerated.items()]
+    lines += [_counted(count, name, REORDERINGS[name]) for name, count in result.tolerated.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -75,7 +75,7 @@ def part(log: str, result: "FlinkResult", why: Sequence[str]) -> PartResult:
 
 def corruptions_part(log: str, outcomes: Sequence["Outcome"]) -> PartResult:
     """The corruptions of a log; each that is not rejected for its own reason is a finding."""
-    missed = [outcome for outcome in outcomes if outcome.observable and not outcome.seen]
+    missed = [outcome for outcome in outcomes if outcome.observable and not outcome.detected]
     findings = tuple(
         Finding(
             next(iter(outcome.corruption.rules), None),
@@ -111,13 +111,13 @@ def table(outcomes: Sequence["Outcome"], seed: int, never: Mapping[str, str]) ->
             lines.append(f"  ACCEPTED  {name}  {outcome.what}; expected {expected}")
             continue
         charged = rejection.rules[0]
-        if not outcome.seen:
+        if not outcome.detected:
             charged = f"{charged}, expected {expected}"
-        mark = "rejected" if outcome.seen else "OTHERWISE"
+        mark = "rejected" if outcome.detected else "OTHERWISE"
         lines.append(f"  {mark:9} {name}  {charged:8} line {rejection.line:>6,}: {outcome.what}")
         lines.append(f"            {'':{widest}}  {shorten(rejection.guard, _CUT)}")
     tried = [outcome for outcome in outcomes if outcome.observable]
-    rejected = sum(outcome.seen for outcome in tried)
+    rejected = sum(outcome.detected for outcome in tried)
     lines.append(
         f"  {rejected} of {len(tried)} corruptions rejected for their own reason; not observable here: "
         f"{len(outcomes) - len(tried)}, in any log of these loggers: {len(never)}"
@@ -131,4 +131,4 @@ def verdict_of(outcomes: Sequence["Outcome"]) -> Verdict:
     tried = [outcome for outcome in outcomes if outcome.observable]
     if not tried:
         return Verdict.UNDETERMINED
-    return Verdict.CONFORMS if all(outcome.seen for outcome in tried) else Verdict.DIVERGES
+    return Verdict.CONFORMS if all(outcome.detected for outcome in tried) else Verdict.DIVERGES

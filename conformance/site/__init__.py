@@ -1,7 +1,6 @@
-"""The documentation site: what of it is made when it is built, so that no page can tell what is not so.
+"""The documentation site: the pages that are made when it is built.
 
-A page for each rule (`rule_pages`: its texts in TLA+ and Python from `texts`, a picture of a golden
-transcript from `scenes`, `gate_picture` and `talk_picture`), and one for each command (`command_pages`).
-`links` makes links of what pages and README name in words. `hooks` hands all of it to mkdocs, which alone
-of these rooms knows mkdocs.
+A page for each rule (`rule_pages`: its texts in TLA+ and Python from `texts`, a diagram of a golden
+transcript from `scenes`), and one for each command (`command_pages`). `links` turns the pages and rules that
+a text names into links. `hooks` passes all of it to mkdocs, and is the only module that knows mkdocs.
 """

@@ -1,4 +1,4 @@
-"""One scene in every generation that the model knows: where it is told otherwise, and how."""
+"""One scene in every generation of the model: where the effects differ, and how."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -12,12 +12,12 @@ from model.components import COMPONENTS, WireError
 
 
 class Contrast(NamedTuple):
-    """The first event at which a generation answers otherwise than in the scene."""
+    """The first event at which the effects of a generation differ from those of the scene."""
 
     profile: str
     event: str
     here: str
-    """What is said in the scene."""
+    """The effects in the scene."""
     there: str
 
 
@@ -40,12 +40,12 @@ def _contrast(scene: Scene, profile: str) -> Contrast | None:
         state = component.new({**scene.config, "profile": profile})
     except WireError as refused:
         return Contrast(profile, "its configuration", "is taken", f"refused: {refused}")
-    for moment in scene.moments:
+    for step in scene.steps:
         try:
-            state, effects, _ = component.apply(state, moment.event)
-            said = phrases.of_effects(effects)
+            state, effects, _ = component.apply(state, step.event)
+            effects_there = phrases.of_effects(effects)
         except WireError:
-            said = "refused"
-        if said != (here := phrases.of_effects(moment.effects)):
-            return Contrast(profile, phrases.of_event(moment.event), here, said)
+            effects_there = "refused"
+        if effects_there != (here := phrases.of_effects(step.expected.effects)):
+            return Contrast(profile, phrases.of_event(step.event), here, effects_there)
     return None

@@ -1,4 +1,4 @@
-"""What mkdocs calls while it builds the site (`mkdocs.yml`); the only room that knows it.
+"""What mkdocs calls while it builds the site (`mkdocs.yml`); the only module that knows it.
 
 The pages that are made are added to the files; README is the first page and CHANGELOG one of the reference.
 """
@@ -14,6 +14,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+from conformance.diagram import figure
 from conformance.playground import page as playground
 from conformance.site import command_pages, rule_pages, tla_lexer
 from conformance.site.links import linked
@@ -64,6 +65,7 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
 
 
 def _assets() -> Iterator[tuple[str, str]]:
+    yield f"assets/{figure.STYLE}", figure.style()
     for asset in resources.files("conformance.site").joinpath("assets").iterdir():
         yield f"assets/{asset.name}", asset.read_text(encoding="utf-8")
 

@@ -6,13 +6,14 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path
 
+from conformance.diagram.component import of_component
+from conformance.diagram.figure import figure
 from conformance.mutants.catalogue import Mutant, load_catalogue
+from conformance.report.divergence import phrases
 from conformance.site import texts
-from conformance.site.gate_picture import gate_picture
 from conformance.site.generations import Contrast, contrasts
 from conformance.site.links import anchor
 from conformance.site.scenes import Scene, scene_of
-from conformance.site.talk_picture import talk_picture
 from conformance.site.texts import Excerpt
 from spec.rules import Rule, load_rules
 
@@ -127,12 +128,18 @@ def _implementation(rule: Rule) -> str:
 
 
 def _example(rule: Rule, scene: Scene) -> list[str]:
-    picture = gate_picture if scene.component == "gate" else talk_picture
+    diagram = of_component(scene.component, scene.config, scene.steps, is_wrong=False)
     shows = "" if rule.id in scene.names else f" {rule.id} applies in one of its steps."
     return [
         "## Example\n",
         f"{scene.about}{shows}\n",
-        f'<figure class="scene">{picture(scene)}</figure>\n',
+        str(figure(diagram)).replace("\n", "") + "\n",
+        "| step | event | effects |\n|---|---|---|",
+        *(
+            f"| {at} | {phrases.of_event(step.event)} | {_cell(phrases.of_effects(step.expected.effects))} |"
+            for at, step in enumerate(scene.steps, start=1)
+        ),
+        "",
         f'??? note "The transcript: {scene.file}"\n',
         *(f"    {line}".rstrip() for line in ("```text", *scene.text.splitlines(), "```")),
         "",
@@ -170,13 +177,13 @@ def _generations(rule: Rule, scene: Scene | None, root: Path) -> list[str]:
             parts.append("")
         else:
             parts.append("Every generation of the model answers the example with the same effects.\n")
-    told = [
+    compared = [
         f"[{heading}](../../generations.md#{anchor(heading)})"
         for heading, text in _side_by_side(root)
         if rule.id in text
     ]
-    if told:
-        parts.append(f"Compared with released Flinks: {', '.join(told)}.\n")
+    if compared:
+        parts.append(f"Compared with released Flinks: {', '.join(compared)}.\n")
     return parts
 
 

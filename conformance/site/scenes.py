@@ -1,4 +1,4 @@
-"""Golden transcripts as scenes: each event with what was said and what can be observed behind it.
+"""Golden transcripts as scenes: each event with its effects and the state that can be observed after it.
 
 They stand in a checkout under `tests/transcripts`, in the form that the tests write: comments, the component
 with its configuration, and blocks of events, `----`, and the answer. The model plays the events again, since
@@ -10,19 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from conformance.adapters.protocol import Effects, Wire
+from conformance.adapters.protocol import Wire
+from conformance.divergence import Answer
+from conformance.page.case import Step
 from model.components import COMPONENTS
 
 FOLDER = Path("tests/transcripts")
-
-
-class Moment(NamedTuple):
-    """One event of a scene."""
-
-    event: Wire
-    effects: Effects
-    state: Wire
-    """What is observable behind it."""
 
 
 class Scene(NamedTuple):
@@ -38,7 +31,7 @@ class Scene(NamedTuple):
     """The rules that fire in it."""
     component: str
     config: Wire
-    moments: tuple[Moment, ...]
+    steps: tuple[Step, ...]
     text: str
 
 
@@ -52,7 +45,7 @@ def scene_of(rule_id: str, root: Path) -> Scene | None:
     """The shortest scene that is there to show the rule, else one where it fires; None if none does."""
     showing = [one for one in scenes(root) if rule_id in one.names]
     firing = [one for one in scenes(root) if rule_id in one.fired]
-    return min(showing or firing, key=lambda one: len(one.moments), default=None)
+    return min(showing or firing, key=lambda one: len(one.steps), default=None)
 
 
 def _scene(path: Path, root: Path) -> Scene:
@@ -62,21 +55,20 @@ def _scene(path: Path, root: Path) -> Scene:
     about, _, names = first.removeprefix("# ").partition("rules:")
     name, config = _spoken(last)
     component = COMPONENTS[name]
-    state, fired, moments = component.new(config), set(), []
+    state, steps = component.new(config), []
     for line in (line for block in blocks for line in block.split("\n----")[0].splitlines()):
         kind, fields = _spoken(line)
         event = {"kind": kind, **fields}
         state, effects, rules = component.apply(state, event)
-        fired |= set(rules)
-        moments.append(Moment(event, effects, component.observe(state)))
+        steps.append(Step(name, event, Answer(effects, component.observe(state)), None, tuple(rules)))
     return Scene(
         path.relative_to(root).as_posix(),
         about.strip(),
         tuple(names.split()),
-        frozenset(fired),
+        frozenset(rule for step in steps for rule in step.rules),
         name,
         config,
-        tuple(moments),
+        tuple(steps),
         text,
     )
 

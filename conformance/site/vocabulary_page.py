@@ -1,6 +1,7 @@
-"""The page docs/vocabulary.md: every word of the protocol in tables, made from the vocabulary."""
+"""The tables of docs/vocabulary.md and docs/adapter-protocol.md, made from the vocabulary."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 
 from spec.schemas import conditions
@@ -12,10 +13,26 @@ Every configuration option, event, effect and state field of every component, ma
 `spec/vocabulary/`. `docs/adapter-protocol.md` says when each effect is due; `barrierspec schema NAME` prints
 the same words as a JSON Schema. A field in *italics* may be left out.
 """
+_BLOCK = re.compile(r"(?<=<!-- vocabulary: )(\w+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
+
+
+def with_tables(page: str) -> str:
+    """The Markdown of a page with the tables of each component between its two marks.
+
+    The marks are `<!-- vocabulary: COMPONENT -->` and `<!-- end -->`.
+
+    Raises KeyError for an unknown component.
+    """
+    return _BLOCK.sub(lambda found: found[1] + found[2] + "\n" + _tables_of(found[1]), page)
+
+
+def _tables_of(name: str) -> str:
+    _, tables = "\n".join(_component(vocabulary()[name])).split("\n\n", 1)
+    return f"{tables}\n"
 
 
 def page() -> str:
-    """The page as Markdown."""
+    """The page docs/vocabulary.md as Markdown."""
     return "\n".join([_HEAD, *(line for one in vocabulary().values() for line in _component(one)), *_types()])
 
 

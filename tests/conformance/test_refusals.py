@@ -9,9 +9,9 @@ from conformance.adapters.protocol import canonical
 from conformance.drive.lockstep import drawn
 from conformance.drive.oracle import Oracle
 from conformance.generators import generate
-from conformance.refusals import candidates as candidate_room
+from conformance.refusals import candidates as candidates_module
 from conformance.refusals import explained
-from conformance.refusals.asked import Asked
+from conformance.refusals.answer import RefusedAnswer
 from conformance.refusals.candidates import candidates
 from conformance.refusals.conflict import conflict
 from conformance.verdict import Exit
@@ -24,7 +24,7 @@ SECOND = {"kind": "barrier", "channel": 0, "checkpoint": 3}
 
 def asked(said, seen=None, event=SECOND):
     oracle = Oracle("gate", GATE)
-    return Asked("gate", oracle.step(oracle.start, FIRST).after.state, event, said, seen)
+    return RefusedAnswer("gate", oracle.step(oracle.start, FIRST).after.state, event, said, seen)
 
 
 @pytest.mark.parametrize("component", generate.COMPONENTS)
@@ -36,17 +36,17 @@ def test_exactly_one_way_has_no_guard_that_fails_and_the_model_takes_it(componen
         for length in range(1, len(events) + 1):
             edges = oracle.transcript(events[:length])
             before = edges[-2].after if length > 1 else oracle.start
-            found = candidates(Asked(component, before.state, events[length - 1], []))
+            found = candidates(RefusedAnswer(component, before.state, events[length - 1], []))
             (taken,) = [way for way in found.ways if not way.failing]
             assert (taken.rules, taken.refused) == (edges[-1].rules, edges[-1].refused is not None)
-            right = Asked(
+            right = RefusedAnswer(
                 component,
                 before.state,
                 events[length - 1],
                 None if taken.refused else edges[-1].effects,
                 None if taken.refused else edges[-1].after.observed,
             )
-            assert conflict(found._replace(asked=right)) is None
+            assert conflict(found._replace(refused=right)) is None
 
 
 @pytest.mark.rule("ALIGN-03")
@@ -102,7 +102,7 @@ def test_a_replayed_divergence_fits_two_screens(little_adapter, tmp_path, capsys
 def test_an_event_that_is_refused_is_told_with_what_would_allow_it():
     oracle = Oracle("sink", {})
     told = "\n".join(
-        explained.told(Asked("sink", oracle.start.state, {"kind": "restore", "checkpoint": None}, []))
+        explained.told(RefusedAnswer("sink", oracle.start.state, {"kind": "restore", "checkpoint": None}, []))
     )
 
     assert "no rule: an error\n      is what the protocol does here" in told
@@ -122,7 +122,7 @@ def test_code_that_spells_a_symbol_as_text_is_told_as_it_happens(monkeypatch):
         int(f"{session.inbox.gate.current}")
         return gate.step(session, event)
 
-    monkeypatch.setattr(candidate_room, "COMPONENTS", {"gate": gate._replace(step=spelling)})
+    monkeypatch.setattr(candidates_module, "COMPONENTS", {"gate": gate._replace(step=spelling)})
     found = candidates(asked([{"kind": "block", "channel": 0}]))
 
     (way,) = found.ways

@@ -7,9 +7,9 @@ import pytest
 from browser import in_browser, opened
 
 from conformance.playground import page as made
-from conformance.playground.graphs import Graph, GraphTooLargeError, graph_of
+from conformance.playground.graphs import Graph, graph_of
 from conformance.playground.subjects import subjects
-from model.checker.explore import explore
+from model.checker.explore import TooManyStatesError, explore
 
 COMPLETION = ["block 1", "trigger 1", "resume 0", "resume 1"]
 NAMES = [one.name for one in subjects()]
@@ -51,7 +51,7 @@ def test_effects_name_tasks_and_types(name):
 def test_a_graph_that_is_too_large_is_refused(monkeypatch):
     monkeypatch.setattr("conformance.playground.graphs.MOST_STATES", 10)
 
-    with pytest.raises(GraphTooLargeError, match="smaller bounds"):
+    with pytest.raises(TooManyStatesError, match="smaller bounds"):
         graph_of(subject("aligned"))
 
 

@@ -11,12 +11,12 @@ from mkdocs.exceptions import PluginError
 from pygments.token import Comment, Error, Name, Operator
 
 from conformance.cli import barrierspec
+from conformance.diagram.component import of_component
+from conformance.report.divergence.phrases import of_event
 from conformance.site import command_pages, rule_pages, texts
-from conformance.site.gate_picture import gate_picture
 from conformance.site.hooks import FROM_THE_ROOT, on_post_page
 from conformance.site.links import anchor, deepened, linked
 from conformance.site.scenes import scene_of, scenes
-from conformance.site.talk_picture import talk_picture
 from conformance.site.tla_lexer import TlaLexer
 from conformance.verdict import Exit
 from spec.rules import load_rules
@@ -91,22 +91,31 @@ def test_the_texts_are_whole_definitions():
         texts.operator(rule._replace(operator="AlignedModel!ALIGN_99"))
 
 
-def test_every_scene_can_be_drawn():
-    for scene in scenes(ROOT):
-        picture = gate_picture if scene.component == "gate" else talk_picture
-        drawn = ElementTree.fromstring(picture(scene))
-        assert drawn.tag.endswith("svg"), scene.file
-        assert drawn[0].text == scene.about
+def test_every_scene_is_drawn_with_each_of_its_steps(pages):
+    for rule in load_rules():
+        scene = scene_of(rule.id, ROOT)
+        if scene is not None:
+            text = pages[f"reference/rules/{rule.id}.md"]
+            drawn = ElementTree.fromstring(re.search(r"<figure.*?</figure>", text)[0])
+            time = drawn.find(".//svg[@class='time']")
+            assert [one.get("data-step") for one in time.findall("g[@class='step']")] == [
+                str(at + 1) for at in range(len(scene.steps))
+            ]
+            assert f"| {len(scene.steps)} | {of_event(scene.steps[-1].event)} | " in text
 
 
 def test_a_gate_is_drawn_with_its_fronts_and_its_blocked_intervals():
     scene = next(one for one in scenes(ROOT) if one.file.endswith("gate/newer-barrier-subsumes.txt"))
-    drawn = gate_picture(scene)
+    drawn = of_component("gate", scene.config, scene.steps, is_wrong=False)
 
-    assert drawn.count('class="f"') == 2  # checkpoints 2 and 3
-    assert drawn.count('class="blocked"') == 1 + 2 + 1 + 2  # behind each event: 1; 0 1; 2; 0 2
-    assert ">trigger 3<" in drawn
-    assert ">abort 2 (SUBSUMED)<" in drawn
+    assert [front.checkpoint for front in drawn.fronts] == [2, 3]
+    assert {(band.lane, band.begins, band.ends) for band in drawn.bands if band.look == "blocked"} == {
+        ("channel 1", 1, 3), ("channel 0", 2, 3), ("channel 2", 3, 5), ("channel 0", 4, 5),
+    }  # fmt: skip
+    assert {(mark.look, mark.label) for mark in drawn.marks if mark.lane == "gate"} >= {
+        ("trigger", "3"),
+        ("abort", "2"),
+    }
 
 
 def test_tla_is_read_without_an_error_and_in_its_parts():

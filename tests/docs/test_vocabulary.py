@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from conformance.generators import generate
-from conformance.site.vocabulary_page import page
+from conformance.site.vocabulary_page import page, with_tables
 from conformance.vectors.tla.bindings import SEATS as BINDINGS
 from impl import core
 from impl.core.wire import Word
@@ -14,13 +14,24 @@ from model import components
 from spec.vocabulary import COMPONENTS, VocabularyError, parse, vocabulary
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs/vocabulary.md"
+DOCS = ROOT / "docs"
+PAGE = DOCS / "vocabulary.md"
+PROTOCOL = DOCS / "adapter-protocol.md"
 
 
 def test_the_page_is_made_from_the_vocabulary(pytestconfig):
     if pytestconfig.getoption("--rewrite"):
         PAGE.write_text(page(), encoding="utf-8")
     assert PAGE.read_text(encoding="utf-8") == page()
+
+
+def test_the_tables_of_the_protocol_are_made_from_the_vocabulary(pytestconfig):
+    written = PROTOCOL.read_text(encoding="utf-8")
+    if pytestconfig.getoption("--rewrite"):
+        PROTOCOL.write_text(with_tables(written), encoding="utf-8")
+        written = PROTOCOL.read_text(encoding="utf-8")
+    assert written == with_tables(written)
+    assert all(f"<!-- vocabulary: {component} -->\n\n" in written for component in COMPONENTS)
 
 
 def test_every_sentence_is_one():

@@ -15,11 +15,8 @@ from typing import Any
 import orjson
 
 from conformance.cli import run
-from conformance.observe.flink.corruptions import Log
-from conformance.observe.flink.lines import read_lines
-from conformance.observe.flink.spoiling import GARBLINGS
-from conformance.observe.flink.survey import survey
-from conformance.observe.flink.validate import parse
+from conformance.observe.flink import read_lines
+from conformance.observe.flink.corruptions import CORRUPTIONS, AcceptedLog, accepted_log
 from impl.state import FileSystemStorage, encode
 from impl.state.storage import checksum
 from tests.fuzz.hostile import damaged, mutated
@@ -142,22 +139,20 @@ def _event_lines(random: Random, folder: Path) -> Made:
 
 
 @cache
-def _flink_log() -> Log:
-    lines = read_lines(str(LOGS / "flink-2.2.1-fail.log.gz"))
-    said = parse(lines)
-    return Log(lines, said, survey(said))
+def _flink_log() -> AcceptedLog:
+    return accepted_log(read_lines(str(LOGS / "flink-2.2.1-fail.log.gz")))
 
 
 def _flink_lines(random: Random, folder: Path) -> Made:
     file = folder / "job.log"
     log = _flink_log()
     if random.random() < 0.5:
-        name = random.choice(list(GARBLINGS))
-        spoilt = GARBLINGS[name](log, random)
-        assert spoilt is not None
-        file.write_text("".join(f"{line}\n" for line in spoilt.lines))
-        return ["trace", "flink", file], NOT_GREEN, f"{name}: {spoilt.what}"
-    whole = "".join(f"{line}\n" for line in log.lines).encode()
+        corruption = random.choice([one for one in CORRUPTIONS if not one.rules])
+        edit = corruption.draw(log, random)
+        assert edit is not None
+        file.write_text("".join(f"{line}\n" for line in edit.apply(log.texts)))
+        return ["trace", "flink", file], NOT_GREEN, f"{corruption.name}: {edit.what}"
+    whole = "".join(f"{line}\n" for line in log.texts).encode()
     if random.random() < 0.5:
         whole = gzip.compress(whole, 1)
     after, how = damaged(whole, random)

@@ -92,7 +92,7 @@ def test_a_release_before_1_13(line: str) -> None:
 
 def test_two_jobs_in_one_log() -> None:
     other = [line.replace("19f16afe15f1e91c8c2031f64b0fc9fb", "0" * 32) for line in log()]
-    with pytest.raises(SeveralJobsError, match=r"it tells of 2: 0{32}, 19f16"):
+    with pytest.raises(SeveralJobsError, match=r"it is of 2: 0{32}, 19f16"):
         validate_flink([*log(), *other])
 
 
@@ -132,19 +132,19 @@ def test_every_refusal_is_a_log_error() -> None:
 
 def test_accepted_is_0(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["trace", "flink", str(LOGS / "flink-2.2.1.log.gz")]) == 0
-    told = capsys.readouterr().out
-    assert "CONFORMS" in told
-    assert "51  checkpoint completed" in told
-    assert "order is trusted within one thread only" in told
+    out = capsys.readouterr().out
+    assert "CONFORMS" in out
+    assert "51  checkpoint completed" in out
+    assert "order is trusted within one thread only" in out
 
 
 def test_rejected_is_1_with_line_rule_and_guard(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = next(number for number, line in enumerate(log()) if "Completed checkpoint 7 " in line)
     file = written([*log()[: place + 1], log()[place], *log()[place + 1 :]], tmp_path)
     assert run(["trace", "flink", file]) == 1
-    told = " ".join(capsys.readouterr().out.split())
-    assert f"DIVERGES line {place + 2}: COORD-07: checkpoint 7 is told to complete again" in told
-    assert "Completed checkpoint 7 for job" in told
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"DIVERGES line {place + 2}: COORD-07: checkpoint 7 is reported as completed a second time" in out
+    assert "Completed checkpoint 7 for job" in out
 
 
 def test_under_covered_is_2(capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,14 +172,14 @@ def test_unreadable_is_64_with_what_to_do(tmp_path: Path, capsys: pytest.Capture
     assert "prepend the older files" in capsys.readouterr().err
 
 
-def test_corruptions_are_told_one_by_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_corruptions_are_listed_one_by_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         run(["trace", "flink", str(LOGS / "flink-1.13.6-fail.log.gz"), "--corruptions", "--seed", "5"]) == 0
     )
-    told = capsys.readouterr().out
-    assert "36 of 36 corruptions rejected for their own reason; not observable here: 4" in told
-    assert "a broadcast removed" in told
-    assert "ACCEPTED" not in told
+    out = capsys.readouterr().out
+    assert "36 of 36 corruptions rejected for their own reason; not observable here: 4" in out
+    assert "a broadcast removed" in out
+    assert "ACCEPTED" not in out
 
 
 def test_stdin_is_read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""A spoilt log is rejected, at its line and for the corruption's own rule."""
+"""A corrupted log is rejected, at its line and for the corruption's own rule."""
 
 from functools import cache
 from pathlib import Path
@@ -7,9 +7,15 @@ from random import Random
 import pytest
 
 from conformance.observe.flink import Settings, read_lines
-from conformance.observe.flink.corruptions import CORRUPTIONS, Corruption, Log, Outcome, spoil_all, spoil_one
-from conformance.observe.flink.survey import survey
-from conformance.observe.flink.validate import parse
+from conformance.observe.flink.corruptions import (
+    CORRUPTIONS,
+    AcceptedLog,
+    Corruption,
+    Outcome,
+    accepted_log,
+    corrupt,
+    corrupt_all,
+)
 from conformance.verdict import Verdict
 from spec import rules
 
@@ -22,7 +28,7 @@ UNOBSERVABLE = {
         "a broadcast removed",
         "a notification removed",
         "an older checkpoint kept, a newer discarded",
-        "the wrong checkpoint told subsumed",
+        "the wrong checkpoint reported as subsumed",
     },
     "flink-1.20.5-fail": set(),
     "flink-2.2.1-fail": set(),
@@ -37,17 +43,15 @@ UNOBSERVABLE = {
 
 
 @cache
-def log(name: str) -> Log:
-    lines = read_lines(str(LOGS / f"{name}.log.gz"))
-    said = parse(lines)
-    return Log(lines, said, survey(said))
+def log(name: str) -> AcceptedLog:
+    return accepted_log(read_lines(str(LOGS / f"{name}.log.gz")))
 
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=lambda corruption: corruption.name)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_corruption_is_rejected_for_its_own_reason(name: str, corruption: Corruption, seed: int) -> None:
-    outcome = spoil_one(log(name), corruption, Settings(), seed)
+    outcome = corrupt(log(name), corruption, Settings(), seed)
     if corruption.name in UNOBSERVABLE[name]:
         assert not outcome.observable
         assert corruption.unobservable
@@ -57,7 +61,7 @@ def test_a_corruption_is_rejected_for_its_own_reason(name: str, corruption: Corr
         return
     rejection = outcome.rejection
     assert rejection is not None, f"accepted: {outcome.what}"
-    assert outcome.seen, rejection.describe()
+    assert outcome.detected, rejection.describe()
     assert rejection.guard
     assert rejection.text
 
@@ -72,26 +76,26 @@ def test_a_corruption_charges_rules_that_exist() -> None:
     assert {rule for corruption in CORRUPTIONS for rule in corruption.rules} <= known
 
 
-def test_the_same_seed_spoils_the_same_place() -> None:
+def test_the_same_seed_corrupts_the_same_place() -> None:
     one, other = ([outcome.what for outcome in _some(name="flink-2.2.1", seed=3)] for _ in range(2))
     assert one == other
     assert one != [outcome.what for outcome in _some(name="flink-2.2.1", seed=4)]
 
 
 def _some(name: str, seed: int) -> list[Outcome]:
-    return [spoil_one(log(name), corruption, Settings(), seed) for corruption in CORRUPTIONS[:4]]
+    return [corrupt(log(name), corruption, Settings(), seed) for corruption in CORRUPTIONS[:4]]
 
 
-def test_every_spoilt_log_differs_from_its_own() -> None:
+def test_every_corrupted_log_differs_from_the_accepted_one() -> None:
     whole = log("flink-2.2.1-fail")
     for corruption in CORRUPTIONS:
-        spoilt = corruption.spoil(whole, Random(1))
-        assert spoilt is not None
-        assert spoilt.lines != list(whole.lines), corruption.name
+        edit = corruption.draw(whole, Random(1))
+        assert edit is not None
+        assert edit.apply(whole.texts) != list(whole.texts), corruption.name
 
 
 def test_all_of_them_one_after_another() -> None:
-    outcomes = list(spoil_all(log("flink-2.2.1").lines, seed=1))
+    outcomes = list(corrupt_all(log("flink-2.2.1").texts, seed=1))
     assert [outcome.corruption for outcome in outcomes] == list(CORRUPTIONS)
     assert {outcome.observable for outcome in outcomes} == {True, False}
 
@@ -99,7 +103,7 @@ def test_all_of_them_one_after_another() -> None:
 def test_the_verdict_asks_for_every_reason() -> None:
     from conformance.report.flink_log import verdict_of
 
-    good = spoil_one(log("flink-2.2.1"), CORRUPTIONS[0], Settings(), 1)
+    good = corrupt(log("flink-2.2.1"), CORRUPTIONS[0], Settings(), 1)
     elsewhere = good._replace(corruption=good.corruption._replace(rules=("SINK-01",)))
     missed = good._replace(rejection=None)
     assert verdict_of([good]) is Verdict.CONFORMS

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.observe.flink import grammar, read_lines, validate_flink
-from conformance.observe.flink.grammar import Said
-from conformance.observe.flink.situations import RARE, SITUATIONS
+from conformance.observe.flink import RARE, SITUATIONS, grammar, read_lines, validate_flink
+from conformance.observe.flink.grammar import LogLine
 from conformance.observe.flink.survey import release_of
 
 HERE = Path(__file__).parent
@@ -37,31 +36,32 @@ def test_the_page_counts_the_situations():
     assert f"{words[len(RARE)]} more" in PAGE
 
 
-def said(kind: str, *, task: str = "", checkpoint: int = -1, detail: str = "") -> Said:
-    return Said(1, kind, "a thread", task, "", checkpoint, detail)
+def line(kind: str, *, task: str = "", checkpoint: int = -1, detail: str = "") -> LogLine:
+    return LogLine(1, kind, "a thread", task, "", checkpoint, detail)
 
 
-ENDS = said(grammar.EXECUTION, task="src (1/2)", detail="RUNNING>FINISHED")
-OF_1_14 = {grammar.HEARD}
+ENDS = line(grammar.EXECUTION, task="src (1/2)", detail="RUNNING>FINISHED")
+RECEIVED = line(grammar.COMPLETION_RECEIVED)
+"""Logged from 1.14 on."""
 
 
 def test_a_log_of_1_14_has_checkpoints_after_tasks_finish_off_unless_it_shows_one():
-    trigger = said(grammar.TRIGGER, checkpoint=1, detail="CHECKPOINT")
-    off = release_of([trigger, ENDS], OF_1_14)
+    trigger = line(grammar.TRIGGER, checkpoint=1, detail="CHECKPOINT")
+    off = release_of([RECEIVED, trigger, ENDS])
     assert off.name == "1.14"
     assert not off.after_finish
-    assert release_of([trigger, ENDS, trigger], OF_1_14).after_finish
-    restarted = said(grammar.EXECUTION, task="src (1/2)", detail="CREATED>SCHEDULED")
-    assert not release_of([trigger, ENDS, restarted, trigger], OF_1_14).after_finish
+    assert release_of([RECEIVED, trigger, ENDS, trigger]).after_finish
+    restarted = line(grammar.EXECUTION, task="src (1/2)", detail="CREATED>SCHEDULED")
+    assert not release_of([RECEIVED, trigger, ENDS, restarted, trigger]).after_finish
 
 
 def test_a_log_of_1_15_has_them_on():
-    trigger = said(grammar.TRIGGER, checkpoint=1, detail="CheckpointType{name='Checkpoint'}")
-    assert release_of([trigger], OF_1_14).after_finish
+    trigger = line(grammar.TRIGGER, checkpoint=1, detail="CheckpointType{name='Checkpoint'}")
+    assert release_of([RECEIVED, trigger]).after_finish
 
 
 @pytest.mark.rule("COORD-01")
 def test_from_1_14_on_every_task_has_to_run_and_before_the_sources():
-    trigger = said(grammar.TRIGGER, checkpoint=1, detail="CHECKPOINT")
-    assert release_of([trigger], OF_1_14).asks_all_tasks
-    assert not release_of([trigger], set()).asks_all_tasks
+    trigger = line(grammar.TRIGGER, checkpoint=1, detail="CHECKPOINT")
+    assert release_of([RECEIVED, trigger]).all_tasks_must_run
+    assert not release_of([trigger]).all_tasks_must_run

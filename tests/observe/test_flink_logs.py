@@ -16,8 +16,7 @@ from conformance.observe.flink import (
     read_lines,
     validate_flink,
 )
-from conformance.observe.flink.grammar import Said
-from conformance.observe.flink.order import lane_of
+from conformance.observe.flink.grammar import LogLine, logical_thread
 from conformance.observe.flink.validate import parse
 from conformance.verdict import Verdict
 
@@ -125,11 +124,15 @@ def as_initials(line: str) -> str:
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("layout", [as_flink_writes_it, as_logback_writes_it, as_initials])
-def test_other_layouts_tell_the_same(name: str, layout: object) -> None:
+def test_other_layouts_have_the_same_content(name: str, layout: object) -> None:
     assert callable(layout)
     lines = [layout(line) if line[:2].isdigit() and " [" in line else line for line in log(name)]
     result, plain = accepted(lines), accepted(log(name))
-    assert (result.said, result.events, result.situations) == (plain.said, plain.events, plain.situations)
+    assert (result.replayed, result.events, result.situations) == (
+        plain.replayed,
+        plain.events,
+        plain.situations,
+    )
 
 
 def test_a_plain_file_and_a_packed_one_hold_the_same_lines(tmp_path: Path) -> None:
@@ -141,17 +144,17 @@ def test_a_plain_file_and_a_packed_one_hold_the_same_lines(tmp_path: Path) -> No
 # ---------------------------------------------------------------- order between threads
 
 
-def interleaved(lines: Sequence[str], said: Sequence[Said], seed: int, late: int) -> list[str]:
+def interleaved(lines: Sequence[str], read: Sequence[LogLine], seed: int, late: int) -> list[str]:
     """Each line up to `late` places later than it was, every thread in its own order."""
     random = Random(seed)
     last: dict[str, float] = {}
     due: list[tuple[float, int]] = []
-    for line in said:
-        lane = lane_of(line)
-        last[lane] = max(line.number + random.uniform(0, late), last.get(lane, 0))
-        due.append((last[lane], line.number))
+    for line in read:
+        thread = logical_thread(line)
+        last[thread] = max(line.number + random.uniform(0, late), last.get(thread, 0))
+        due.append((last[thread], line.number))
     changed = list(lines)
-    for line, (_, number) in zip(said, sorted(due), strict=True):
+    for line, (_, number) in zip(read, sorted(due), strict=True):
         changed[line.number - 1] = lines[number - 1]
     return changed
 
@@ -167,12 +170,12 @@ def test_threads_may_be_interleaved_otherwise(name: str, seed: int, late: int) -
 
 
 def test_what_is_tolerated_in_the_logs_themselves() -> None:
-    told = {name: dict(accepted(log(name)).tolerated) for name in ALL}
-    late = "asynchronous part told finished after its acknowledgement"
+    found = {name: dict(accepted(log(name)).tolerated) for name in ALL}
+    late = "asynchronous part logged as finished after its acknowledgement"
     assert all(
-        set(tolerated) <= {late, "acknowledgement after the job left RUNNING"} for tolerated in told.values()
+        set(tolerated) <= {late, "acknowledgement after the job left RUNNING"} for tolerated in found.values()
     )
-    assert {name: tolerated[late] for name, tolerated in told.items()} == {
+    assert {name: tolerated[late] for name, tolerated in found.items()} == {
         "flink-1.13.6-fail": 34,
         "flink-1.20.5-fail": 11,
         "flink-2.2.1-fail": 16,
@@ -192,7 +195,11 @@ def moved(lines: Sequence[str], what: str, before: str) -> list[str]:
 @pytest.mark.parametrize(
     ("what", "before", "reordering"),
     [
-        ("Triggering checkpoint 1 ", "(1/2) (", "checkpoint triggered before its tasks are seen running"),
+        (
+            "Triggering checkpoint 1 ",
+            "(1/2) (",
+            "checkpoint triggered before its tasks are logged as running",
+        ),
         ("Starting checkpoint 2 ", "Triggering checkpoint 2 ", "task starts a checkpoint before its trigger"),
         ("message for checkpoint 3 ", "Triggering checkpoint 3 ", "acknowledgement before its trigger"),
         (
@@ -201,7 +208,7 @@ def moved(lines: Sequence[str], what: str, before: str) -> list[str]:
             "checkpoint triggered before the completion of an earlier one",
         ),
         ("ABORT 9 for task Source: src-b (2/2)", "RUNNING to RESTARTING", "notification before the abort"),
-        ("complete checkpoint 9 for job", "RUNNING to RESTARTING", "failure told before its cause"),
+        ("complete checkpoint 9 for job", "RUNNING to RESTARTING", "failure logged before its cause"),
     ],
 )
 def test_a_reordering_is_tolerated_and_named(what: str, before: str, reordering: str) -> None:

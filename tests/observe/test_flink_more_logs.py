@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance.observe.flink import FlinkResult, Settings, read_lines, validate_flink
-from conformance.observe.flink.corruptions import CORRUPTIONS, Log, spoil_one
-from conformance.observe.flink.survey import survey
+from conformance.observe.flink.corruptions import CORRUPTIONS, Corruption, accepted_log, corrupt
 from conformance.observe.flink.validate import parse
 from conformance.verdict import Verdict
 
@@ -51,16 +50,13 @@ def test_the_log_is_accepted_and_witnesses_what_it_is_there_for(name: str) -> No
 
 @pytest.mark.parametrize("name", [name for name in WITNESSES if name not in CONCURRENT])
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=lambda corruption: corruption.name)
-def test_a_corruption_is_rejected_there_too(name: str, corruption: object) -> None:
-    lines = log(name)
-    said = parse(lines)
-    known = next(one for one in CORRUPTIONS if one is corruption)
-    outcome = spoil_one(Log(lines, said, survey(said)), known, Settings(), 5)
-    if not known.rules:
+def test_a_corruption_is_rejected_there_too(name: str, corruption: Corruption) -> None:
+    outcome = corrupt(accepted_log(log(name)), corruption, Settings(), 5)
+    if not corruption.rules:
         assert outcome.unreadable is not None, f"not found unreadable: {outcome.what}"
     elif outcome.observable:
         assert outcome.rejection is not None, f"accepted: {outcome.what}"
-        assert outcome.seen, outcome.rejection.describe()
+        assert outcome.detected, outcome.rejection.describe()
 
 
 def test_more_checkpoints_at_once_than_the_settings_allow_are_rejected() -> None:
@@ -72,8 +68,8 @@ def test_more_checkpoints_at_once_than_the_settings_allow_are_rejected() -> None
 
 def test_a_task_forgets_aborts_and_yet_knows_those_that_lie_far_back() -> None:
     """With two at once: of the aborts of 11 to 15 it keeps 14 and 15; 12 is too far below 15, 13 is not."""
-    told = [line for line in parse(log("flink-2.3.0-expiries")) if line.task == "agg (2/2)#0"]
-    kinds = {(line.kind, line.checkpoint) for line in told}
+    lines = [line for line in parse(log("flink-2.3.0-expiries")) if line.task == "agg (2/2)#0"]
+    kinds = {(line.kind, line.checkpoint) for line in lines}
     assert ("aborted before", 12) in kinds
     assert ("aborted before", 13) not in kinds
     assert ("snapshot", 13) in kinds

@@ -13,8 +13,8 @@ import pytest
 from conformance.cli import run
 from conformance.observe.flink import FlinkResult, read_lines, validate_flink
 from conformance.observe.flink.errors import TooLargeError
-from conformance.observe.flink.lines import LONGEST_LINE, Record, lines_of
 from conformance.observe.flink.reading import read_log
+from conformance.observe.flink.records import LONGEST_LINE, Record, lines_of
 from conformance.observe.flink.unreadable import broken, unreadable
 from conformance.verdict import Exit, Verdict
 
@@ -176,7 +176,7 @@ def test_a_log_is_read_as_a_stream() -> None:
     read = read_log(lines)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert read.lines == 300_000
+    assert read.total == 300_000
     assert peak < 1 << 20
 
 

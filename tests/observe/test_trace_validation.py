@@ -376,8 +376,8 @@ def test_a_refused_event_is_told_with_every_action(recorded: Path, tmp_path: Pat
     rejection = validate(write(log, tmp_path), required=()).rejection
 
     assert rejection is not None
-    assert rejection.asked is not None
-    told = explained.of_rejection(rejection.asked, rejection.waiting)
+    assert rejection.refused is not None
+    told = explained.of_rejection(rejection.refused, rejection.waiting)
     assert any(one.startswith("      was said; needs current > ") for one in told)
     assert len(told) <= 24
     assert all(len(one) <= 80 for one in told)
@@ -391,7 +391,7 @@ def test_where_nothing_can_go_on_every_guard_is_told(recorded: Path, tmp_path: P
 
     assert rejection is not None
     assert len(rejection.waiting) > 1
-    told = explained.of_rejection(rejection.asked, rejection.waiting)
+    told = explained.of_rejection(rejection.refused, rejection.waiting)
     assert told[0] == "  What waits for a cause at that point, and the guard that holds it back:"
     assert told[1].startswith(f"    {rejection.file}:{rejection.line}: ")
     assert len(told) <= 48

@@ -13,17 +13,19 @@ import pytest
 from conformance import cli, escape
 from conformance.adapters.choose import ours
 from conformance.adapters.protocol import Crashed
+from conformance.diagram.component import of_component
+from conformance.diagram.conditions import Condition, conditions
+from conformance.diagram.elements import BOTH, IMPLEMENTATION, MODEL, Diagram
+from conformance.diagram.figure import TEMPLATE, resource
+from conformance.diagram.lanes import BANDS, COMPONENTS, LOOKS
+from conformance.diagram.layout import laid_out
 from conformance.divergence import Answer
 from conformance.drive.lockstep import drawn
 from conformance.drive.oracle import Oracle
 from conformance.generators import generate
-from conformance.page import details, draw, render
+from conformance.page import details, render
 from conformance.page.case import Case, Step, witness
-from conformance.page.conditions import Condition, conditions
-from conformance.page.diagram import BANDS, BOTH, IMPLEMENTATION, LOOKS, MODEL, Diagram
 from conformance.page.document import Page, Row
-from conformance.page.lanes import SEATS
-from conformance.page.layout import laid_out
 from conformance.rules.index import rules
 from conformance.verdict import Exit, Verdict
 
@@ -74,7 +76,7 @@ def late(tmp_path_factory):
 
 def page_about(*steps, name="an engine", diagram=None, **fields):
     if diagram is None:
-        diagram = draw.of_component("gate", GATE, steps, is_wrong=True)
+        diagram = of_component("gate", GATE, steps, is_wrong=True)
     case = Case(name, name, steps, diagram, is_wrong=True, **fields)
     row = Row(name, Verdict.DIVERGES, name)
     return Page("conform", Verdict.DIVERGES, name, (("implementation", name),), name, (row,), (case,))
@@ -178,7 +180,7 @@ def test_every_word_has_a_seat_of_its_own_and_none_covers_another(component):
     for number, config in enumerate(every[:: max(1, len(every) // 6)]):
         oracle = Oracle(component, config)
         events, _ = drawn(oracle, generate.chooser(component, config, Random(number)), 30)
-        diagram = draw.of_component(
+        diagram = of_component(
             component, config, witness(ours("model"), component, config, events), is_wrong=False
         )
         sheet = laid_out(diagram)
@@ -194,11 +196,11 @@ def test_every_word_has_a_seat_of_its_own_and_none_covers_another(component):
 
 
 def test_every_look_has_a_shape():
-    template = render.resource(render.TEMPLATE)
-    used = {seat.look for seats in SEATS.values() for seat in seats.values()}
+    template = resource("conformance.diagram", TEMPLATE)
+    used = {place.look for listed in COMPONENTS.values() for place in listed.words.values()}
 
     assert used <= set(LOOKS)
-    assert {look for look in LOOKS if f'look == "{look}"' not in template} == {"said"}
+    assert {look for look in LOOKS if f'look == "{look}"' not in template} == {"other"}
 
 
 def steps_at_gate(*events, adapter="impl", config=GATE):
@@ -215,7 +217,7 @@ def test_a_front_runs_through_its_barriers_to_what_they_trigger():
     steps = steps_at_gate(
         barrier(1, 1), barrier(0, 2), barrier(2, 1), barrier(2, 2), barrier(1, 2), config=config
     )
-    diagram = draw.of_component("gate", config, steps, is_wrong=False)
+    diagram = of_component("gate", config, steps, is_wrong=False)
     first, second = diagram.fronts
 
     assert (first.points, first.is_done) == (((1, "channel 1"), (2, "gate")), False)
@@ -229,7 +231,7 @@ def test_a_front_runs_through_its_barriers_to_what_they_trigger():
 def test_what_only_one_side_has_is_marked_so():
     (step,) = steps_at_gate(barrier(0, 1))
     got = Answer([{"kind": "trigger", "checkpoint": 1}], {**step.got.state, "blocked": [1]})
-    diagram = draw.of_component("gate", GATE, [with_got(step, got)], is_wrong=True)
+    diagram = of_component("gate", GATE, [with_got(step, got)], is_wrong=True)
     marks = {(mark.look, mark.side) for mark in diagram.marks}
     bands = {(band.lane, band.side) for band in diagram.bands if band.look == "blocked"}
 

@@ -6,11 +6,13 @@ from xml.etree import ElementTree
 import pytest
 
 from conformance import cli
+from conformance.pictures import draw
 from conformance.pictures.coordinating import PARTS_OF_COORDINATOR
 from conformance.pictures.graph import MOST, TooLargeError, walk, walk_closed
 from conformance.pictures.joined import JOINED
 from conformance.pictures.pages import files
 from conformance.pictures.subjects import SUBJECTS
+from conformance.verdict import Exit
 from model.components import COMPONENTS, PARTS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
@@ -42,8 +44,25 @@ def test_a_picture_is_an_image_with_every_state_and_arrow():
     graph = walk(subject)
     root = ElementTree.fromstring(dict(files())[f"{subject.name}.svg"])
     space = "{http://www.w3.org/2000/svg}"
-    assert len(root.findall(f"{space}rect")) == 1 + len(graph.states)
-    assert len(root.findall(f"{space}path")) == len(graph.arrows)
+    kinds = [part.get("class") for part in root.iter(f"{space}g")]
+    assert kinds.count("node") == len(graph.states)
+    assert kinds.count("edge") == len(graph.arrows)
+    assert root.find(f".//{space}title").text == subject.title
+
+
+def test_an_arrow_leads_back_where_a_state_is_reached_again():
+    offsets = next(subject for subject in SUBJECTS if subject.name == "source")
+    arrows = walk(offsets).arrows
+    assert any(arrow.leads_back and arrow.target == 0 for arrow in arrows)
+    assert not any(arrow.leads_back for arrow in walk_closed(JOINED[0]).arrows)
+    assert draw.dot("a title", walk(offsets)).count("style=dashed") == sum(one.leads_back for one in arrows)
+
+
+def test_without_graphviz_the_message_says_what_to_install(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(draw, "PROGRAM", "no-such-program")
+    assert cli.run(["pictures", "--out", str(tmp_path / "drawn")]) == Exit.USAGE
+    assert "pip install -e '.[dev]'" in capsys.readouterr().err
+    assert not (tmp_path / "drawn").exists()
 
 
 def test_a_graph_that_cannot_be_read_is_refused():

@@ -153,8 +153,7 @@ def flink(
         read_lines,
         validate_flink,
     )
-    from conformance.observe.flink.corruptions import NEVER_OBSERVABLE, spoil_all
-    from conformance.observe.flink.order import REORDERINGS
+    from conformance.observe.flink.corruptions import NEVER_OBSERVABLE, corrupt_all
     from conformance.parts.result import Finding, PartResult
     from conformance.refusals import explained
     from conformance.report import flink_log
@@ -176,14 +175,14 @@ def flink(
         except (FlinkLogError, OSError, ValueError) as unreadable:
             raise click.ClickException(f"{log}: {unreadable}") from unreadable
         rejection = result.rejection
-        why = [] if rejection is None else explained.of_rejection(rejection.asked, rejection.waiting)
-        click.echo(flink_log.story(log, result, why, REORDERINGS), nl=False)
+        why = [] if rejection is None else explained.of_rejection(rejection.refused, rejection.waiting)
+        click.echo(flink_log.story(log, result, why), nl=False)
         verdicts.append(result.verdict)
         parts.append(flink_log.part(log, result, why))
         judged.append(result)
         if corruptions and result.rejection is None and not result.unreadable:
             assert isinstance(lines, list)
-            outcomes = list(spoil_all(lines, settings, seed))
+            outcomes = list(corrupt_all(lines, settings, seed))
             click.echo(flink_log.table(outcomes, seed, NEVER_OBSERVABLE), nl=False)
             verdicts.append(flink_log.verdict_of(outcomes))
             parts.append(flink_log.corruptions_part(log, outcomes))

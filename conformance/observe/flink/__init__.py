@@ -1,17 +1,18 @@
-"""Logs of real Flink jobs, held against the protocol.
+"""Validation of the logs of real Flink jobs.
 
-`lines` reads a log in whatever layout, `grammar` knows what the lines of each release say, `unreadable` what
-is of the protocol and says nothing known, and `reading` joins them in one pass; `survey` looks over all of
-it, and `order` replays it thread by thread through `jobmanager` and `subtask`; `validate` is the whole.
-`situations` names what a log may witness; `corruptions` and `spoiling` spoil logs, to show what is seen.
+`records` reads a log in any layout, `grammar` parses its lines by the table in `lines.toml`, `unreadable`
+finds lines about the protocol that match nothing in the table, and `reading` joins them in one pass. `survey`
+looks over all lines, `order` replays them thread by thread through `jobmanager` and `subtask`, and `validate`
+gives the result. `corruptions` corrupts accepted logs, to show what the validation detects.
 """
 
 from conformance.observe.flink.errors import FlinkLogError, UnjudgedError
-from conformance.observe.flink.lines import lines_of, read_lines
-from conformance.observe.flink.order import REORDERINGS
+from conformance.observe.flink.records import lines_of, read_lines
 from conformance.observe.flink.run import Settings
-from conformance.observe.flink.situations import RARE, REQUIRED, SITUATIONS
 from conformance.observe.flink.validate import FlinkRejection, FlinkResult, validate_flink
+from conformance.observe.situations import FLINK, REORDERINGS
+
+SITUATIONS, RARE, REQUIRED = FLINK
 
 __all__ = [
     "RARE",

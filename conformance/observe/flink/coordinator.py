@@ -1,26 +1,26 @@
 """The checkpoint coordinator's messages, replayed: acknowledgements, and how checkpoints end.
 
-The model's coordinator answers every message at once; the log tells the answer in lines of its own, on
-threads of their own. So each answer is kept, and the line that tells it must find it.
+The model's coordinator answers every message at once. The log has the answer in lines of its own, on other
+threads. So each answer is kept, and the line that reports it must find it.
 """
 
 from collections import Counter
 from collections.abc import Callable
 
 from conformance.observe.flink import grammar
-from conformance.observe.flink.grammar import Said
+from conformance.observe.flink.grammar import LogLine
 from conformance.observe.flink.order import Wait
-from conformance.observe.flink.run import Effects, Part, Run
-from conformance.observe.replay import Rejected, unknown_effect
+from conformance.observe.flink.run import Part, Run
+from conformance.observe.replay import Effects, Rejected, unknown_effect
 
 _TIMEOUT = 1 << 40
-"""Virtual ms until a checkpoint would expire; the log tells when it does."""
-_OF_THE_PROTOCOL = ("suspend", "expired", "subsumed", "declined")
-"""Reasons of failures that the model gives itself."""
+"""Virtual ms until a checkpoint would expire; a line of the log reports when it does."""
+_REASONS_OF_THE_MODEL = ("suspend", "expired", "subsumed", "declined")
+"""Words in reasons of failures that the model gives itself."""
 
 
 class CoordinatorReplay:
-    """What the coordinator says about the checkpoints that are under way."""
+    """The coordinator's lines about the pending checkpoints."""
 
     def __init__(self, run: Run) -> None:
         survey, settings = run.survey, run.settings
@@ -33,279 +33,274 @@ class CoordinatorReplay:
         }
         self._coordinator = Part(run, "coordinator", "coordinator", config)
         self.plans: dict[int, dict[str, str]] = {}
-        """By checkpoint: the executions that were to acknowledge it, and their tasks."""
+        """By checkpoint: the executions that have to acknowledge it, and their tasks."""
         self._leaving = ""
-        """The state for which the job has left RUNNING, until something shows that the coordinator knows."""
+        """The state for which the job has left RUNNING, until a line shows that the coordinator knows it."""
         self._acknowledged: set[tuple[str, int]] = set()
         self._completed: set[int] = set()
-        self._ended: set[int] = set()
         self._aborted: dict[int, str] = {}
-        self._notices: set[tuple[str, str, int]] = set()
-        """Kind, task and checkpoint of the notifications that the model has sent."""
+        """The reason, by checkpoint."""
+        self._notified_of_abort: set[tuple[str, int]] = set()
+        """Tasks and the checkpoints of which the model has notified them."""
         self._subsumed: Counter[tuple[str, int]] = Counter()
-        """By task and checkpoint: news of subsumption not yet told; -1 where nothing was subsumed."""
+        """By task and checkpoint: notifications of subsumption without a line yet; -1: nothing subsumed."""
         self._discarded: set[int] = set()
-        self._handlers: dict[str, Callable[[Said], Wait | None]] = {
-            grammar.ACK: self._acknowledge,
-            grammar.ACK_DUPLICATE: self._refused_acknowledgement,
-            grammar.ACK_UNKNOWN: self._refused_acknowledgement,
-            grammar.ACK_LATE: self._late_acknowledgement,
+        self._handlers: dict[str, Callable[[LogLine], Wait | None]] = {
+            grammar.ACKNOWLEDGED: self._acknowledge,
+            grammar.ACKNOWLEDGED_TWICE: self._acknowledge_in_vain,
+            grammar.ACKNOWLEDGED_BY_STRANGER: self._acknowledge_in_vain,
+            grammar.ACKNOWLEDGED_LATE: self._acknowledge_late,
             grammar.COMPLETED: self._complete,
             grammar.DECLINED: self._decline,
             grammar.EXPIRED: self._expire,
             grammar.DISCARDED: self._discard,
-            grammar.FAILED: self._failed,
+            grammar.FAILED: self._fail,
         }
 
-    def handle(self, line: Said) -> Wait | None:
+    def handle(self, line: LogLine) -> Wait | None:
         """Replay one line. Raises Rejected."""
         handler = self._handlers.get(line.kind)
         return None if handler is None else handler(line)
 
-    # ------------------------------------------------------------ what a task may ask
+    # ------------------------------------------------------------ notifications that a task receives
 
     def has_acknowledged(self, execution: str, checkpoint: int) -> bool:
-        """The coordinator has counted that acknowledgement."""
+        """Whether the coordinator has counted that acknowledgement."""
         return (execution, checkpoint) in self._acknowledged
 
     def wait_for_completion(self, checkpoint: int, task: str) -> Wait | None:
-        """None if the log has told the completion, and the model has notified the task of it."""
-        if checkpoint in self._run.told_completed:
+        """None if the log has reported the completion. Raises Rejected if the checkpoint was aborted."""
+        if checkpoint in self._run.completion_logged:
             return None
-        why = f"{task} is told that checkpoint {checkpoint} completed, and it has not; {self._describe()}"
+        rules = ("COORD-08", "ONCE-05")
+        why = f"{task} is notified that checkpoint {checkpoint} completed, and it has not; {self._describe()}"
         if checkpoint in self._aborted:
-            raise Rejected(("COORD-08", "ONCE-05"), f"{why}; it was aborted ({self._aborted[checkpoint]})")
-        reordering = "notification before its completion"
-        return Wait(("told completed", checkpoint), ("COORD-08", "ONCE-05"), why, reordering)
+            raise Rejected(rules, f"{why}; it was aborted ({self._aborted[checkpoint]})")
+        return Wait(("completion logged", checkpoint), rules, why, "notification before its completion")
 
     def wait_for_abort(self, checkpoint: int, task: str) -> Wait | None:
-        """None if the coordinator has told the task of the abort."""
-        if ("notify_abort", task, checkpoint) in self._notices:
+        """None if the coordinator has notified the task of the abort. Raises Rejected after a completion."""
+        if (task, checkpoint) not in self._notified_of_abort:
+            self._leave()
+        if (task, checkpoint) in self._notified_of_abort:
             return None
-        self._leave()
-        if ("notify_abort", task, checkpoint) in self._notices:
-            return None
-        why = f"{task} is told that checkpoint {checkpoint} was aborted, and it was not; {self._describe()}"
+        rules = ("COORD-09", "COORD-12")
+        why = (
+            f"{task} is notified that checkpoint {checkpoint} was aborted, and it was not; {self._describe()}"
+        )
         if checkpoint in self._completed:
-            raise Rejected(("COORD-09", "COORD-12"), why)
-        return Wait(("aborted",), ("COORD-09", "COORD-12"), why, "notification before the abort")
+            raise Rejected(rules, why)
+        return Wait(("aborted",), rules, why, "notification before the abort")
 
     def take_subsumed(self, task: str, checkpoint: int) -> Wait | None:
-        """None if the coordinator has told the task that `checkpoint` (-1: none) was subsumed; told once."""
+        """None if the coordinator has notified the task that `checkpoint` (-1: none) was subsumed, once."""
         checkpoint = max(checkpoint, -1)
         if self._subsumed[task, checkpoint]:
             self._subsumed[task, checkpoint] -= 1
             self._run.see("subsumption notified")
             return None
-        why = f"{task} is told that checkpoint {checkpoint} was subsumed, and it was not; {self._describe()}"
         rules = ("COORD-08", "SUB-09")
-        if checkpoint in self._ended and checkpoint not in self._coordinator.seen()["completed"]:
+        why = f"{task} is notified that {checkpoint} was subsumed, and it was not; {self._describe()}"
+        has_ended = checkpoint in self._completed or checkpoint in self._aborted
+        if has_ended and checkpoint not in self._coordinator.observe()["completed"]:
             raise Rejected(rules, why)  # no completion to come can replace it
-        return self._replaced(rules, why, "notification before its completion")
+        return self._wait_for_a_completion(rules, why, "notification before its completion")
 
     def _describe(self) -> str:
         return f"coordinator: {self._coordinator.describe()}"
 
     # ------------------------------------------------------------ messages of tasks
 
-    def _sender(self, line: Said) -> str:
-        """The task that acknowledges or declines; a stranger keeps its id as its name."""
+    def _sender(self, line: LogLine) -> str:
+        """The task that acknowledges or declines; an unknown execution has its id as its name."""
         return self.plans[line.checkpoint].get(line.execution, f"execution {line.execution}")
 
-    def _untriggered(self, line: Said) -> Wait | None:
+    def _untriggered(self, line: LogLine) -> Wait | None:
         if line.checkpoint in self.plans:
             return None
         why = f"a message about checkpoint {line.checkpoint}, which was never triggered; {self._describe()}"
         rules = ("COORD-06", "COORD-04")
         return Wait(("triggered", line.checkpoint), rules, why, "acknowledgement before its trigger")
 
-    def _acknowledge(self, line: Said) -> Wait | None:
-        """The coordinator says that it has counted an acknowledgement."""
+    def _result(self, line: LogLine) -> tuple[Effects, str | None]:
+        """The effects of an acknowledgement, and its result; None if the checkpoint is not pending."""
+        event = acknowledgement(self._sender(line), line.checkpoint)
+        effects = self._coordinator.step(event, "COORD-05")
+        results = (effect["result"] for effect in effects if effect["kind"] == "acknowledged")
+        return effects, next(results, None)
+
+    def _acknowledge(self, line: LogLine) -> Wait | None:
+        """The coordinator has counted an acknowledgement."""
         wait = self._untriggered(line)
         if wait is not None:
             return wait
-        checkpoint, task = line.checkpoint, self._sender(line)
+        checkpoint = line.checkpoint
         execution = self._run.survey.executions.get(line.execution)
-        if execution is not None and line.execution in self.plans[checkpoint]:
+        is_planned = line.execution in self.plans[checkpoint]
+        if execution is not None and is_planned:
             key = (execution.thread, checkpoint)
             if key not in self._run.writing:
                 why = f"{execution.thread} acknowledges checkpoint {checkpoint} and never began to write it"
                 reordering = "acknowledgement before the asynchronous part starts"
-                return Wait(("storing", *key), ("TASK-07", "COORD-05"), why, reordering)
+                return Wait(("writing", *key), ("TASK-07", "COORD-05"), why, reordering)
         before = self._coordinator.state
-        effects = self._coordinator.step(acknowledgement(task, checkpoint), "COORD-05")
-        result = next((effect["result"] for effect in effects if effect["kind"] == "acknowledged"), None)
+        effects, result = self._result(line)
         if result != "SUCCESS":
-            answer = (
-                f"counts as {result}" if result else f"is of a checkpoint that {self._how_ended(checkpoint)}"
-            )
-            stale = execution is not None and line.execution not in self.plans[checkpoint]
-            rules = ["COORD-05" if result else "COORD-06", *(["ONCE-06"] if stale else [])]
-            stood = self._coordinator.describe(before)
-            why = (
-                f"the log counts the acknowledgement of {task}, it {answer}; before it, coordinator: {stood}"
-            )
-            raise Rejected(rules, why)
+            came = f"counts as {result}" if result else f"is of a checkpoint that {self._end_of(checkpoint)}"
+            rules = ["COORD-05" if result else "COORD-06"]
+            if execution is not None and not is_planned:
+                rules.append("ONCE-06")
+            why = f"the log counts the acknowledgement of {self._sender(line)}, it {came}"
+            raise Rejected(rules, f"{why}; before it, coordinator: {self._coordinator.describe(before)}")
         self._acknowledged.add((line.execution, checkpoint))
         self._run.see("snapshot acknowledged")
         if self._leaving:
-            self._run.tolerate("acknowledgement after the job left RUNNING")
-        self._carry(effects)
+            self._run.tolerated["acknowledgement after the job left RUNNING"] += 1
+        self._keep(effects)
         return None
 
-    def _how_ended(self, checkpoint: int) -> str:
+    def _end_of(self, checkpoint: int) -> str:
         if checkpoint in self._completed:
             return "has completed"
         return f"was aborted ({self._aborted.get(checkpoint, 'unknown')})"
 
-    def _refused_acknowledgement(self, line: Said) -> Wait | None:
-        """Counted twice, or of nobody who was asked: the model must say the same."""
+    def _acknowledge_in_vain(self, line: LogLine) -> Wait | None:
+        """A second acknowledgement, or one of an unknown execution: the model must have the same result."""
         wait = self._untriggered(line)
-        if wait is not None:
-            return wait
-        expected = "DUPLICATE" if line.kind == grammar.ACK_DUPLICATE else "UNKNOWN"
-        event = acknowledgement(self._sender(line), line.checkpoint)
-        effects = self._coordinator.step(event, "COORD-05")
-        result = next((effect["result"] for effect in effects if effect["kind"] == "acknowledged"), None)
-        if result != expected:
-            why = f"the log says {expected}, expected {result or 'that the checkpoint is not pending'}"
-            raise self._coordinator.reject("acknowledged", why)
-        return None
+        if wait is None:
+            expected = "DUPLICATE" if line.kind == grammar.ACKNOWLEDGED_TWICE else "UNKNOWN"
+            _, result = self._result(line)
+            if result != expected:
+                why = f"the log has {expected}, expected {result or 'that the checkpoint is not pending'}"
+                raise self._coordinator.reject("acknowledged", why)
+        return wait
 
-    def _late_acknowledgement(self, line: Said) -> Wait | None:
+    def _acknowledge_late(self, line: LogLine) -> Wait | None:
         self._leave()
-        if str(line.checkpoint) in self._coordinator.seen()["pending"]:
+        if str(line.checkpoint) in self._coordinator.observe()["pending"]:
             why = f"an acknowledgement of {line.checkpoint} is late, and it is pending; {self._describe()}"
             return Wait(("ended",), ("COORD-06",), why, "late answer before the end of its checkpoint")
         return None
 
-    def _decline(self, line: Said) -> Wait | None:
+    def _decline(self, line: LogLine) -> Wait | None:
         wait = self._untriggered(line)
-        if wait is not None:
-            return wait
-        self._abort_for(line, "CHECKPOINT_DECLINED", self._sender(line))
-        self._run.see("declined")
-        return None
+        if wait is None:
+            self._abort_for(line, "CHECKPOINT_DECLINED", self._sender(line))
+            self._run.see("declined")
+        return wait
 
-    def _abort_for(self, line: Said, reason: str, task: str) -> None:
+    def _abort_for(self, line: LogLine, reason: str, task: str) -> None:
         event = {"kind": "decline", "checkpoint": line.checkpoint, "task": task, "reason": reason}
         effects = self._coordinator.step(event, "COORD-09")
         if not effects:
             why = f"checkpoint {line.checkpoint} ends ({reason}), and it is not pending"
             raise self._coordinator.reject("abort", why)
-        self._carry(effects)
+        self._keep(effects)
 
-    def _expire(self, line: Said) -> Wait | None:
-        """Time is virtual: it passes until that checkpoint's deadline."""
+    def _expire(self, line: LogLine) -> Wait | None:
+        """Time is virtual: it advances to the deadline of that checkpoint."""
         wait = self._untriggered(line)
-        if wait is not None:
-            return wait
-        state = self._coordinator.state.coordinator
-        due = next((one.deadline for one in state.pending if one.checkpoint == line.checkpoint), None)
-        if due is None:
-            raise self._coordinator.reject(
-                "abort", f"checkpoint {line.checkpoint} expires, and is not pending"
-            )
-        self._carry(self._coordinator.step({"kind": "advance", "ms": due - state.now}, "COORD-10"))
-        self._run.see("expired")
-        return None
+        if wait is None:
+            state = self._coordinator.state.coordinator
+            due = next((one.deadline for one in state.pending if one.checkpoint == line.checkpoint), None)
+            if due is None:
+                why = f"checkpoint {line.checkpoint} expires, and is not pending"
+                raise self._coordinator.reject("abort", why)
+            self._keep(self._coordinator.step({"kind": "advance", "ms": due - state.now}, "COORD-10"))
+            self._run.see("expired")
+        return wait
 
     # ------------------------------------------------------------ the end of a checkpoint
 
-    def _carry(self, effects: Effects) -> None:
-        """Keep what the coordinator says for the lines that tell it."""
+    def _keep(self, effects: Effects) -> None:
+        """Keep the effects of the coordinator for the lines that report them."""
         run = self._run
         subsumed: dict[str, int] = {}
         if len(effects) == 1 and effects[0]["kind"] == "acknowledged":
-            return  # nothing that another line tells
+            return  # no other line reports it
         for effect in effects:
-            kind, checkpoint = effect["kind"], int(effect.get("checkpoint", -1))
-            match kind:
+            checkpoint = int(effect.get("checkpoint", -1))
+            match effect["kind"]:
                 case "complete":
                     self._completed.add(checkpoint)
-                    self._ended.add(checkpoint)
                     run.happened("completed", checkpoint)
                 case "abort":
                     self._aborted[checkpoint] = effect["reason"]
-                    self._ended.add(checkpoint)
                 case "discard" if checkpoint >= 0:
                     self._discarded.add(checkpoint)
                     run.see("older one replaced")
                 case "notify_complete":
-                    self._notices.add((kind, effect["task"], checkpoint))
                     subsumed.setdefault(effect["task"], -1)
                 case "notify_abort":
-                    self._notices.add((kind, effect["task"], checkpoint))
+                    self._notified_of_abort.add((effect["task"], checkpoint))
                 case "notify_subsumed":
                     subsumed[effect["task"]] = checkpoint
                 case "acknowledged" | "rejected" | "trigger_task" | "discard" | "restored":
-                    pass  # read where their own lines are
+                    pass  # checked where their own lines are replayed
                 case "fail_job" | "fail":
-                    pass  # the job's own lines tell it
+                    pass  # the job's own lines report it
                 case "checkpoint_coordinator" | "trigger_hook" | "notify_coordinator":
                     pass  # without a line in Flink's log
                 case _:
                     raise unknown_effect("coordinator", effect)
-        for task, checkpoint in subsumed.items():
-            self._subsumed[task, checkpoint] += 1
-        run.happened("free")
-        run.happened("aborted")
-        run.happened("ended")
+        self._subsumed.update(subsumed.items())
+        for key in ("free", "aborted", "ended"):
+            run.happened(key)
 
-    def _complete(self, line: Said) -> Wait | None:
+    def _complete(self, line: LogLine) -> Wait | None:
         checkpoint = line.checkpoint
-        if checkpoint in self._run.told_completed:
-            raise self._coordinator.reject("complete", f"checkpoint {checkpoint} is told to complete again")
+        if checkpoint in self._run.completion_logged:
+            why = f"checkpoint {checkpoint} is reported as completed a second time"
+            raise self._coordinator.reject("complete", why)
         if checkpoint not in self._completed:
-            missing = self._coordinator.seen()["pending"].get(str(checkpoint))
+            missing = self._coordinator.observe()["pending"].get(str(checkpoint))
             lacks = f"it lacks {', '.join(missing)}" if missing else "it is not pending"
-            why = f"checkpoint {checkpoint} is told to complete, and {lacks}; {self._describe()}"
+            why = f"checkpoint {checkpoint} is reported as completed, and {lacks}; {self._describe()}"
             reordering = "completion before an acknowledgement of another thread"
             return Wait(("completed", checkpoint), ("COORD-07", "COORD-05"), why, reordering)
         self._run.see("checkpoint completed")
-        self._run.told_completed.add(checkpoint)
-        self._run.happened("told completed", checkpoint)
+        self._run.completion_logged.add(checkpoint)
+        self._run.happened("completion logged", checkpoint)
         return None
 
-    def untold(self) -> Rejected | None:
-        """A checkpoint that completed, as its acknowledgements tell, and of which the log never says so."""
-        missing = sorted(self._completed - self._run.told_completed)
-        if not missing:
-            return None
-        why = f"checkpoint {missing[0]} has every acknowledgement, and the log never says that it completed"
-        return self._coordinator.reject("complete", why)
+    def unreported(self) -> Rejected | None:
+        """The rejection if a checkpoint has every acknowledgement and no line reports its completion."""
+        for checkpoint in sorted(self._completed - self._run.completion_logged):
+            why = f"checkpoint {checkpoint} has every acknowledgement, and no line reports that it completed"
+            return self._coordinator.reject("complete", why)
+        return None
 
-    def _discard(self, line: Said) -> Wait | None:
+    def _discard(self, line: LogLine) -> Wait | None:
         if line.checkpoint in self._discarded:
             self._discarded.remove(line.checkpoint)
             return None
         why = f"checkpoint {line.checkpoint} is discarded, and no newer one has completed; {self._describe()}"
+        is_pending = bool(self._coordinator.observe()["pending"])
+        rules = ("COORD-07", "SUB-09") if is_pending else ("SUB-09", "SUB-06")
         reordering = "discarded before the completion that replaces it"
-        pending = self._coordinator.seen()["pending"]
-        return self._replaced(("COORD-07", "SUB-09") if pending else ("SUB-09", "SUB-06"), why, reordering)
+        return self._wait_for_a_completion(rules, why, reordering)
 
-    def _replaced(self, rules: tuple[str, ...], why: str, reordering: str) -> Wait:
+    def _wait_for_a_completion(self, rules: tuple[str, ...], why: str, reordering: str) -> Wait:
         """Wait until a completion may have dropped older checkpoints."""
-        seen = self._coordinator.seen()
-        for pending in seen["pending"]:
-            return Wait(("completed", int(pending)), rules, why, reordering)
-        return Wait(("triggered", seen["next_id"]), rules, why, reordering)
+        state = self._coordinator.observe()
+        oldest = next(iter(state["pending"]), None)
+        key = ("triggered", state["next_id"]) if oldest is None else ("completed", int(oldest))
+        return Wait(key, rules, why, reordering)
 
-    def _failed(self, line: Said) -> Wait | None:
-        """The failure manager tells that a checkpoint failed; its cause stands in a line of its own."""
+    def _fail(self, line: LogLine) -> Wait | None:
+        """The failure manager reports that a checkpoint failed; its cause has a line of its own."""
         self._leave()
         if line.checkpoint in self._aborted:
             return None
         if line.checkpoint in self._completed:
-            raise self._coordinator.reject(
-                "abort", f"checkpoint {line.checkpoint} fails, and it has completed"
-            )
-        if not line.detail or any(word in line.detail.lower() for word in _OF_THE_PROTOCOL):
+            why = f"checkpoint {line.checkpoint} fails, and it has completed"
+            raise self._coordinator.reject("abort", why)
+        if not line.detail or any(word in line.detail.lower() for word in _REASONS_OF_THE_MODEL):
             why = (
                 f"checkpoint {line.checkpoint} fails ({line.detail or 'no reason'}), and nothing has ended it"
             )
             why = f"{why}; {self._describe()}"
-            return Wait(("aborted",), ("COORD-09", "COORD-12"), why, "failure told before its cause")
+            return Wait(("aborted",), ("COORD-09", "COORD-12"), why, "failure logged before its cause")
         wait = self._untriggered(line)
         if wait is None:
             self._run.see("ended for another reason")
@@ -313,18 +308,18 @@ class CoordinatorReplay:
         return wait
 
     def _leave(self) -> None:
-        """The coordinator learns what the job's state has become.
+        """The coordinator learns the state for which the job has left RUNNING.
 
-        The job says so before the coordinator stops: until something shows that it has, acknowledgements
-        count (COORD-12).
+        The job logs its state before the coordinator stops: until a line shows that the coordinator has
+        stopped, acknowledgements count (COORD-12).
         """
         if self._leaving:
             status, self._leaving = self._leaving, ""
-            if self._coordinator.seen()["pending"]:
+            if self._coordinator.observe()["pending"]:
                 self._run.see("pending one ended by the failure")
-            self._carry(self._coordinator.step({"kind": "job_status", "status": status}, "COORD-12"))
+            self._keep(self._coordinator.step({"kind": "job_status", "status": status}, "COORD-12"))
 
 
 def acknowledgement(task: str, checkpoint: int) -> dict[str, object]:
-    """The event of one acknowledgement; no state goes with it."""
+    """The event of one acknowledgement, without state."""
     return {"kind": "acknowledge", "checkpoint": checkpoint, "task": task}

@@ -1,57 +1,103 @@
-"""Logs spoilt on purpose: each corruption is one that the release's log can show, and must be rejected.
+"""Corruptions of an accepted log, which the validation must reject: `barrierspec trace flink --corruptions`.
 
-A corruption is seeded: the place is drawn from those where it is one. Where a log shows no such place the
-corruption is *not observable* in it, and says why. What no log of these loggers can show stands in
-`NEVER_OBSERVABLE`.
+Each corruption lists the edits of a log that amount to it; a seed draws one of them. If a log has no place
+for it, the corruption is *not observable* there, and states why. `NEVER_OBSERVABLE` lists what no log of
+these loggers can show.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from types import MappingProxyType
 from typing import NamedTuple
 
 from conformance.observe.flink import grammar
-from conformance.observe.flink.grammar import Said
+from conformance.observe.flink.grammar import LogLine
 from conformance.observe.flink.run import Settings
-from conformance.observe.flink.spoiling import GARBLINGS, Log, Spoil, Spoilt
-from conformance.observe.flink.spoiling import changed as _changed
-from conformance.observe.flink.spoiling import drawn as _drawn
-from conformance.observe.flink.spoiling import places as _places
-from conformance.observe.flink.spoiling import text_of as _text
-from conformance.observe.flink.survey import survey
+from conformance.observe.flink.survey import Survey, survey
 from conformance.observe.flink.unreadable import Unreadable
 from conformance.observe.flink.validate import FlinkRejection, parse, validate_flink
 
 
+class AcceptedLog(NamedTuple):
+    """A log that is accepted, and its content."""
+
+    texts: Sequence[str]
+    lines: Sequence[LogLine]
+    survey: Survey
+
+    def of(self, kind: str, detail: str = "") -> Iterator[LogLine]:
+        """The lines of a kind, with that detail if one is given."""
+        for line in self.lines:
+            if line.kind == kind and (not detail or line.detail == detail):
+                yield line
+
+    def text(self, line: LogLine) -> str:
+        """The line as it is in the log."""
+        return self.texts[line.number - 1]
+
+
+def accepted_log(texts: Sequence[str]) -> AcceptedLog:
+    """Read an accepted log. Raises FlinkLogError and UnjudgedError."""
+    lines = parse(texts)
+    return AcceptedLog(texts, lines, survey(lines))
+
+
+class Edit(NamedTuple):
+    """One change of a log: lines are removed, and others put in before the line `before`."""
+
+    what: str
+    before: int
+    inserted: tuple[str, ...] = ()
+    removed: tuple[int, ...] = ()
+
+    def apply(self, texts: Sequence[str]) -> list[str]:
+        """The changed log."""
+        changed: list[str] = []
+        for number, text in enumerate((*texts, ""), 1):
+            changed += self.inserted if number == self.before else ()
+            changed += [text] if number not in self.removed and number <= len(texts) else ()
+        return changed
+
+
+Edits = Callable[[AcceptedLog, Random], Iterator[Edit]]
+
+
 class Corruption(NamedTuple):
-    """One way to spoil a log."""
+    """One way to corrupt a log."""
 
     name: str
     rules: tuple[str, ...]
-    """The rejection must charge one of these first; none: the line must be found unreadable."""
-    spoil: Spoil
+    """The rejection must charge one of these first; none: the line must be reported as unreadable."""
+    edits: Edits
+    """All edits of a log that amount to it; `random` draws the details of each."""
     unobservable: str = ""
-    """Why a log may have no place for it."""
+    """The reason why a log may have no place for it."""
+
+    def draw(self, log: AcceptedLog, random: Random) -> Edit | None:
+        """One edit, or None if the log has no place for it."""
+        edits = list(self.edits(log, random))
+        return random.choice(edits) if edits else None
 
 
 class Outcome(NamedTuple):
-    """What came of one corruption."""
+    """The result of one corruption."""
 
     corruption: Corruption
     what: str
-    """What was done; empty if there was no place for it."""
+    """The change; empty if there was no place for it."""
     rejection: FlinkRejection | None
     unreadable: Unreadable | None = None
-    """The first line of the protocol that could not be read."""
+    """The first line about the protocol that could not be read."""
 
     @property
     def observable(self) -> bool:
-        """The log had a place for it."""
+        """Whether the log had a place for it."""
         return bool(self.what)
 
     @property
-    def seen(self) -> bool:
-        """It was rejected, and for its own reason."""
+    def detected(self) -> bool:
+        """Whether the log was rejected, and for one of the corruption's own rules."""
         if not self.corruption.rules:
             return self.unreadable is not None
         return self.rejection is not None and self.rejection.rules[0] in self.corruption.rules
@@ -60,339 +106,323 @@ class Outcome(NamedTuple):
 NEVER_OBSERVABLE: Mapping[str, str] = MappingProxyType(
     {
         "two lines of different threads swapped": "order is trusted within one thread only",
-        "an acknowledgement sent twice": "no line tells of the sending, only of what the coordinator counted",
-        "a barrier of another sender": "a line names the channel, not who sends into it",
+        "an acknowledgement sent twice": "no line reports the sending, only what the coordinator counted",
+        "a barrier of another sender": "a line names the channel, not its sender",
         "a channel left blocked": "blocking and resuming have no lines",
         "a record before or after its barrier": "records have no lines",
-        "a task restored from another checkpoint": "only the job manager says what is restored",
+        "a task restored from another checkpoint": "only the job manager logs what is restored",
         "a transaction committed too early": "connectors write to loggers of their own",
     }
 )
-"""What none of the loggers that are read can show."""
+"""Corruptions that none of the loggers can show, with the reason."""
 
 
-# ---------------------------------------------------------------- places and edits
+# ---------------------------------------------------------------- edits of one line
 
 
-def _without(log: Log, *numbers: int) -> list[str]:
-    return [line for number, line in enumerate(log.lines, 1) if number not in numbers]
+def _drop(line: LogLine) -> Edit:
+    return Edit(f"line {line.number} dropped", 0, removed=(line.number,))
 
 
-def _inserted(log: Log, after: int, *texts: str) -> list[str]:
-    return [*log.lines[:after], *texts, *log.lines[after:]]
+def _double(log: AcceptedLog, line: LogLine) -> Edit:
+    return Edit(f"line {line.number} doubled", line.number + 1, (log.text(line),))
 
 
-def _moved(log: Log, numbers: Sequence[int], before: int) -> list[str]:
-    """The lines `numbers` put before line `before`."""
-    moved = [log.lines[number - 1] for number in numbers]
-    lines: list[str] = []
-    for place, line in enumerate(log.lines, 1):
-        if place == before:
-            lines += moved
-        if place not in numbers:
-            lines.append(line)
-    return lines
+def _move(log: AcceptedLog, before: int, *lines: LogLine) -> Edit:
+    numbers = tuple(line.number for line in lines)
+    what = f"line {' and '.join(map(str, numbers))} moved before line {before}"
+    return Edit(what, before, tuple(map(log.text, lines)), numbers)
 
 
-def _completed(log: Log) -> set[int]:
-    return {line.checkpoint for line in _places(log, grammar.COMPLETED)}
+def _replace(log: AcceptedLog, line: LogLine, old: str, new: str) -> Edit:
+    return _change(line, log.text(line).replace(old, new, 1), f"{old} is now {new}")
 
 
-def _removal(kind: str, detail: str = "", *, beside: str = "") -> Spoil:
-    """A line of that kind is dropped, of a checkpoint that has a line of the kind `beside` too."""
-
-    def spoil(log: Log, random: Random) -> Spoilt | None:
-        known = {line.checkpoint for line in _places(log, beside)}
-        places = [line for line in _places(log, kind, detail) if not beside or line.checkpoint in known]
-        line = _drawn(places, random)
-        if line is None:
-            return None
-        return Spoilt(f"line {line.number} dropped", _without(log, line.number))
-
-    return spoil
+def _change(line: LogLine, text: str, what: str) -> Edit:
+    return Edit(f"line {line.number}: {what}", line.number, (text,), (line.number,))
 
 
-def _doubling(kind: str, detail: str = "") -> Spoil:
-    """A line of that kind stands there twice."""
+def _removed(kind: str, detail: str = "", *, beside: str = "") -> Edits:
+    """A line of the kind is removed whose checkpoint has a line of the kind `beside` too."""
 
-    def spoil(log: Log, random: Random) -> Spoilt | None:
-        line = _drawn(list(_places(log, kind, detail)), random)
-        if line is None:
-            return None
-        return Spoilt(f"line {line.number} doubled", _inserted(log, line.number, _text(log, line)))
+    def edits(log: AcceptedLog, random: Random) -> Iterator[Edit]:
+        known = {line.checkpoint for line in log.of(beside)}
+        return (_drop(line) for line in log.of(kind, detail) if not beside or line.checkpoint in known)
 
-    return spoil
+    return edits
 
 
-def _renumbering(kind: str, by: int, before: str, *, detail: str = "", least: int = 2) -> Spoil:
-    """The checkpoint that a line is about is another one; `before` stands before its number."""
+def _doubled(kind: str, detail: str = "") -> Edits:
+    return lambda log, random: (_double(log, line) for line in log.of(kind, detail))
 
-    def spoil(log: Log, random: Random) -> Spoilt | None:
-        line = _drawn([one for one in _places(log, kind, detail) if one.checkpoint >= least], random)
-        if line is None:
-            return None
-        old, new = f"{before}{line.checkpoint}", f"{before}{line.checkpoint + by}"
-        text = _text(log, line).replace(old, new, 1)
-        return Spoilt(f"line {line.number}: {old} is now {new}", _changed(log, line.number, text))
 
-    return spoil
+def _renumbered(kind: str, by: int, before: str, *, detail: str = "", least: int = 2) -> Edits:
+    """A line names another checkpoint; `before`: the text before the number."""
+    return lambda log, random: (
+        _replace(log, line, f"{before}{line.checkpoint}", f"{before}{line.checkpoint + by}")
+        for line in log.of(kind, detail)
+        if line.checkpoint >= least
+    )
 
 
 # ---------------------------------------------------------------- at the gates
 
 
 class _Alignment(NamedTuple):
-    """The barriers of one checkpoint at one gate, in their order, and the line that triggers."""
+    """The barriers of one checkpoint at one gate, in their order, and the line of the trigger."""
 
-    barriers: tuple[Said, ...]
-    trigger: Said
+    barriers: tuple[LogLine, ...]
+    trigger: LogLine
 
 
-def _alignments(log: Log) -> list[_Alignment]:
-    """Those of at least two channels."""
-    barriers: dict[tuple[str, int], list[Said]] = {}
-    found: list[_Alignment] = []
-    for line in log.said:
+def _alignments(log: AcceptedLog) -> Iterator[_Alignment]:
+    """The alignments of at least two channels."""
+    barriers: dict[tuple[str, int], list[LogLine]] = defaultdict(list)
+    for line in log.lines:
         key = (line.task, line.checkpoint)
         if line.kind == grammar.BARRIER:
-            barriers.setdefault(key, []).append(line)
-        elif line.kind == grammar.GATE_TRIGGER and len(barriers.get(key, ())) > 1:
-            found.append(_Alignment(tuple(barriers[key]), line))
-    return found
+            barriers[key].append(line)
+        elif line.kind == grammar.GATE_TRIGGER and len(barriers[key]) > 1:
+            yield _Alignment(tuple(barriers[key]), line)
 
 
-def _drop_barrier(log: Log, random: Random) -> Spoilt | None:
-    alignments = _alignments(log)
-    if not alignments:
-        return None
-    line = random.choice(random.choice(alignments).barriers)
-    return Spoilt(f"line {line.number} dropped", _without(log, line.number))
+def _barrier_removed(log: AcceptedLog, random: Random) -> Iterator[Edit]:
+    return (_drop(line) for one in _alignments(log) for line in one.barriers)
 
 
-def _barrier_across(log: Log, random: Random) -> Spoilt | None:
-    alignments = _alignments(log)
-    if not alignments:
-        return None
-    alignment = random.choice(alignments)
-    line, after = random.choice(alignment.barriers), alignment.trigger.number
-    return Spoilt(f"line {line.number} moved behind line {after}", _moved(log, [line.number], after + 1))
+def _barrier_across(log: AcceptedLog, random: Random) -> Iterator[Edit]:
+    return (_move(log, one.trigger.number + 1, line) for one in _alignments(log) for line in one.barriers)
 
 
-def _barrier_twice(log: Log, random: Random) -> Spoilt | None:
-    alignments = _alignments(log)
-    if not alignments:
-        return None
-    line = random.choice(random.choice(alignments).barriers[:-1])
-    return Spoilt(f"line {line.number} doubled", _inserted(log, line.number, _text(log, line)))
+def _barrier_doubled(log: AcceptedLog, random: Random) -> Iterator[Edit]:
+    return (_double(log, line) for one in _alignments(log) for line in one.barriers[:-1])
 
 
-def _barrier_on_other_channel(log: Log, random: Random) -> Spoilt | None:
-    alignments = _alignments(log)
-    if not alignments:
-        return None
-    barriers = random.choice(alignments).barriers
-    line = random.choice(barriers[1:])
-    text = _text(log, line).replace(_channel(line), _channel(barriers[0]))
-    what = f"line {line.number}: channel {line.detail} is now {barriers[0].detail}"
-    return Spoilt(what, _changed(log, line.number, text))
+def _barrier_on_other_channel(log: AcceptedLog, random: Random) -> Iterator[Edit]:
+    return (
+        _replace(log, line, _channel(line), _channel(one.barriers[0]))
+        for one in _alignments(log)
+        for line in one.barriers[1:]
+    )
 
 
-def _channel(line: Said) -> str:
+def _channel(line: LogLine) -> str:
     gate, _, index = line.detail.partition(".")
     return f"{{gateIdx={gate}, inputChannelIdx={index}}}"
 
 
-def _older_barrier(log: Log, random: Random) -> Spoilt | None:
+def _older_barrier(log: AcceptedLog, random: Random) -> Iterator[Edit]:
     """After an alignment a channel gives the barrier of the checkpoint before it."""
-    aligned = {(line.task, line.checkpoint): line for line in _places(log, grammar.ALIGNED)}
-    alignments = [
-        one
-        for one in _alignments(log)
-        if one.trigger.checkpoint > 1 and (one.trigger.task, one.trigger.checkpoint) in aligned
-    ]
-    if not alignments:
-        return None
-    alignment = random.choice(alignments)
-    line, checkpoint = random.choice(alignment.barriers), alignment.trigger.checkpoint
-    after = aligned[line.task, checkpoint].number
-    text = _text(log, line).replace(f"}} @ {checkpoint}.", f"}} @ {checkpoint - 1}.")
-    return Spoilt(f"barrier {checkpoint - 1} after line {after}", _inserted(log, after, text))
+    aligned = {(line.task, line.checkpoint): line.number for line in log.of(grammar.ALIGNED)}
+    for barriers, trigger in _alignments(log):
+        checkpoint, after = trigger.checkpoint, aligned.get((trigger.task, trigger.checkpoint))
+        if checkpoint > 1 and after is not None:
+            for line in barriers:
+                text = log.text(line).replace(f"}} @ {checkpoint}.", f"}} @ {checkpoint - 1}.")
+                yield Edit(f"barrier {checkpoint - 1} after line {after}", after + 1, (text,))
 
 
 # ---------------------------------------------------------------- on a task's thread
 
 
-def _snapshot_before_start(log: Log, random: Random) -> Spoilt | None:
-    starts = {(line.task, line.checkpoint): line for line in _places(log, grammar.START)}
-    taken = [line for line in _places(log, grammar.SNAPSHOT) if (line.task, line.checkpoint) in starts]
-    line = _drawn(taken, random)
-    if line is None:
-        return None
-    start = starts[line.task, line.checkpoint]
-    what = f"line {line.number} moved before line {start.number}"
-    return Spoilt(what, _moved(log, [line.number], start.number))
+def _snapshot_before_start(log: AcceptedLog, random: Random) -> Iterator[Edit]:
+    starts = {(line.task, line.checkpoint): line.number for line in log.of(grammar.START)}
+    for line in log.of(grammar.SNAPSHOT):
+        if (line.task, line.checkpoint) in starts:
+            yield _move(log, starts[line.task, line.checkpoint], line)
 
 
-def _notification_lost(log: Log, random: Random) -> Spoilt | None:
-    """Observable where the task says that news came, whether it tells its operators or not."""
-    if not log.survey.release.tells_heard:
-        return None
-    return _removal(grammar.TOLD, "COMPLETE")(log, random)
-
-
-def _notified_before(log: Log, random: Random) -> Spoilt | None:
-    """A task is told of the completion before it starts that checkpoint."""
-    starts = {(line.task, line.checkpoint): line for line in _places(log, grammar.START)}
-    told = [line for line in _places(log, grammar.TOLD, "COMPLETE") if (line.task, line.checkpoint) in starts]
-    line = _drawn(told, random)
-    if line is None:
-        return None
-    start = _first_of(log, starts[line.task, line.checkpoint])
-    heard = [
-        one.number
-        for one in _places(log, grammar.HEARD)
-        if (one.task, one.checkpoint) == (line.task, line.checkpoint) and one.number < line.number
-    ]
-    numbers = [*heard[:1], line.number]
-    what = f"line {' and '.join(map(str, numbers))} moved before line {start}"
-    return Spoilt(what, _moved(log, numbers, start))
-
-
-def _first_of(log: Log, start: Said) -> int:
-    """Where the checkpoint begins on that thread: at the first barrier, else at the start."""
-    barriers = [
-        line.number
-        for line in _places(log, grammar.BARRIER)
-        if (line.task, line.checkpoint) == (start.task, start.checkpoint)
-    ]
-    return min([*barriers, start.number])
-
-
-def _notified_of_aborted(log: Log, random: Random) -> Spoilt | None:
-    done = _completed(log)
-    line = _drawn([one for one in _places(log, grammar.TOLD, "ABORT") if one.checkpoint not in done], random)
-    if line is None:
-        return None
-    text = _text(log, line).replace("ABORT", "COMPLETE").replace("aborted", "completed")
-    return Spoilt(f"line {line.number}: the abort is now a completion", _changed(log, line.number, text))
-
-
-def _abort_without_cause(log: Log, random: Random) -> Spoilt | None:
-    line = _drawn(list(_places(log, grammar.TOLD, "COMPLETE")), random)
-    if line is None:
-        return None
-    text = _text(log, line).replace("COMPLETE", "ABORT").replace("completed", "aborted")
-    return Spoilt(
-        f"an abort of {line.checkpoint} after line {line.number}", _inserted(log, line.number, text)
+def _notification_lost(log: AcceptedLog, random: Random) -> Iterator[Edit]:
+    """Observable if the task logs each notification that it receives, also of a known completion."""
+    return (
+        _drop(line) for line in log.of(grammar.NOTIFICATION, "COMPLETE") if log.survey.release.logs_received
     )
+
+
+def _notified_before(log: AcceptedLog, random: Random) -> Iterator[Edit]:
+    """A task is notified of the completion before its first barrier of that checkpoint, or its start."""
+    begins: dict[tuple[str, int], int] = {}
+    started: set[tuple[str, int]] = set()
+    received: dict[tuple[str, int], LogLine] = {}
+    for line in log.lines:
+        key = (line.task, line.checkpoint)
+        if line.kind in {grammar.BARRIER, grammar.START}:
+            begins.setdefault(key, line.number)
+        if line.kind == grammar.START:
+            started.add(key)
+        elif line.kind == grammar.COMPLETION_RECEIVED:
+            received.setdefault(key, line)
+        elif line.kind == grammar.NOTIFICATION and line.detail == "COMPLETE" and key in started:
+            lines = (received[key], line) if key in received else (line,)
+            yield _move(log, begins[key], *lines)
+
+
+def _notified_of_aborted(log: AcceptedLog, random: Random) -> Iterator[Edit]:
+    for line in log.of(grammar.NOTIFICATION, "ABORT"):
+        if line.checkpoint not in log.survey.completed:
+            text = log.text(line).replace("ABORT", "COMPLETE").replace("aborted", "completed")
+            yield _change(line, text, "the abort is now a completion")
+
+
+def _abort_without_cause(log: AcceptedLog, random: Random) -> Iterator[Edit]:
+    for line in log.of(grammar.NOTIFICATION, "COMPLETE"):
+        text = log.text(line).replace("COMPLETE", "ABORT").replace("completed", "aborted")
+        yield Edit(f"an abort of {line.checkpoint} after line {line.number}", line.number + 1, (text,))
 
 
 # ---------------------------------------------------------------- at the coordinator
 
 
-def _unknown_task(log: Log, random: Random) -> Spoilt | None:
-    line = _drawn(list(_places(log, grammar.ACK)), random)
-    if line is None:
-        return None
-    stranger = "".join(random.choice("0123456789abcdef") for _ in range(32))
-    text = _text(log, line).replace(line.execution, stranger, 1)
-    return Spoilt(f"line {line.number} comes of execution {stranger}", _changed(log, line.number, text))
+def _unknown_execution(log: AcceptedLog, random: Random) -> Iterator[Edit]:
+    for line in log.of(grammar.ACKNOWLEDGED):
+        yield _replace(log, line, line.execution, f"{random.getrandbits(128):032x}")
 
 
-def _earlier_attempt(log: Log, random: Random) -> Spoilt | None:
-    """The acknowledgement comes of the execution before the one that was asked."""
-    executions = log.survey.executions
-    by_thread = log.survey.by_thread
-    places = []
-    for one in _places(log, grammar.ACK):
-        asked = executions.get(one.execution)
-        if asked is not None and asked._replace(attempt=asked.attempt - 1).thread in by_thread:
-            places.append(one)
-    drawn = _drawn(places, random)
-    if drawn is None:
-        return None
-    line, own = drawn, executions[drawn.execution]
-    former = by_thread[own._replace(attempt=own.attempt - 1).thread]
-    text = _text(log, line).replace(line.execution, former, 1)
-    return Spoilt(f"line {line.number} comes of attempt {own.attempt - 1}", _changed(log, line.number, text))
+def _earlier_attempt(log: AcceptedLog, random: Random) -> Iterator[Edit]:
+    """The acknowledgement is of the execution before the one that was triggered."""
+    for line in log.of(grammar.ACKNOWLEDGED):
+        own = log.survey.executions.get(line.execution)
+        former = own and log.survey.by_thread.get(own._replace(attempt=own.attempt - 1).thread)
+        if former:
+            yield _replace(log, line, line.execution, former)
 
 
-def _early_completion(log: Log, random: Random) -> Spoilt | None:
-    """Completed, then the last acknowledgement: both on one thread."""
-    last = {line.checkpoint: line for line in _places(log, grammar.ACK)}
-    done = [
-        line
-        for line in _places(log, grammar.COMPLETED)
-        if line.checkpoint in last and last[line.checkpoint].thread == line.thread
-    ]
-    line = _drawn(done, random)
-    if line is None:
-        return None
-    before = last[line.checkpoint].number
-    return Spoilt(f"line {line.number} moved before line {before}", _moved(log, [line.number], before))
+def _early_completion(log: AcceptedLog, random: Random) -> Iterator[Edit]:
+    """The completion comes before the last acknowledgement, both on one thread."""
+    last = {line.checkpoint: line for line in log.of(grammar.ACKNOWLEDGED)}
+    for line in log.of(grammar.COMPLETED):
+        if line.checkpoint in last and last[line.checkpoint].thread == line.thread:
+            yield _move(log, last[line.checkpoint].number, line)
+
+
+# ---------------------------------------------------------------- unreadable lines
+
+_NUMBERED = (
+    grammar.ACKNOWLEDGED, grammar.TRIGGER, grammar.COMPLETED, grammar.GATE_TRIGGER, grammar.START,
+    grammar.SNAPSHOT, grammar.WRITE_STARTED, grammar.WRITE_FINISHED,
+)  # fmt: skip
+"""The kinds whose message has the word `checkpoint` before the number."""
+_BEFORE_NUMBER = "heckpoint "
+
+
+def _garbled(garble: Callable[[str, LogLine, Random], str], *kinds: str) -> Edits:
+    """A line of one of the kinds has another text."""
+
+    def edits(log: AcceptedLog, random: Random) -> Iterator[Edit]:
+        for line in (line for kind in kinds for line in log.of(kind)):
+            text = garble(log.text(line), line, random)
+            yield _change(line, text, f"now {text[-60:]!r}")
+
+    return edits
+
+
+def _checkpoint(text: str, line: LogLine, random: Random) -> str:
+    word = random.choice(("x", f"{line.checkpoint}x", "0x1F", "9" * 40, "", "\ufffd"))
+    start = text.index(_BEFORE_NUMBER) + len(_BEFORE_NUMBER)
+    return text[:start] + text[start:].replace(str(line.checkpoint), word, 1)
+
+
+def _execution(text: str, line: LogLine, random: Random) -> str:
+    at = text.index(line.execution) + random.randrange(30)
+    return f"{text[:at]}?{text[at + 1 :]}"
+
+
+def _state(text: str, line: LogLine, random: Random) -> str:
+    after = line.detail.partition(">")[2]
+    return text.replace(f" to {after}", f" to {after[:-2]}{after[-1]}x", 1)
+
+
+def _cut_in_message(text: str, line: LogLine, random: Random) -> str:
+    end = text.index(_BEFORE_NUMBER) + len(_BEFORE_NUMBER)
+    return text[: random.randrange(end - 6, end + 1)]
+
+
+def _cut_before_message(text: str, line: LogLine, random: Random) -> str:
+    start = text.index("org.apache.flink")
+    return text[: random.randrange(start + 4, text.index(" ", start))]
+
+
+def _word(text: str, line: LogLine, random: Random) -> str:
+    return text.replace(_BEFORE_NUMBER, random.choice(("hekcpoint ", "heckp\ufffdint ", "HECKPOINT ")), 1)
+
+
+def _substituted(old: str, new: str) -> Callable[[str, LogLine, Random], str]:
+    return lambda text, line, random: text.replace(old, new, 1)
 
 
 # ---------------------------------------------------------------- the catalogue
 
 _NO_FAILURE = "the job did not fail"
-_UNTIL_1_13 = "releases up to 1.13 do not tell that the news arrived; lost news is legal"
-_UNTIL_1_14 = "releases up to 1.14 do not tell it"
-_UNTIL_1_15 = "releases up to 1.15 do not tell it"
+_UNTIL_1_13 = "releases up to 1.13 do not log a received notification; a lost notification is legal"
+_UNTIL_1_14 = "releases up to 1.14 do not log it"
+_UNTIL_1_15 = "releases up to 1.15 do not log it"
+_ACK, _DONE, _NOTE = grammar.ACKNOWLEDGED, grammar.COMPLETED, grammar.NOTIFICATION
 
 CORRUPTIONS: tuple[Corruption, ...] = (
-    Corruption("a trigger removed", ("COORD-04",), _removal(grammar.TRIGGER, beside=grammar.START)),
-    Corruption("a trigger with an id drawn before", ("COORD-02",),
-               _renumbering(grammar.TRIGGER, -1, "checkpoint ")),
-    Corruption("a barrier removed", ("ALIGN-05",), _drop_barrier),
+    Corruption("a trigger removed", ("COORD-04",), _removed(grammar.TRIGGER, beside=grammar.START)),
+    Corruption("a trigger with an id used before", ("COORD-02",),
+               _renumbered(grammar.TRIGGER, -1, "checkpoint ")),
+    Corruption("a barrier removed", ("ALIGN-05",), _barrier_removed),
     Corruption("a barrier moved across its alignment", ("ALIGN-05",), _barrier_across),
-    Corruption("a barrier doubled while it is awaited", ("ALIGN-17",), _barrier_twice),
+    Corruption("a barrier doubled while it is awaited", ("ALIGN-17",), _barrier_doubled),
     Corruption("a barrier on a channel that is blocked", ("ALIGN-17",), _barrier_on_other_channel),
     Corruption("a barrier of an older id after", ("TASK-02",), _older_barrier),
-    Corruption("a gate's trigger removed", ("ALIGN-05",), _removal(grammar.GATE_TRIGGER)),
-    Corruption("the end of an alignment removed", ("ALIGN-06",), _removal(grammar.ALIGNED)),
-    Corruption("a start removed", ("TASK-01", "ALIGN-05"), _removal(grammar.START)),
-    Corruption("a broadcast removed", ("TASK-01",), _removal(grammar.BROADCAST), _UNTIL_1_15),
-    Corruption("a snapshot removed", ("TASK-01",), _removal(grammar.SNAPSHOT)),
+    Corruption("a gate's trigger removed", ("ALIGN-05",), _removed(grammar.GATE_TRIGGER)),
+    Corruption("the end of an alignment removed", ("ALIGN-06",), _removed(grammar.ALIGNED)),
+    Corruption("a start removed", ("TASK-01", "ALIGN-05"), _removed(grammar.START)),
+    Corruption("a broadcast removed", ("TASK-01",), _removed(grammar.BROADCAST), _UNTIL_1_15),
+    Corruption("a snapshot removed", ("TASK-01",), _removed(grammar.SNAPSHOT)),
     Corruption("a snapshot before its start", ("TASK-01",), _snapshot_before_start),
-    Corruption("a snapshot acknowledged and never written", ("TASK-07",), _removal(grammar.STORING)),
-    Corruption("an acknowledgement removed", ("COORD-07",), _removal(grammar.ACK, beside=grammar.COMPLETED)),
-    Corruption("an acknowledgement doubled", ("COORD-05", "COORD-06"), _doubling(grammar.ACK)),
-    Corruption("an acknowledgement of an unknown task", ("COORD-05",), _unknown_task),
+    Corruption("a snapshot acknowledged and never written", ("TASK-07",), _removed(grammar.WRITE_STARTED)),
+    Corruption("an acknowledgement removed", ("COORD-07",), _removed(_ACK, beside=_DONE)),
+    Corruption("an acknowledgement doubled", ("COORD-05", "COORD-06"), _doubled(_ACK)),
+    Corruption("an acknowledgement of an unknown task", ("COORD-05",), _unknown_execution),
     Corruption("an acknowledgement of an earlier attempt", ("COORD-05",), _earlier_attempt, _NO_FAILURE),
     Corruption("a completion before its last acknowledgement", ("COORD-07",), _early_completion),
-    Corruption("a completion doubled", ("COORD-07",), _doubling(grammar.COMPLETED)),
-    Corruption("a completion removed", ("COORD-08",), _removal(grammar.COMPLETED, beside=grammar.TOLD)),
+    Corruption("a completion doubled", ("COORD-07",), _doubled(_DONE)),
+    Corruption("a completion removed", ("COORD-08",), _removed(_DONE, beside=_NOTE)),
     Corruption("an older checkpoint kept, a newer discarded", ("SUB-09", "COORD-07"),
-               _renumbering(grammar.DISCARDED, 1, "checkpoint ", least=1), _UNTIL_1_14),
+               _renumbered(grammar.DISCARDED, 1, "checkpoint ", least=1), _UNTIL_1_14),
     Corruption("a notification before its completion", ("COORD-08",), _notified_before),
-    Corruption("a notification doubled", ("TASK-06",), _doubling(grammar.TOLD, "COMPLETE")),
+    Corruption("a notification doubled", ("TASK-06",), _doubled(_NOTE, "COMPLETE")),
     Corruption("a notification removed", ("TASK-06",), _notification_lost, _UNTIL_1_13),
     Corruption("a notification of an aborted checkpoint", ("COORD-08",), _notified_of_aborted, _NO_FAILURE),
     Corruption("an abort of a completed checkpoint", ("COORD-09",), _abort_without_cause),
-    Corruption("the wrong checkpoint told subsumed", ("COORD-08",),
-               _renumbering(grammar.TOLD, 1, "SUBSUME ", detail="SUBSUME", least=1), _UNTIL_1_14),
+    Corruption("the wrong checkpoint reported as subsumed", ("COORD-08",),
+               _renumbered(_NOTE, 1, "SUBSUME ", detail="SUBSUME", least=1), _UNTIL_1_14),
     Corruption("a failure removed", ("COORD-12", "COORD-09"),
-               _removal(grammar.JOB, "RUNNING>RESTARTING"), _NO_FAILURE),
+               _removed(grammar.JOB, "RUNNING>RESTARTING"), _NO_FAILURE),
     Corruption("a restore from an older checkpoint", ("ONCE-04",),
-               _renumbering(grammar.RESTORED, -1, "Checkpoint "), _NO_FAILURE),
-    Corruption("a restore removed", ("ONCE-04",), _removal(grammar.RESTORED, "Checkpoint"), _NO_FAILURE),
-    *(Corruption(name, (), spoil) for name, spoil in GARBLINGS.items()),
+               _renumbered(grammar.RESTORED, -1, "Checkpoint "), _NO_FAILURE),
+    Corruption("a restore removed", ("ONCE-04",), _removed(grammar.RESTORED, "Checkpoint"), _NO_FAILURE),
+    Corruption("a checkpoint that is no number", (), _garbled(_checkpoint, *_NUMBERED)),
+    Corruption("an execution that is no id", (), _garbled(_execution, _ACK, grammar.TASK, grammar.BARRIER)),
+    Corruption("a channel that is no number", (),
+               _garbled(_substituted("inputChannelIdx=", "inputChannelIdx=x"), grammar.BARRIER)),
+    Corruption("an unknown state", (), _garbled(_state, grammar.JOB, grammar.EXECUTION, grammar.TASK)),
+    Corruption("a line cut within its message", (), _garbled(_cut_in_message, *_NUMBERED)),
+    Corruption("a line cut before its message", (), _garbled(_cut_before_message, *_NUMBERED)),
+    Corruption("an unknown word", (),
+               _garbled(_word, grammar.GATE_TRIGGER, grammar.SNAPSHOT, grammar.WRITE_STARTED)),
+    Corruption("an unknown message of the coordinator", (),
+               _garbled(_substituted("ed ", "ing "), _ACK, _DONE)),
+    Corruption("a garbled logger", (),
+               _garbled(_substituted("CheckpointCoordinator", "CheckpointCoordinatr"), _ACK, _DONE)),
 )  # fmt: skip
-"""Every way in which a log is spoilt."""
+"""Every corruption."""
 
 
-def spoil_all(lines: Sequence[str], settings: Settings | None = None, seed: int = 0) -> Iterator[Outcome]:
-    """Spoil an accepted log in every way, each by itself, and validate it. Raises FlinkLogError."""
-    said = parse(lines)
-    log = Log(lines, said, survey(said))
+def corrupt_all(texts: Sequence[str], settings: Settings | None = None, seed: int = 0) -> Iterator[Outcome]:
+    """Corrupt an accepted log in every way, one at a time, and validate it. Raises FlinkLogError."""
+    log = accepted_log(texts)
     for corruption in CORRUPTIONS:
-        yield spoil_one(log, corruption, settings or Settings(), seed)
+        yield corrupt(log, corruption, settings or Settings(), seed)
 
 
-def spoil_one(log: Log, corruption: Corruption, settings: Settings, seed: int) -> Outcome:
-    """Spoil the log in one way, at the place that the seed draws, and validate it."""
-    spoilt = corruption.spoil(log, Random(f"{seed} {corruption.name}"))
-    if spoilt is None:
+def corrupt(log: AcceptedLog, corruption: Corruption, settings: Settings, seed: int) -> Outcome:
+    """Corrupt the log in one way, at the place that the seed draws, and validate it."""
+    edit = corruption.draw(log, Random(f"{seed} {corruption.name}"))
+    if edit is None:
         return Outcome(corruption, "", None)
-    result = validate_flink(spoilt.lines, settings, required=())
-    return Outcome(corruption, spoilt.what, result.rejection, next(iter(result.unreadable), None))
+    result = validate_flink(edit.apply(log.texts), settings, required=())
+    return Outcome(corruption, edit.what, result.rejection, next(iter(result.unreadable), None))

@@ -1,4 +1,4 @@
-"""What makes a log unreadable or unjudgeable: each says what was expected, what came, and what to do."""
+"""The errors of a log that cannot be read or judged: what was expected, what came, and what to do."""
 
 
 class FlinkLogError(ValueError):
@@ -14,20 +14,20 @@ class TruncatedLogError(FlinkLogError):
 
 
 class TooLargeError(FlinkLogError):
-    """A line, an archive or the lines of the protocol are beyond a documented limit."""
+    """A line, an archive or the number of lines about the protocol exceeds its limit."""
 
 
 class MissingLevelsError(FlinkLogError):
-    """The loggers whose lines are needed were not at their levels."""
+    """A logger whose lines are needed was not at its level."""
 
 
 class ReleaseTooOldError(FlinkLogError):
-    """The log was written by a release whose lines do not say which checkpoint they are about."""
+    """The log was written by a release whose lines do not all name their checkpoint."""
 
 
 class SeveralJobsError(FlinkLogError):
-    """The log tells of more than one job."""
+    """The log is of more than one job."""
 
 
 class UnjudgedError(Exception):
-    """The log can be read, but holds something that the model's coordinator or gate has no rule for."""
+    """The log can be read, and has something for which the replay has no rule."""

@@ -1,42 +1,41 @@
-"""What the parts of one replay share: the survey, what happened, what was witnessed, the model's steps."""
+"""What the parts of one replay share: the survey, the model's steps, and the findings so far."""
 
 from collections import deque
 from typing import Any, NamedTuple
 
 from conformance.observe.flink.order import Order
 from conformance.observe.flink.reading import MOST_LINES
-from conformance.observe.flink.situations import Witnessed
 from conformance.observe.flink.survey import Survey
-from conformance.observe.replay import RULE_OF_EFFECT, Rejected
-from conformance.refusals.asked import Asked
-from model.components import COMPONENTS, Wire, WireError
+from conformance.observe.replay import RULE_OF_EFFECT, Effects, Instance, Rejected
+from conformance.observe.situations import FLINK, Witnessed
+from conformance.refusals.answer import RefusedAnswer
+from model.components import Wire, WireError
 
-Effects = list[dict[str, Any]]
 FIRST, LAST = 40, 16
-"""So many steps of each part are kept from the first that names a checkpoint on, and so many of the last."""
+"""The steps of each part that are kept: from the first that names a checkpoint on, and the last ones."""
 
 
 class Taken(NamedTuple):
-    """A step that the model has taken."""
+    """A step of the model."""
 
     line: int
-    """Of the log, from 1; what is inferred stands at the line that shows it."""
+    """Of the log, from 1; an inferred event has the line that shows it."""
     event: Wire
     effects: Effects
     state: Any
-    """As it stands afterwards."""
+    """The state afterwards."""
     rules: tuple[str, ...]
 
 
 class Settings(NamedTuple):
-    """What the log does not tell of the job's configuration, with Flink's defaults."""
+    """The job's configuration as far as the log does not show it, with Flink's defaults."""
 
     max_concurrent: int = 1
     """`execution.checkpointing.max-concurrent-checkpoints`"""
     retain: int = 1
     """`state.checkpoints.num-retained`"""
     most_lines: int = MOST_LINES
-    """Lines of the protocol at most: each takes about 1 kB of memory."""
+    """Maximum number of lines about the protocol: each takes about 1 kB of memory."""
 
 
 class Run:
@@ -48,88 +47,60 @@ class Run:
         self.order = order
         self.happened = order.happened
         self.tolerated = order.tolerated
-        self.witnessed = Witnessed()
+        self.witnessed = Witnessed(FLINK)
         self.see = self.witnessed.see
         self.rules: set[str] = set()
         self.events = 0
-        """How many events the model has replayed."""
+        """The number of events that the model has replayed."""
         self.broadcast: set[int] = set()
-        """Checkpoints whose barrier some task has sent."""
+        """The checkpoints whose barrier some task has sent."""
         self.snapshots: set[tuple[str, int]] = set()
-        """Executions (by thread) and checkpoints whose synchronous part is done."""
+        """Threads and the checkpoints whose synchronous part has ended."""
         self.writing: set[tuple[str, int]] = set()
-        """Executions (by thread) and checkpoints whose asynchronous part has started."""
-        self.told_completed: set[int] = set()
-        """Checkpoints of which the log has said that they completed."""
+        """Threads and the checkpoints whose asynchronous part has started."""
+        self.completion_logged: set[int] = set()
+        """The checkpoints that the log has reported as completed."""
         self.job_over = False
         self.parts: list[Part] = []
-        """Every part that was stepped, in the order of their beginnings."""
-        self.asked: Part | None = None
-        """The part that was asked last."""
-
-    def tolerate(self, reordering: str) -> None:
-        """Two threads told something the other way round: one of `REORDERINGS`."""
-        self.tolerated[reordering] += 1
+        """Every part that was stepped, in the order of their first lines."""
+        self.last_part: Part | None = None
+        """The part that was stepped last."""
 
 
-class Part:
+class Part(Instance):
     """One component of the model, stepped with wire events."""
 
-    __slots__ = ("_apply", "_observe", "_run", "component", "config", "first", "last", "name", "state")
+    __slots__ = ("_run", "config", "first", "last", "name")
 
     def __init__(self, run: Run, component: str, name: str, config: Wire) -> None:
-        model = COMPONENTS[component]
-        self.component = component
+        super().__init__(component, config)
         self.name = name
         self.config = config
         self.first: list[Taken] = []
         self.last: deque[Taken] = deque(maxlen=LAST)
-        self.state: Any = model.new(config)
-        self._apply = model.apply
-        self._observe = model.observe
         self._run = run
         run.parts.append(self)
 
-    def step(self, event: Wire, refused: str) -> Effects:
-        """The effects of one event. Raises Rejected, charged to the rule `refused`, if it is none."""
-        self._run.asked = self
+    def step(self, event: Wire, rule: str) -> Effects:
+        """The effects of one event. Raises Rejected, charged to `rule`, if the model refuses the event."""
+        self._run.last_part = self
         try:
             self.state, effects, rules = self._apply(self.state, event)
         except WireError as guard:
-            asked = Asked(self.component, self.state, event, [])
-            raise Rejected((refused,), f"{self.name}: {guard}; {self.describe()}", asked) from guard
+            refused = RefusedAnswer(self.component, self.state, event, [])
+            raise Rejected((rule,), f"{self.name}: {guard}; {self.describe()}", refused) from guard
         self._run.events += 1
         self._run.rules.update(rules)
         line = self._run.order.line
         taken = Taken(0 if line is None else line.number, event, effects, self.state, tuple(rules))
-        if len(self.first) < FIRST and (self.first or _names_checkpoint(event, effects)):
+        names_checkpoint = any(type(one.get("checkpoint")) is int for one in (event, *effects))
+        if len(self.first) < FIRST and (self.first or names_checkpoint):
             self.first.append(taken)
         self.last.append(taken)
         return effects
 
     def reject(self, kind: str, why: str, *further: str) -> Rejected:
-        """The rejection charged to the rule of an effect of `kind`, with the state as the guard saw it."""
-        self._run.asked = self
+        """The rejection for the rule of an effect of `kind`, with the state that the guard met."""
+        self._run.last_part = self
         rule = RULE_OF_EFFECT[self.component][kind]
-        return Rejected((rule, *further), f"{why}; {self.name} stands at {self.describe()}")
-
-    def seen(self, state: object = None) -> dict[str, Any]:
-        """The observable state; of an earlier `state` if one is given."""
-        return self._observe(self.state if state is None else state)
-
-    def describe(self, state: object = None) -> str:
-        """The observable state in one line; of an earlier `state` if one is given."""
-        seen = self.seen(state)
-        return ", ".join(f"{name} {_plain(value)}" for name, value in seen.items())
-
-
-def _names_checkpoint(event: Wire, effects: Effects) -> bool:
-    return any(type(word.get("checkpoint")) is int for word in (event, *effects))
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, list):
-        return "[" + " ".join(_plain(one) for one in value) + "]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{name}: {_plain(one)}" for name, one in value.items()) + "}"
-    return "none" if value is None else str(value)
+        return Rejected((rule, *further), f"{why}; {self.name} is in the state {self.describe()}")

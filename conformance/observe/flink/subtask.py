@@ -1,32 +1,31 @@
-"""One execution of a task, replayed: its gate, its snapshot steps, and what must follow what on its thread.
+"""One execution of a task, replayed: its gate, its snapshot steps, and the lines that must follow.
 
-The gate is replayed at handler level from the barriers' lines. When it triggers, the thread owes the lines
-of the steps that follow, in their order (TASK-01); a line that comes in their place is rejected.
+The gate is replayed at handler level from the lines of barriers. When it triggers, the lines of the steps
+that follow are due on the thread, in their order (TASK-01); a line that comes in their place is rejected.
 """
 
 from collections import deque
 from collections.abc import Callable
 
 from conformance.observe.flink import grammar
-from conformance.observe.flink.grammar import Said
+from conformance.observe.flink.grammar import LogLine
 from conformance.observe.flink.jobmanager import JobManager
 from conformance.observe.flink.order import Wait
 from conformance.observe.flink.run import Part, Run
-from conformance.observe.replay import Rejected
+from conformance.observe.replay import Effects, Rejected
 
-_RULE_OWED = {
+_RULE_OF_DUE = {
     grammar.GATE_TRIGGER: "ALIGN-05",
     grammar.START: "TASK-01",
     grammar.BROADCAST: "TASK-01",
     grammar.SNAPSHOT: "TASK-01",
     grammar.ALIGNED: "ALIGN-06",
-    grammar.CANCELS: "TASK-04",
+    grammar.ABORTED_ON_BARRIER: "TASK-04",
     grammar.ABORTED_BEFORE: "TASK-03",
     grammar.OUT_OF_ORDER: "TASK-02",
-    grammar.TOLD: "TASK-06",
+    grammar.NOTIFICATION: "TASK-06",
 }
-"""The rule charged if the line does not come when it is owed, or comes when it is not."""
-_ENDS = ("FINISHED", "FAILED", "CANCELED")
+"""The rule charged if the line does not come when it is due, or comes when it is not."""
 
 
 class SubtaskReplay:
@@ -37,352 +36,326 @@ class SubtaskReplay:
         self._job = job
         self._thread = thread
         self._task = thread.rpartition("#")[0]
+        self._release = run.survey.release
         self._channels = run.survey.channels.get(self._task, ())
-        config = {"max_concurrent": run.survey.release.remembers or run.settings.max_concurrent}
+        config = {"max_concurrent": self._release.remembered_aborts or run.settings.max_concurrent}
         self._subtask = Part(run, "subtask", f"subtask {thread}", config)
         self._gate: Part | None = None
         if self._channels:
-            after_finish = run.survey.release.after_finish
-            size = {"channels": len(self._channels), "checkpoints_after_tasks_finish": after_finish}
-            self._gate = Part(run, "gate", f"gate of {thread}", {**size, "level": "handler"})
-        self._owed: deque[tuple[str, int]] = deque()
+            finish = {"checkpoints_after_tasks_finish": self._release.after_finish, "level": "handler"}
+            self._gate = Part(run, "gate", f"gate of {thread}", {"channels": len(self._channels), **finish})
+        self._due: deque[tuple[str, int]] = deque()
+        """Kinds and checkpoints of the lines that must come next."""
         self._last_on = [-1] * len(self._channels)
         self._last_channel = -1
         self._highest_abort = -1
-        self._handlers: dict[str, Callable[[Said], Wait | None]] = {
+        self._handlers: dict[str, Callable[[LogLine], Wait | None]] = {
             grammar.BARRIER: self._barrier,
             grammar.GATE_TRIGGER: self._gate_trigger,
             grammar.START: self._start,
             grammar.SNAPSHOT: self._snapshot,
-            grammar.TOLD: self._told,
-            grammar.HEARD: self._heard,
-            grammar.CANCELS: self._cancels,
+            grammar.NOTIFICATION: self._notification,
+            grammar.COMPLETION_RECEIVED: self._completion_received,
+            grammar.ABORTED_ON_BARRIER: self._aborted_on_barrier,
             grammar.CANCELLATION: self._cancellation,
             grammar.ENDED_EARLY: self._ended_early,
             grammar.NO_SNAPSHOT: self._no_snapshot,
-            grammar.TASK: self._status,
-            grammar.STORING: self._storing,
-            grammar.STORED: self._stored,
-            grammar.STORE_CLOSED: self._store_ended,
-            grammar.STORE_FAILED: self._store_ended,
+            grammar.TASK: self._task_switches,
+            grammar.WRITE_STARTED: self._write_started,
+            grammar.WRITE_FINISHED: self._write_finished,
+            grammar.WRITE_ENDED: self._ignore,
+            grammar.WRITE_FAILED: self._write_failed,
+            grammar.OVERTAKEN: self._ignore,  # the barrier before it has the same content
         }
 
-    def handle(self, line: Said) -> Wait | None:
+    def handle(self, line: LogLine) -> Wait | None:
         """Replay one line of the thread. Raises Rejected."""
-        handler = self._handlers.get(line.kind)
-        if handler is not None:
-            return handler(line)
-        if line.kind != grammar.OVERTAKEN:  # that one only tells what the barrier before it has done
-            self._pay(line)
-        return None
+        return self._handlers.get(line.kind, self._take_due)(line)
 
-    # ------------------------------------------------------------ what the thread owes
+    def _ignore(self, line: LogLine) -> None:
+        pass
 
-    def _pay(self, line: Said) -> None:
-        """The line is the one that is owed. Raises Rejected."""
-        owed = self._owed
-        if owed and owed[0][0] == line.kind and line.checkpoint in {owed[0][1], -1}:
-            owed.popleft()
+    # ------------------------------------------------------------ lines that are due
+
+    def _take_due(self, line: LogLine) -> None:
+        """Take the line as the one that is due. Raises Rejected if it is not."""
+        due = self._due
+        if due and due[0][0] == line.kind and line.checkpoint in {due[0][1], -1}:
+            due.popleft()
             return
-        self._free()
-        rule = _RULE_OWED[line.kind]
-        raise Rejected(
-            (rule,), f"{_words(line)}, and nothing on this thread has led to it; {self._describe()}"
-        )
+        self._nothing_due()
+        what = " ".join(filter(None, (line.kind, line.detail, str(line.checkpoint).replace("-1", ""))))
+        why = f"'{what}' comes, and nothing on this thread has led to it; {self._describe()}"
+        raise Rejected((_RULE_OF_DUE[line.kind],), why)
 
-    def _free(self) -> None:
-        """Nothing is owed. Raises Rejected."""
-        if self._owed:
-            kind, checkpoint = self._owed[0]
+    def _nothing_due(self) -> None:
+        """Raises Rejected if a line is due."""
+        if self._due:
+            kind, checkpoint = self._due[0]
             why = f"the line '{kind} {checkpoint}' must come next on this thread; {self._describe()}"
-            raise Rejected((_RULE_OWED[kind],), why)
+            raise Rejected((_RULE_OF_DUE[kind],), why)
 
     def _describe(self) -> str:
         gate = f"gate: {self._gate.describe()}; " if self._gate is not None else ""
         return f"{gate}subtask: {self._subtask.describe()}"
 
     def left_over(self) -> Rejected | None:
-        """What is still owed although the job is over."""
+        """The rejection if a line is still due at the end of the job."""
         try:
-            self._free()
+            self._nothing_due()
         except Rejected as rejected:
             return rejected
         return None
 
     # ------------------------------------------------------------ the gate
 
-    def _barrier(self, line: Said) -> Wait | None:
-        self._free()
+    def _barrier(self, line: LogLine) -> Wait | None:
+        self._nothing_due()
         gate, checkpoint = self._gate, line.checkpoint
         assert gate is not None, "a task with barriers has a gate"
         channel = self._channels.index(line.detail)
-        before = gate.seen()
-        if channel in before["blocked"]:
+        if channel in gate.observe()["blocked"]:
             why = f"channel {line.detail} is blocked and may not be read; {gate.describe()}"
             raise Rejected(("ALIGN-17", "ALIGN-16"), why)
+        what = f"barrier {checkpoint} came on channel {line.detail}"
         if self._last_on[channel] >= checkpoint:
             why = (
-                f"barrier {checkpoint} came on channel {line.detail} after barrier {self._last_on[channel]}: "
-                f"a sender broadcasts each id once, and ascending; {gate.describe()}"
+                f"{what} after barrier {self._last_on[channel]}: a sender broadcasts each id once, and "
+                f"ascending; {gate.describe()}"
             )
             raise Rejected(("TASK-02", "ALIGN-04"), why)
         if checkpoint not in self._run.broadcast:
-            why = f"barrier {checkpoint} came on channel {line.detail}, and no task has sent it"
-            return Wait(
-                ("broadcast", checkpoint), ("TASK-01", "ONCE-01"), why, "barrier received before it was sent"
-            )
+            why = f"{what}, and no task has sent it"
+            rules = ("TASK-01", "ONCE-01")
+            return Wait(("broadcast", checkpoint), rules, why, "barrier received before it was sent")
         self._last_on[channel] = checkpoint
         event = {"kind": "barrier", "channel": channel, "checkpoint": checkpoint}
         self._obey(gate.step(event, "ALIGN-13"), channel)
         return None
 
-    def _obey(self, effects: list[dict[str, object]], channel: int) -> None:
-        """What the gate says is owed by the thread."""
-        said = {str(effect["kind"]) for effect in effects}
+    def _obey(self, effects: Effects, channel: int) -> None:
+        """Derive the lines that are due from the effects of the gate."""
+        kinds = {effect["kind"] for effect in effects}
         for effect in effects:
-            checkpoint = effect.get("checkpoint")
-            assert checkpoint is None or isinstance(checkpoint, int)
-            if effect["kind"] == "abort" and checkpoint is not None:
-                self._run.see("overtaken at the gate" if "block" in said else "cancelled at the gate")
-                self._owed.append((grammar.CANCELS, checkpoint))
-            elif effect["kind"] == "trigger" and checkpoint is not None:
+            if effect["kind"] == "abort":
+                self._run.see("overtaken at the gate" if "block" in kinds else "cancelled at the gate")
+                self._due.append((grammar.ABORTED_ON_BARRIER, effect["checkpoint"]))
+            elif effect["kind"] == "trigger":
                 self._run.see("aligned")
                 if self._last_channel not in {-1, channel}:
                     self._run.see("another channel last")
                 self._last_channel = channel
                 steps = (grammar.GATE_TRIGGER, grammar.START, grammar.ALIGNED)
-                self._owed += [(step, checkpoint) for step in steps]
-        if "block" in said and "trigger" not in said:
+                self._due += [(step, effect["checkpoint"]) for step in steps]
+        if "block" in kinds and "trigger" not in kinds:
             self._run.see("channel blocked")
-        elif said == {"resume"}:
+        elif kinds == {"resume"}:
             self._run.see("late barrier")
 
-    def _gate_trigger(self, line: Said) -> None:
-        if not self._owed:
-            self._infer_ends(line)
-        if not self._owed and self._gate is not None:
-            seen = self._gate.seen()
-            settled = {*seen["blocked"], *seen["closed"]}
-            missing = [name for place, name in enumerate(self._channels) if place not in settled]
-            why = f"checkpoint {line.checkpoint} is triggered with barriers missing on {' '.join(missing)}"
-            raise self._gate.reject("trigger", why)
-        self._pay(line)
+    def _gate_trigger(self, line: LogLine) -> None:
+        gate = self._gate
+        if not self._due and gate is not None:
+            self._infer_ends(gate, line)
+            if not self._due:
+                missing = " ".join(self._channels[place] for place in self._awaited(gate))
+                why = f"checkpoint {line.checkpoint} is triggered with barriers missing on {missing}"
+                raise gate.reject("trigger", why)
+        self._take_due(line)
 
-    def _infer_ends(self, line: Said) -> None:
-        """No line tells that a channel ended; it is inferred where finished senders explain it (ALIGN-15)."""
-        gate, survey = self._gate, self._run.survey
-        if gate is None:
-            return
-        seen = gate.seen()
-        if not seen["pending"] or seen["current"] != line.checkpoint or not survey.release.after_finish:
-            return
-        settled = {*seen["blocked"], *seen["closed"]}
-        missing = [place for place in range(len(self._channels)) if place not in settled]
-        if not self._may_have_ended(missing, seen["blocked"], line):
-            return
-        for place in missing:
-            self._run.see("ended channel counted")
-            self._obey(gate.step({"kind": "end_of_partition", "channel": place}, "ALIGN-15"), place)
+    def _awaited(self, gate: Part) -> list[int]:
+        state = gate.observe()
+        return [
+            place for place in range(len(self._channels))
+            if place not in state["blocked"] and place not in state["closed"]
+        ]  # fmt: skip
 
-    def _may_have_ended(self, missing: list[int], arrived: list[int], line: Said) -> bool:
-        """A gate is fed by one vertex: if only some of its channels ended, only some of its tasks did.
+    def _infer_ends(self, gate: Part, line: LogLine) -> None:
+        """No line reports the end of a channel; it is inferred if finished senders explain it (ALIGN-15)."""
+        state = gate.observe()
+        if not state["pending"] or state["current"] != line.checkpoint or not self._release.after_finish:
+            return
+        awaited = self._awaited(gate)
+        if self._may_have_ended(awaited, state["blocked"], line):
+            for place in awaited:
+                self._run.see("ended channel counted")
+                self._obey(gate.step({"kind": "end_of_partition", "channel": place}, "ALIGN-15"), place)
 
-        A sender that ended gave its last barrier when it last started a checkpoint, and none after.
+    def _may_have_ended(self, awaited: list[int], arrived: list[int], line: LogLine) -> bool:
+        """Whether every awaited channel may have ended.
+
+        A gate is fed by one vertex: if only some of its channels ended, only some tasks of the vertex did. A
+        sender that ended gave its last barrier when it last started a checkpoint, and none after.
         """
         survey = self._run.survey
         absent = survey.absent(self._thread, line.checkpoint)
         inputs = [channel.partition(".")[0] for channel in self._channels]
-        for place in missing:
+        for place in awaited:
             if survey.last_barrier.get((self._thread, self._channels[place]), 0) > line.number:
                 return False
-            some_go_on = any(inputs[other] == inputs[place] for other in arrived)
-            explained = any(
-                (present or not some_go_on)
+            some_continue = any(inputs[other] == inputs[place] for other in arrived)
+            if not any(
+                (present or not some_continue)
                 and any(survey.last_started.get(sender, -1) == self._last_on[place] for sender in lacking)
                 for lacking, present in absent.values()
-            )
-            if not explained:
+            ):
                 return False
         return True
 
-    def _cancellation(self, line: Said) -> None:
-        self._free()
-        if self._gate is not None:  # the line does not tell the channel, and on which it came changes nothing
-            closed = self._gate.seen()["closed"]
+    def _cancellation(self, line: LogLine) -> None:
+        self._nothing_due()
+        if self._gate is not None:  # the line does not show the channel, which changes nothing
+            closed = self._gate.observe()["closed"]
             channel = next(place for place in range(len(self._channels)) if place not in closed)
             event = {"kind": "cancel", "channel": channel, "checkpoint": line.checkpoint}
             self._obey(self._gate.step(event, "ALIGN-12"), channel)
 
-    def _ended_early(self, line: Said) -> None:
-        """A channel ended while `checkpoint` was aligned, and ended channels do not count (ALIGN-14)."""
-        self._free()
+    def _ended_early(self, line: LogLine) -> None:
+        """A channel ended while the checkpoint was aligned, and ended channels do not count (ALIGN-14)."""
+        self._nothing_due()
         if self._gate is not None:
-            seen = self._gate.seen()
-            if not seen["pending"] or seen["current"] != line.checkpoint:
-                raise self._gate.reject(
-                    "abort", f"checkpoint {line.checkpoint} is not being aligned", "ALIGN-14"
-                )
-            self._owed.append((grammar.CANCELS, line.checkpoint))
+            state = self._gate.observe()
+            if not state["pending"] or state["current"] != line.checkpoint:
+                why = f"checkpoint {line.checkpoint} is not being aligned"
+                raise self._gate.reject("abort", why, "ALIGN-14")
+            self._due.append((grammar.ABORTED_ON_BARRIER, line.checkpoint))
 
-    def _cancels(self, line: Said) -> None:
-        self._pay(line)
+    def _aborted_on_barrier(self, line: LogLine) -> None:
+        self._take_due(line)
         event = {"kind": "abort_on_barrier", "checkpoint": line.checkpoint, "reason": "CHECKPOINT_DECLINED"}
         self._subtask.step(event, "TASK-04")
 
     # ------------------------------------------------------------ the snapshot
 
-    def _start(self, line: Said) -> Wait | None:
-        checkpoint, job = line.checkpoint, self._job
-        if self._channels and self._owed:
-            self._pay(line)
+    def _start(self, line: LogLine) -> Wait | None:
+        checkpoint = line.checkpoint
+        if self._channels and self._due:
+            self._take_due(line)
         else:
-            self._free()
-            if checkpoint not in job.plans:
+            self._nothing_due()
+            if checkpoint not in self._job.plans:
                 why = f"{self._task} starts checkpoint {checkpoint}, and the coordinator has not triggered it"
                 reordering = "task starts a checkpoint before its trigger"
                 return Wait(("triggered", checkpoint), ("COORD-04", "TASK-01"), why, reordering)
-            self._planned(checkpoint)
-        self._recall(checkpoint)
-        effects = [str(effect["kind"]) for effect in self._checkpoint(checkpoint)]
-        if "snapshot" in effects:
-            self._owed.appendleft((grammar.SNAPSHOT, checkpoint))
-            if self._run.survey.release.tells_broadcast:
-                self._owed.appendleft((grammar.BROADCAST, checkpoint))
+            self._check_triggered(checkpoint)
+        self._recall_abort(checkpoint)
+        effects = self._subtask.step({"kind": "checkpoint", "checkpoint": checkpoint}, "TASK-02")
+        kinds = [effect["kind"] for effect in effects]
+        if "snapshot" in kinds:
+            self._due.appendleft((grammar.SNAPSHOT, checkpoint))
+            if self._release.logs_broadcast:
+                self._due.appendleft((grammar.BROADCAST, checkpoint))
             self._run.broadcast.add(checkpoint)
             self._run.happened("broadcast", checkpoint)
-        elif "broadcast_cancel" in effects:
+        elif "broadcast_cancel" in kinds:
             self._run.see("abort before its trigger")
-            self._owed.appendleft((grammar.ABORTED_BEFORE, checkpoint))
+            self._due.appendleft((grammar.ABORTED_BEFORE, checkpoint))
         else:
-            self._owed.appendleft((grammar.OUT_OF_ORDER, checkpoint))
+            self._due.appendleft((grammar.OUT_OF_ORDER, checkpoint))
         return None
 
-    def _checkpoint(self, checkpoint: int) -> list[dict[str, object]]:
-        return self._subtask.step({"kind": "checkpoint", "checkpoint": checkpoint}, "TASK-02")
+    def _recall_abort(self, checkpoint: int) -> None:
+        """Count a forgotten abort (TASK-09) as remembered if its id is small enough.
 
-    def _recall(self, checkpoint: int) -> None:
-        """An abort that was forgotten (TASK-09) counts as remembered if it lies far enough back.
-
-        Releases that bound the memory by the checkpoints pending at once take every id for aborted that is
-        more than that bound below the highest abort they were told of.
+        A release that bounds the memory by the checkpoints pending at once counts an id as aborted if it is
+        smaller than the highest abort that the task received by more than that bound.
         """
         state, bound = self._subtask.state, self._run.settings.max_concurrent
         forgotten = checkpoint > state.last and checkpoint not in state.aborted
-        if forgotten and not self._run.survey.release.remembers and checkpoint + bound < self._highest_abort:
+        if forgotten and not self._release.remembered_aborts and checkpoint + bound < self._highest_abort:
             self._subtask.state = state._replace(aborted=(checkpoint, *state.aborted))
 
-    def _planned(self, checkpoint: int) -> None:
-        """The coordinator has triggered this very execution. Raises Rejected."""
-        plan = self._job.plans[checkpoint]
-        execution = self._run.survey.by_thread.get(self._thread, "")
-        if execution not in plan:
+    def _check_triggered(self, checkpoint: int) -> None:
+        """Raises Rejected if the coordinator has not triggered this execution."""
+        survey = self._run.survey
+        if survey.by_thread.get(self._thread, "") not in self._job.plans[checkpoint]:
             why = f"checkpoint {checkpoint} was triggered for another attempt than {self._thread}"
             raise Rejected(("ONCE-06", "COORD-04"), why)
-        survey = self._run.survey
-        finished = survey.release.after_finish and survey.absent(self._thread, checkpoint)
-        if self._channels and not finished:
-            assert self._gate is not None
+        finished = self._release.after_finish and survey.absent(self._thread, checkpoint)
+        if self._gate is not None and not finished:
             why = f"{self._thread} starts checkpoint {checkpoint} before its gate has triggered it"
             raise self._gate.reject("trigger", why, "TASK-01")
 
-    def _snapshot(self, line: Said) -> None:
-        self._pay(line)
+    def _snapshot(self, line: LogLine) -> None:
+        self._take_due(line)
         self._run.see("snapshot taken")
         self._run.snapshots.add((self._thread, line.checkpoint))
         self._run.happened("snapshot", self._thread, line.checkpoint)
 
-    def _no_snapshot(self, line: Said) -> None:
-        self._owed.clear()
-        self._subtask.step({"kind": "async_failed", "checkpoint": line.checkpoint}, "TASK-08")
+    def _no_snapshot(self, line: LogLine) -> None:
+        self._due.clear()
+        self._write_failed(line)
 
-    def _storing(self, line: Said) -> Wait | None:
+    def _write_started(self, line: LogLine) -> Wait | None:
         key = (self._thread, line.checkpoint)
+        snapshot = f"its snapshot of checkpoint {line.checkpoint}"
         if key not in self._run.snapshots:
-            why = f"{self._thread} writes its snapshot of checkpoint {line.checkpoint} and has not taken it"
+            why = f"{self._thread} writes {snapshot} and has not taken it"
             reordering = "asynchronous part starts before the synchronous one ends"
             return Wait(("snapshot", *key), ("TASK-01", "TASK-07"), why, reordering)
         if key in self._run.writing:
-            why = f"{self._thread} starts to write its snapshot of checkpoint {line.checkpoint} a second time"
+            why = f"{self._thread} starts to write {snapshot} a second time"
             raise self._subtask.reject("acknowledge", why)
         self._run.writing.add(key)
-        self._run.happened("storing", *key)
+        self._run.happened("writing", *key)
         return None
 
-    def _stored(self, line: Said) -> None:
+    def _write_finished(self, line: LogLine) -> None:
         if (self._thread, line.checkpoint) not in self._run.writing:
             why = (
                 f"{self._thread} has written its snapshot of checkpoint {line.checkpoint} and never began to"
             )
             raise self._subtask.reject("acknowledge", why)
         if self._job.has_acknowledged(self._run.survey.by_thread.get(self._thread, ""), line.checkpoint):
-            self._run.tolerate("asynchronous part told finished after its acknowledgement")
+            self._run.tolerated["asynchronous part logged as finished after its acknowledgement"] += 1
         self._run.see("snapshot written")
         self._subtask.step({"kind": "async_done", "checkpoint": line.checkpoint}, "TASK-07")
 
-    def _store_ended(self, line: Said) -> None:
-        if line.kind == grammar.STORE_FAILED:
-            self._subtask.step({"kind": "async_failed", "checkpoint": line.checkpoint}, "TASK-08")
+    def _write_failed(self, line: LogLine) -> None:
+        self._subtask.step({"kind": "async_failed", "checkpoint": line.checkpoint}, "TASK-08")
 
     # ------------------------------------------------------------ notifications
 
-    def _heard(self, line: Said) -> Wait | None:
-        """News of a completion reached the task; operators are told if it is news (TASK-06)."""
-        self._free()
+    def _completion_received(self, line: LogLine) -> Wait | None:
+        """The task receives a completion; it notifies its operators if it is a new one (TASK-06)."""
+        self._nothing_due()
         wait = self._job.wait_for_completion(line.checkpoint, self._task)
-        if wait is None and line.checkpoint > self._subtask.seen()["completed"]:
-            self._owed.append((grammar.TOLD, line.checkpoint))
+        if wait is None and line.checkpoint > self._subtask.observe()["completed"]:
+            self._due.append((grammar.NOTIFICATION, line.checkpoint))
         return wait
 
-    def _told(self, line: Said) -> Wait | None:
-        match line.detail:
-            case "COMPLETE":
-                return self._told_complete(line)
-            case "SUBSUME":
-                self._free()
-                return self._job.take_subsumed(self._task, line.checkpoint)
-            case "ABORT":
-                return self._told_aborted(line)
-            case unknown:
-                raise ValueError(f"expected a notification that the grammar knows, came {unknown!r}")
-
-    def _told_aborted(self, line: Said) -> Wait | None:
-        self._free()
+    def _notification(self, line: LogLine) -> Wait | None:
+        if line.detail == "COMPLETE":
+            return self._complete_notification(line)
+        self._nothing_due()
+        if line.detail == "SUBSUME":
+            return self._job.take_subsumed(self._task, line.checkpoint)
         wait = self._job.wait_for_abort(line.checkpoint, self._task)
         if wait is None:
             self._run.see("abort notified")
-            event = {"kind": "abort_notification", "checkpoint": line.checkpoint}
-            if line.checkpoint > self._subtask.seen()["last"]:
+            if line.checkpoint > self._subtask.observe()["last"]:
                 self._highest_abort = max(self._highest_abort, line.checkpoint)
-            effects = self._subtask.step(event, "TASK-05")
-            if any(effect["kind"] == "cancel_async" for effect in effects):
+            event = {"kind": "abort_notification", "checkpoint": line.checkpoint}
+            if any(effect["kind"] == "cancel_async" for effect in self._subtask.step(event, "TASK-05")):
                 self._run.see("abort stopped the writing")
         return wait
 
-    def _told_complete(self, line: Said) -> Wait | None:
+    def _complete_notification(self, line: LogLine) -> Wait | None:
         wait = self._job.wait_for_completion(line.checkpoint, self._task)
-        if wait is not None:
-            return wait
-        if self._run.survey.release.tells_heard:
-            self._pay(line)
-        else:
-            self._free()
-        event = {"kind": "complete_notification", "checkpoint": line.checkpoint}
-        if not self._subtask.step(event, "TASK-06"):
-            why = f"the operators of {self._thread} are told of completed checkpoint {line.checkpoint} again"
-            raise self._subtask.reject("notify_complete", why)
-        self._run.see("completion notified")
-        return None
+        if wait is None:
+            if self._release.logs_received:
+                self._take_due(line)
+            else:
+                self._nothing_due()
+            event = {"kind": "complete_notification", "checkpoint": line.checkpoint}
+            if not self._subtask.step(event, "TASK-06"):
+                why = f"the operators of {self._thread} are notified of checkpoint {line.checkpoint} again"
+                raise self._subtask.reject("notify_complete", why)
+            self._run.see("completion notified")
+        return wait
 
-    def _status(self, line: Said) -> None:
+    def _task_switches(self, line: LogLine) -> None:
         state = line.detail.rpartition(">")[2]
         if state == "FINISHED":
-            self._free()
-        if state in _ENDS:
-            self._owed.clear()  # what a failed or cancelled task owes, it owes no more
-
-
-def _words(line: Said) -> str:
-    detail = f" {line.detail}" if line.detail else ""
-    return (
-        f"'{line.kind}{detail} {line.checkpoint}' comes" if line.checkpoint >= 0 else f"'{line.kind}' comes"
-    )
+            self._nothing_due()
+        if state in {"FINISHED", "FAILED", "CANCELED"}:
+            self._due.clear()  # no line is due on a thread that failed or was cancelled

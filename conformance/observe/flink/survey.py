@@ -1,10 +1,11 @@
-"""What a first look over a log finds: the job's tasks, its gates, its executions, and the release's wording.
+"""The first look over a log: the job's tasks, its gates, its executions, and the release that wrote it.
 
-A log that cannot be judged is refused here, with what to do: its loggers were not at their levels, its
-beginning is missing, its release is too old, it tells of several jobs.
+A log that cannot be judged is refused here: a logger was not at its level, the beginning is missing, the
+release is too old, or the log is of several jobs.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from conformance.observe.flink import grammar
@@ -15,38 +16,25 @@ from conformance.observe.flink.errors import (
     TruncatedLogError,
     UnjudgedError,
 )
-from conformance.observe.flink.grammar import Said
+from conformance.observe.flink.grammar import LogLine
 
-_RUNTIME = "org.apache.flink.runtime"
-_STREAMING = "org.apache.flink.streaming.runtime"
-_NEEDED = {
-    grammar.TRIGGER: (f"{_RUNTIME}.checkpoint", "DEBUG"),
-    grammar.ACK: (f"{_RUNTIME}.checkpoint", "DEBUG"),
-    grammar.START: (f"{_STREAMING}.tasks", "DEBUG"),
-    grammar.SNAPSHOT: (f"{_STREAMING}.tasks", "DEBUG"),
-    grammar.STORING: (f"{_STREAMING}.tasks", "DEBUG"),
-    grammar.EXECUTION: (f"{_RUNTIME}.executiongraph", "INFO"),
-    grammar.DEPLOYED: (f"{_RUNTIME}.executiongraph", "INFO"),
-    grammar.JOB: (f"{_RUNTIME}.executiongraph", "INFO"),
-}
-"""Kinds of lines without which nothing can be judged, the logger that writes them, and its level."""
-_GATE = (f"{_STREAMING}.io", "DEBUG")
+ByKind = Mapping[str, Sequence[LogLine]]
 
 
 class Release(NamedTuple):
-    """How the release that wrote the log behaves and what it tells, where releases differ."""
+    """How the release that wrote the log behaves, and what it logs, where releases differ."""
 
     name: str
-    asks_all_tasks: bool
-    """A checkpoint starts only if every task runs; up to 1.13 only those that are triggered have to."""
+    all_tasks_must_run: bool
+    """A checkpoint starts only if every task runs; up to 1.13 only the triggered ones have to."""
     after_finish: bool
-    """Checkpoints go on when tasks have finished, and an ended channel counts as aligned."""
-    remembers: int
-    """How many aborts a task remembers; 0: as many as checkpoints may be pending at once."""
-    tells_broadcast: bool
-    """A task says that it broadcasts a barrier."""
-    tells_heard: bool
-    """A task says that news of a completion reached it, also when it is no news."""
+    """Checkpoints continue after tasks have finished, and an ended channel counts as aligned."""
+    remembered_aborts: int
+    """The aborts that a task remembers; 0: as many as checkpoints may be pending at once."""
+    logs_broadcast: bool
+    """A task logs that it broadcasts a barrier."""
+    logs_received: bool
+    """A task logs each notification of a completion, also when it knows the completion already."""
 
 
 class Execution(NamedTuple):
@@ -57,12 +45,12 @@ class Execution(NamedTuple):
 
     @property
     def thread(self) -> str:
-        """The name of its thread, by which its own lines name it."""
+        """The name of its thread, which its own lines have in them."""
         return f"{self.task}#{self.attempt}"
 
 
 class Survey(NamedTuple):
-    """The job as its log shows it."""
+    """The job as its log shows it. A thread is the name of an execution's thread."""
 
     job: str
     release: Release
@@ -75,37 +63,37 @@ class Survey(NamedTuple):
     executions: dict[str, Execution]
     """By id."""
     by_thread: dict[str, str]
-    """Ids by the name of the thread."""
+    """The id of each execution."""
     started: frozenset[tuple[str, int]]
-    """Executions (by thread) and the checkpoints that they have started."""
+    """Threads and the checkpoints that they started."""
     last_started: dict[str, int]
-    """By execution (thread): the highest checkpoint that it started."""
+    """By thread: the highest checkpoint that it started."""
     last_barrier: dict[tuple[str, str], int]
-    """By execution and channel: the line of the last barrier."""
+    """By thread and channel: the number of the line of the last barrier."""
     finished: frozenset[str]
-    """Executions (by thread) that finished."""
+    """The threads whose execution finished."""
     completed: frozenset[int]
-    """Checkpoints that the log tells completed."""
+    """The checkpoints that the log reports as completed."""
     failed: frozenset[int]
-    """Checkpoints that the log tells failed."""
+    """The checkpoints that the log reports as failed."""
 
     def absent(self, thread: str, checkpoint: int) -> dict[str, tuple[list[str], bool]]:
-        """By other vertex: executions of that attempt that finished without starting `checkpoint`.
+        """By other vertex: its executions of this attempt that finished without starting `checkpoint`.
 
-        With each whether other executions of the vertex did start it.
+        The second value states whether other executions of that vertex did start it.
         """
         vertex, attempt = vertex_of(thread), thread.rpartition("#")[2]
-        found: dict[str, tuple[list[str], bool]] = {}
+        lacking: dict[str, list[str]] = defaultdict(list)
+        present: set[str] = set()
         for other in sorted(self.by_thread):
-            if vertex_of(other) == vertex or other.rpartition("#")[2] != attempt:
+            name = vertex_of(other)
+            if name == vertex or other.rpartition("#")[2] != attempt:
                 continue
-            lacking, present = found.get(vertex_of(other), ([], False))
             if (other, checkpoint) in self.started:
-                present = True
+                present.add(name)
             elif other in self.finished:
-                lacking = [*lacking, other]
-            found[vertex_of(other)] = lacking, present
-        return {name: (lacking, present) for name, (lacking, present) in found.items() if lacking}
+                lacking[name].append(other)
+        return {name: (threads, name in present) for name, threads in lacking.items()}
 
 
 def vertex_of(task: str) -> str:
@@ -113,164 +101,130 @@ def vertex_of(task: str) -> str:
     return task.rpartition(" (")[0]
 
 
-def survey(said: Sequence[Said]) -> Survey:
-    """Look over what was said. Raises FlinkLogError and UnjudgedError."""
-    seen = {line.kind for line in said}
-    if grammar.OLD in seen:
-        line = next(line for line in said if line.kind == grammar.OLD)
-        raise ReleaseTooOldError(
-            f"line {line.number}: this wording is of a release before 1.13, whose lines do not all say which "
-            "checkpoint they are about; expected a log of Flink 1.13 or newer"
+def survey(lines: Sequence[LogLine]) -> Survey:
+    """Survey the lines of a log. Raises FlinkLogError, and UnjudgedError for what has no rule."""
+    of: dict[str, list[LogLine]] = defaultdict(list)
+    for line in lines:
+        of[line.kind].append(line)
+    _refuse_old(of)
+    _refuse_without_beginning(lines)
+    missing = sorted({needed for kind, needed in grammar.NEEDED.items() if not of[kind]})
+    _refuse_without(missing)
+    _refuse_unjudged(of)
+    jobs = sorted({line.detail.partition(" ")[0] for line in of[grammar.TRIGGER]})
+    if len(jobs) > 1:
+        raise SeveralJobsError(
+            f"expected the log of one job, it is of {len(jobs)}: {', '.join(jobs)}; run one job on a "
+            "cluster of its own, or cut the log between them"
         )
-    _beginning(said)
-    _levels(seen)
-    _judged(said)
-    job = _one_job(said)
-    executions, tasks = _executions(said)
-    channels = _channels(said)
+    tasks = tuple(dict.fromkeys(line.task for line in of[grammar.EXECUTION]))
+    channels: dict[str, set[str]] = defaultdict(set)
+    for line in of[grammar.BARRIER]:
+        channels[line.task.rpartition("#")[0]].add(line.detail)
     gated = {vertex_of(task) for task in channels}
-    sources = frozenset(task for task in tasks if vertex_of(task) not in gated)
     if not gated and len({vertex_of(task) for task in tasks}) > 1:
-        logger, level = _GATE
-        raise MissingLevelsError(_advice([f"{logger} at {level}"]))
+        _refuse_without(["org.apache.flink.streaming.runtime.io at DEBUG"])
+    executions = {
+        line.execution: Execution(line.task.rpartition("#")[0], int(line.task.rpartition("#")[2]))
+        for line in (*of[grammar.BARRIER], *of[grammar.TASK])
+    } | {line.execution: Execution(line.task, int(line.detail)) for line in of[grammar.DEPLOYED]}
+    starts = sorted((line.task, line.checkpoint) for line in of[grammar.START])
     return Survey(
-        job=job,
-        release=release_of(said, seen),
+        job=jobs[0],
+        release=release_of(lines),
         tasks=tasks,
-        sources=sources,
-        channels=channels,
+        sources=frozenset(task for task in tasks if vertex_of(task) not in gated),
+        channels={task: tuple(sorted(found, key=_place)) for task, found in channels.items()},
         executions=executions,
         by_thread={execution.thread: name for name, execution in executions.items()},
-        started=frozenset((line.task, line.checkpoint) for line in said if line.kind == grammar.START),
-        last_started=_last_started(said),
-        last_barrier={(line.task, line.detail): line.number for line in said if line.kind == grammar.BARRIER},
-        finished=frozenset(
-            line.task for line in said if line.kind == grammar.TASK and line.detail.endswith(">FINISHED")
-        ),
-        completed=frozenset(line.checkpoint for line in said if line.kind == grammar.COMPLETED),
-        failed=frozenset(line.checkpoint for line in said if line.kind == grammar.FAILED),
+        started=frozenset(starts),
+        last_started=dict(starts),
+        last_barrier={(line.task, line.detail): line.number for line in of[grammar.BARRIER]},
+        finished=frozenset(line.task for line in of[grammar.TASK] if line.detail.endswith(">FINISHED")),
+        completed=frozenset(line.checkpoint for line in of[grammar.COMPLETED]),
+        failed=frozenset(line.checkpoint for line in of[grammar.FAILED]),
     )
 
 
-def _levels(seen: set[str]) -> None:
-    missing = sorted(
-        {f"{logger} at {level}" for kind, (logger, level) in _NEEDED.items() if kind not in seen}
-    )
-    if missing:
-        raise MissingLevelsError(_advice(missing))
+def _place(channel: str) -> list[int]:
+    return [int(part) for part in channel.split(".")]
 
 
-def _advice(missing: list[str]) -> str:
-    return (
-        f"no line of {', '.join(missing)}: expected these loggers at these levels in one log of the job "
-        "manager and of all task managers; set logger.<name>.name and logger.<name>.level in "
-        "log4j.properties, run the job until a checkpoint has completed, and concatenate the logs"
-    )
+def _refuse_old(of: ByKind) -> None:
+    for line in of[grammar.OLD]:
+        raise ReleaseTooOldError(
+            f"line {line.number}: this wording is of a release before 1.13, whose lines do not all name "
+            "their checkpoint; expected a log of Flink 1.13 or newer"
+        )
 
 
-def _beginning(said: Sequence[Said]) -> None:
-    """Something must tell of the job's start before anything tells of a checkpoint."""
-    for line in said:
+def _refuse_without_beginning(lines: Sequence[LogLine]) -> None:
+    """The start of the job must be logged before any checkpoint."""
+    for line in lines:
         if line.kind == grammar.RESTORED or (line.kind == grammar.JOB and line.detail.startswith("CREATED>")):
             return
         if line.checkpoint >= 0:
             raise TruncatedLogError(
                 f"line {line.number}: expected the log to begin before the job ran, this line is of "
-                f"checkpoint {line.checkpoint} and nothing before it tells of the start; prepend the older "
+                f"checkpoint {line.checkpoint} and no line before it is of the start; prepend the older "
                 "files of a rolled log (cat job.log.1 job.log | barrierspec trace flink -)"
             )
 
 
-def _one_job(said: Sequence[Said]) -> str:
-    jobs = sorted({line.detail.partition(" ")[0] for line in said if line.kind == grammar.TRIGGER})
-    if len(jobs) > 1:
-        raise SeveralJobsError(
-            f"expected the log of one job, it tells of {len(jobs)}: {', '.join(jobs)}; run one job on a "
-            "cluster of its own, or cut the log between them"
+def _refuse_without(missing: Sequence[str]) -> None:
+    if missing:
+        raise MissingLevelsError(
+            f"no line of {', '.join(missing)}: expected these loggers at these levels in one log of the job "
+            "manager and of all task managers; set logger.<name>.name and logger.<name>.level in "
+            "log4j.properties, run the job until a checkpoint has completed, and concatenate the logs"
         )
-    return jobs[0]
 
 
-def _executions(said: Sequence[Said]) -> tuple[dict[str, Execution], tuple[str, ...]]:
-    executions: dict[str, Execution] = {}
-    tasks: dict[str, None] = {}
-    for line in said:
-        if line.kind == grammar.DEPLOYED:
-            executions[line.execution] = Execution(line.task, int(line.detail))
-        elif line.kind == grammar.EXECUTION:
-            tasks[line.task] = None
-        elif line.kind in {grammar.BARRIER, grammar.TASK} and line.execution not in executions:
-            task, _, attempt = line.task.rpartition("#")
-            executions[line.execution] = Execution(task, int(attempt))
-    return executions, tuple(tasks)
+def _refuse_unjudged(of: ByKind) -> None:
+    for line in of[grammar.TRACKED]:
+        raise UnjudgedError(
+            f"line {line.number}: the job runs at least once; only aligned gates are replayed"
+        )
+    for line in of[grammar.SNAPSHOT]:
+        if line.detail == "true":
+            what = f"line {line.number}: checkpoint {line.checkpoint} is unaligned"
+            raise UnjudgedError(f"{what}; only aligned gates are replayed")
+    for line in of[grammar.TRIGGER]:
+        detail = line.detail.lower()
+        if "savepoint" in detail and ("suspend" in detail or "terminate" in detail or "{" not in detail):
+            raise UnjudgedError(
+                f"line {line.number}: checkpoint {line.checkpoint} is a stop-with-savepoint, or a savepoint "
+                "of 1.14 or older; of savepoints only plain ones from 1.15 on are replayed"
+            )
 
 
-def _channels(said: Sequence[Said]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, set[str]] = {}
-    for line in said:
-        if line.kind == grammar.BARRIER:
-            found.setdefault(line.task.rpartition("#")[0], set()).add(line.detail)
-    return {
-        task: tuple(sorted(channels, key=lambda channel: [int(part) for part in channel.split(".")]))
-        for task, channels in found.items()
-    }
-
-
-def _last_started(said: Sequence[Said]) -> dict[str, int]:
-    highest: dict[str, int] = {}
-    for line in said:
-        if line.kind == grammar.START:
-            highest[line.task] = max(highest.get(line.task, -1), line.checkpoint)
-    return highest
-
-
-def release_of(said: Sequence[Said], seen: set[str]) -> Release:
-    """What the wording of a log tells of its release; `seen` are the kinds of its lines."""
-    typed = any(line.kind == grammar.TRIGGER and "{" in line.detail for line in said)
-    heard, broadcast = grammar.HEARD in seen, grammar.BROADCAST in seen
-    old = "1.14" if heard else "1.13"
+def release_of(lines: Sequence[LogLine]) -> Release:
+    """The release that the wording of a log shows."""
+    kinds = {line.kind for line in lines}
+    received, broadcast = grammar.COMPLETION_RECEIVED in kinds, grammar.BROADCAST in kinds
+    typed = any("{" in line.detail for line in lines if line.kind == grammar.TRIGGER)
+    old = "1.14" if received else "1.13"
     new = "1.16 or newer" if broadcast else "1.15 or newer"
     return Release(
         name=new if typed else old,
-        asks_all_tasks=typed or heard,
-        after_finish=typed or (heard and _goes_on(said)),
-        remembers=0 if broadcast else 128,
-        tells_broadcast=broadcast,
-        tells_heard=heard,
+        all_tasks_must_run=typed or received,
+        after_finish=typed or (received and _triggers_after_finish(lines)),
+        remembered_aborts=0 if broadcast else 128,
+        logs_broadcast=broadcast,
+        logs_received=received,
     )
 
 
-def _goes_on(said: Sequence[Said]) -> bool:
-    """A checkpoint was triggered while an execution had finished, so that this is on in a log of 1.14.
+def _triggers_after_finish(lines: Sequence[LogLine]) -> bool:
+    """A checkpoint was triggered after an execution finished: a job on 1.14 has the option on.
 
-    By default it is off there. While it is off, the coordinator refuses the request and logs no trigger.
+    By default it is off in 1.14; the coordinator then refuses the request and logs no trigger.
     """
     finished = False
-    for line in said:
+    for line in lines:
         if line.kind == grammar.EXECUTION:
             before, _, state = line.detail.partition(">")
             finished = (finished and before != "CREATED") or state == "FINISHED"
         elif line.kind == grammar.TRIGGER and finished:
             return True
     return False
-
-
-def _judged(said: Sequence[Said]) -> None:
-    """Refuse what the replay has no rule for."""
-    for line in said:
-        if line.kind == grammar.TRACKED:
-            raise UnjudgedError(
-                f"line {line.number}: the job runs at least once; only aligned gates are replayed"
-            )
-        if line.kind == grammar.SNAPSHOT and line.detail == "true":
-            raise UnjudgedError(
-                f"line {line.number}: checkpoint {line.checkpoint} is unaligned; only aligned gates are "
-                "replayed"
-            )
-        if line.kind == grammar.TRIGGER and "avepoint" in line.detail.replace("SAVEPOINT", "savepoint"):
-            stops = any(word in line.detail for word in ("SUSPEND", "TERMINATE", "Suspend", "Terminate"))
-            if stops or "{" not in line.detail:
-                raise UnjudgedError(
-                    f"line {line.number}: checkpoint {line.checkpoint} is a stop-with-savepoint, or a "
-                    "savepoint of 1.14 or older; of savepoints only plain ones from 1.15 on are replayed"
-                )

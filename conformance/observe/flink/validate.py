@@ -1,20 +1,20 @@
-"""Is a log of a Flink job a run of the protocol, and what has it witnessed?"""
+"""Validation of a Flink log: whether it is a run of the protocol, and what the run has witnessed."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from conformance.observe.flink import grammar
-from conformance.observe.flink.grammar import Said
+from conformance.observe.flink.grammar import LogLine
 from conformance.observe.flink.jobmanager import JobManager
 from conformance.observe.flink.order import Order, Stuck, Wait
-from conformance.observe.flink.reading import Log, read_log
+from conformance.observe.flink.reading import ReadLog, read_log
 from conformance.observe.flink.run import Part, Run, Settings
-from conformance.observe.flink.situations import REQUIRED
 from conformance.observe.flink.subtask import SubtaskReplay
 from conformance.observe.flink.survey import Survey, survey
 from conformance.observe.flink.unreadable import Unreadable
 from conformance.observe.replay import Rejected
-from conformance.refusals.asked import Asked
+from conformance.observe.situations import FLINK
+from conformance.refusals.answer import RefusedAnswer
 from conformance.verdict import Verdict
 
 
@@ -27,13 +27,13 @@ class FlinkRejection:
     rules: tuple[str, ...]
     """The rules charged, the first one above all."""
     guard: str
-    """What refused it, with the state as it stood."""
+    """The guard that refused the line, with the state that it met."""
     text: str
     """The line itself."""
-    asked: Asked | None = None
-    """What was asked of the model, where the model itself refused it."""
+    refused: RefusedAnswer | None = None
+    """The answer, where the model itself refused it."""
     waiting: tuple[str, ...] = ()
-    """The other lines that wait for a cause at that point, a thread each: which, and for what."""
+    """The other lines that wait for a cause at that point, one for each thread."""
 
     def describe(self) -> str:
         """Line, rule and guard in one line."""
@@ -42,99 +42,100 @@ class FlinkRejection:
 
 @dataclass(frozen=True, slots=True)
 class FlinkResult:
-    """What came of one log."""
+    """The result for one log."""
 
     verdict: Verdict
     job: str
     release: str
     lines: int
-    said: int
-    """Lines that say something about the protocol; all of them were replayed unless one was rejected."""
+    """All lines of the log."""
+    replayed: int
+    """The lines about the protocol; all of them were replayed unless one was rejected."""
     events: int
     """Events that the model has replayed and agrees with."""
     situations: Mapping[str, int]
     missing: tuple[str, ...]
-    """Required situations that never came."""
+    """Required situations that did not occur."""
     tolerated: Mapping[str, int]
     """Reorderings between threads, by their names."""
     rules: tuple[str, ...]
     """Rules that fired, sorted."""
     rejection: FlinkRejection | None
     unreadable: tuple[Unreadable, ...] = ()
-    """Lines of the protocol that cannot be read. With one the verdict is never CONFORMS; a rejection behind
-    one may be its consequence, and is no divergence."""
+    """Lines about the protocol that cannot be read. With one the verdict is never CONFORMS; a rejection
+    after one may be its consequence, and is no divergence."""
     parts: tuple[Part, ...] = field(default=(), compare=False, repr=False)
-    """What has taken steps: the coordinator, each subtask and its gate."""
-    asked: Part | None = field(default=None, compare=False, repr=False)
-    """The one that was asked last."""
+    """The parts that took steps: the coordinator, each subtask and its gate."""
+    last_part: Part | None = field(default=None, compare=False, repr=False)
+    """The part that was stepped last."""
 
     def describe(self) -> str:
         """The result in one line."""
         if self.unreadable and self.verdict is Verdict.UNDETERMINED:
             number = len(self.unreadable)
-            told = f"{self.unreadable[0].describe()}; {number:,} such line{'s' if number > 1 else ''}"
-            if self.rejection is not None:
-                told += f"; perhaps because of it, {self.rejection.describe()}"
-            return told
+            first = f"{self.unreadable[0].describe()}; {number:,} such line{'s' if number > 1 else ''}"
+            if self.rejection is None:
+                return first
+            return f"{first}; perhaps because of it, {self.rejection.describe()}"
         if self.rejection is not None:
             return self.rejection.describe()
         seen = sum(1 for count in self.situations.values() if count)
         bound = (
-            f"{self.said:,} of {self.lines:,} lines replayed as {self.events:,} events, wording of "
+            f"{self.replayed:,} of {self.lines:,} lines replayed as {self.events:,} events, wording of "
             f"{self.release}, {seen} of {len(self.situations)} situations witnessed, "
             f"{sum(self.tolerated.values()):,} reorderings between threads tolerated"
         )
         return f"{bound}; under-covered: no {', no '.join(self.missing)}" if self.missing else bound
 
 
-def parse(lines: Iterable[str]) -> list[Said]:
-    """What the lines of a log say about the protocol. Raises FlinkLogError."""
-    return read_log(lines).said
+def parse(lines: Iterable[str]) -> list[LogLine]:
+    """The lines of a log that are about the protocol. Raises FlinkLogError."""
+    return read_log(lines).lines
 
 
 def validate_flink(
-    lines: Iterable[str], settings: Settings | None = None, required: Collection[str] = REQUIRED
+    lines: Iterable[str], settings: Settings | None = None, required: Collection[str] = FLINK.required
 ) -> FlinkResult:
     """Replay a log through the model.
 
-    `settings`: what the log does not tell of the job's configuration. `required`: the situations without
-    which the verdict is UNDETERMINED. Raises FlinkLogError for a log that cannot be read, UnjudgedError
-    for one that holds what the model has no rule for, ValueError for a situation that is none.
+    `settings`: the job's configuration as far as the log does not show it. `required`: the situations
+    without which the verdict is UNDETERMINED. Raises FlinkLogError if the log cannot be read, UnjudgedError
+    if it has something without a rule, ValueError if `required` has an unknown name.
     """
     settings = settings or Settings()
     log = read_log(lines, settings.most_lines)
-    return replayed(log, survey(log.said), settings, required)
+    return replayed(log, survey(log.lines), settings, required)
 
 
-def replayed(log: Log, found: Survey, settings: Settings, required: Collection[str]) -> FlinkResult:
-    """Replay what was said."""
+def replayed(log: ReadLog, found: Survey, settings: Settings, required: Collection[str]) -> FlinkResult:
+    """Replay the lines about the protocol. Raises ValueError if `required` has an unknown name."""
     replay = _Replay(found, settings)
     run = replay.run
-    run.witnessed.missing(required)  # a name that is none is an error now, not after the replay
+    run.witnessed.missing(required)  # an unknown name is an error now, not after the replay
     rejection = replay.rejection(log)
     missing = run.witnessed.missing(required)
     return FlinkResult(
         verdict=_verdict(log.unreadable, rejection, missing),
         job=found.job,
         release=found.release.name,
-        lines=log.lines,
-        said=len(log.said),
+        lines=log.total,
+        replayed=len(log.lines),
         events=run.events,
-        situations=run.witnessed.told(),
+        situations=run.witnessed.counts(),
         missing=missing,
         tolerated=dict(sorted(run.tolerated.items())),
         rules=tuple(sorted(run.rules)),
         rejection=rejection,
         unreadable=tuple(log.unreadable),
         parts=tuple(run.parts),
-        asked=run.asked,
+        last_part=run.last_part,
     )
 
 
 def _verdict(
     unreadable: Sequence[Unreadable], rejection: FlinkRejection | None, missing: Sequence[str]
 ) -> Verdict:
-    """Only what stands before the first unreadable line can be judged."""
+    """Only the lines before the first unreadable one can be judged."""
     if unreadable and (rejection is None or rejection.line > unreadable[0].number):
         return Verdict.UNDETERMINED
     if rejection is not None:
@@ -143,7 +144,7 @@ def _verdict(
 
 
 class _Replay:
-    """The parts of one replay, and which line goes to which."""
+    """The parts of one replay, each of which receives its own lines."""
 
     def __init__(self, found: Survey, settings: Settings) -> None:
         self._order = Order(self._handle)
@@ -151,7 +152,7 @@ class _Replay:
         self._job = JobManager(self.run)
         self._subtasks: dict[str, SubtaskReplay] = {}
 
-    def _handle(self, line: Said) -> Wait | None:
+    def _handle(self, line: LogLine) -> Wait | None:
         if not line.task or line.kind in {grammar.EXECUTION, grammar.DEPLOYED}:
             return self._job.handle(line)
         subtask = self._subtasks.get(line.task)
@@ -159,31 +160,25 @@ class _Replay:
             subtask = self._subtasks[line.task] = SubtaskReplay(self.run, self._job, line.task)
         return subtask.handle(line)
 
-    def rejection(self, log: Log) -> FlinkRejection | None:
-        """Replay everything: the line that was rejected, if one was."""
-        asked, said = None, log.said
+    def rejection(self, log: ReadLog) -> FlinkRejection | None:
+        """Replay all lines. Returns the rejection, if there is one."""
+        refused = None
         try:
-            stuck = self._order.replay(said)
-            if stuck is None:
-                stuck = self._left_over(said)
-        except Rejected as refused:
+            stuck = self._order.replay(log.lines) or self._left_over(log.lines[-1])
+        except Rejected as rejected:
             assert self._order.line is not None
-            stuck = Stuck(self._order.line, refused.rules, refused.why)
-            asked = refused.asked
+            stuck = Stuck(self._order.line, rejected.rules, rejected.why)
+            refused = rejected.refused
         if stuck is None:
             return None
         number = stuck.line.number
         waiting = tuple(self._order.waiting(number))
-        return FlinkRejection(number, tuple(stuck.rules), stuck.why, log.texts[number], asked, waiting)
+        return FlinkRejection(number, tuple(stuck.rules), stuck.why, log.texts[number], refused, waiting)
 
-    def _left_over(self, said: Sequence[Said]) -> Stuck | None:
-        """What is owed although the job is over; while it runs, the log may end anywhere."""
+    def _left_over(self, last: LogLine) -> Stuck | None:
+        """The line that is missing at the end of the job; while the job runs, the log may end anywhere."""
         if not self.run.job_over:
             return None
-        last = said[-1]
-        for subtask in self._subtasks.values():
-            owed = subtask.left_over()
-            if owed is not None:
-                return Stuck(last, owed.rules, f"the job is over: {owed.why}")
-        untold = self._job.untold()
-        return None if untold is None else Stuck(last, untold.rules, f"the job is over: {untold.why}")
+        due = (subtask.left_over() for subtask in self._subtasks.values())
+        missing = next(filter(None, due), None) or self._job.unreported()
+        return None if missing is None else Stuck(last, missing.rules, f"the job is over: {missing.why}")

@@ -2,7 +2,6 @@ package barrierspec.flink;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -31,9 +30,7 @@ final class Items {
 
     /** A record as the sending task's writer hands it on: a buffer that is finished. */
     static BufferConsumer record(Object value) {
-        StringBuilder spelled = new StringBuilder();
-        Json.write(value, spelled);
-        byte[] bytes = spelled.toString().getBytes(StandardCharsets.UTF_8);
+        byte[] bytes = Json.write(value);
         MemorySegment segment = MemorySegmentFactory.wrap(bytes);
 //# before 1.13
         return new BufferConsumer(
@@ -84,7 +81,7 @@ final class Items {
         ByteBuffer readable = buffer.getNioBufferReadable().duplicate();
         byte[] bytes = new byte[readable.remaining()];
         readable.get(bytes);
-        return Json.read(new String(bytes, StandardCharsets.UTF_8));
+        return Json.read(bytes);
     }
 
     static List<Object> values(Iterable<Buffer> buffers) {

@@ -18,7 +18,7 @@ import org.apache.flink.util.CloseableIterator;
 final class Linking implements Component {
     private static final String PREFIX = "CHECKPOINT_DECLINED_";
 
-    private final Told told = new Told(true);
+    private final CoordinatorEffects effects = new CoordinatorEffects(true);
     private final ChannelStateWriter writer =
             Fakes.of(ChannelStateWriter.class, (proxy, method, arguments) -> stored(method.getName(), arguments));
     private SenderEnd sender;
@@ -39,16 +39,16 @@ final class Linking implements Component {
     }
 
     @Override
-    public void take(Map<String, Object> event, StringBuilder out) {
-        told.begin();
+    public List<Map<String, Object>> take(Map<String, Object> event) {
+        effects.begin();
         try {
             apply(event);
         } catch (Refused refused) {
             throw refused;
         } catch (Exception thrown) {
-            told.tell("fail", "error", thrown.getClass().getSimpleName());
+            effects.add("fail", "error", thrown.getClass().getSimpleName());
         }
-        told.end(out);
+        return effects.end();
     }
 
     private void apply(Map<String, Object> event) throws Exception {
@@ -108,7 +108,7 @@ final class Linking implements Component {
         isStored = false;
         sender.barrier(checkpoint, alignment);
         if (alignment.equals("unaligned") && !isStored) {
-            told.tell("store_output", "checkpoint", checkpoint, "records", Collections.emptyList());
+            effects.add("store_output", "checkpoint", checkpoint, "records", Collections.emptyList());
         }
     }
 
@@ -124,7 +124,7 @@ final class Linking implements Component {
             receiver.start(checkpoint);
         } catch (CheckpointException thrown) {
             String reason = thrown.getCheckpointFailureReason().name();
-            told.tell(
+            effects.add(
                     "decline",
                     "checkpoint",
                     checkpoint,
@@ -136,11 +136,11 @@ final class Linking implements Component {
     private void give(List<Object> item) {
         String kind = (String) item.get(0);
         if (kind.equals("record")) {
-            told.tell(kind, "value", item.get(1));
+            effects.add(kind, "value", item.get(1));
         } else if (kind.equals("announce")) {
-            told.tell(kind, "checkpoint", item.get(1));
+            effects.add(kind, "checkpoint", item.get(1));
         } else {
-            told.tell(kind, "checkpoint", item.get(1), "alignment", item.get(2));
+            effects.add(kind, "checkpoint", item.get(1), "alignment", item.get(2));
         }
     }
 
@@ -152,7 +152,7 @@ final class Linking implements Component {
                 try (CloseableIterator<Buffer> buffers = (CloseableIterator<Buffer>) given[3]) {
                     List<Buffer> all = new ArrayList<>();
                     buffers.forEachRemaining(all::add);
-                    told.tell("store_input", "checkpoint", given[0], "records", Items.values(all));
+                    effects.add("store_input", "checkpoint", given[0], "records", Items.values(all));
                 }
                 return null;
             case "addOutputData":
@@ -162,7 +162,7 @@ final class Linking implements Component {
             case "addOutputDataFuture":
                 ((CompletableFuture<List<Buffer>>) given[3]).whenComplete((buffers, lost) -> {
                     if (lost != null) {
-                        told.tell("lose_output", "checkpoint", given[0]);
+                        effects.add("lose_output", "checkpoint", given[0]);
                     } else {
                         storeOutput(given[0], buffers);
                     }
@@ -174,7 +174,7 @@ final class Linking implements Component {
     }
 
     private void storeOutput(Object checkpoint, List<Buffer> buffers) {
-        told.tell("store_output", "checkpoint", checkpoint, "records", Items.values(buffers));
+        effects.add("store_output", "checkpoint", checkpoint, "records", Items.values(buffers));
     }
 
     private static List<?> list(Map<String, Object> event, String name) {
@@ -185,7 +185,7 @@ final class Linking implements Component {
     }
 
     @Override
-    public void state(StringBuilder out) {
+    public Map<String, Object> state() {
         TreeMap<String, Object> state = new TreeMap<>();
         state.put("output", shown(sender.waiting()));
         state.put("input", shown(receiver.waiting()));
@@ -193,7 +193,7 @@ final class Linking implements Component {
         state.put("promised", sender.promised());
         state.put("persisting", receiver.persisting());
         state.put("recovering", receiver.recovering());
-        Json.write(state, out);
+        return state;
     }
 
     private static List<Object> shown(List<Buffer> buffers) {

@@ -106,7 +106,7 @@ final class ReceiverEnd {
         return remote == null ? received().size() - 1 : 0;
     }
 
-    /** An item comes from the network; the sender's backlog is told only where Flink insists on it. */
+    /** An item comes from the network; the sender's backlog is passed only where Flink requires it. */
     void arrive(BufferAndBacklog item) throws IOException {
         int backlog = item.buffer().getDataType().isBlockingUpstream() ? 0 : -1;
 //# before 1.19

@@ -24,27 +24,27 @@ import org.apache.flink.runtime.messages.checkpoint.DeclineCheckpoint;
 final class Coordinating implements Component {
     private final Settings settings;
     private final Release release;
-    private final Told told;
+    private final CoordinatorEffects effects;
     private final States states;
     private final Loop loop = new Loop();
     private final Job job;
-    private Seat seat;
+    private DrivenCoordinator driven;
     private JobStatus status = JobStatus.CREATED;
-    /** Tasks whose new execution the listeners have not heard of. */
+    /** Tasks whose new execution the listeners do not know. */
     private final Set<String> undeployed = new HashSet<>();
 
     Coordinating(Map<String, Object> wire, Release release) throws Exception {
         this.release = release;
         settings = new Settings(wire, release);
-        told = new Told(release.isAtLeast(1, 15));
-        states = new States(told, settings.tasks);
-        job = new Job(settings, told);
-        seat = new Seat(settings, release, job, told, states, loop, null);
+        effects = new CoordinatorEffects(release.isAtLeast(1, 15));
+        states = new States(effects, settings.tasks);
+        job = new Job(settings, effects);
+        driven = new DrivenCoordinator(settings, release, job, effects, states, loop, null);
     }
 
     @Override
-    public void take(Map<String, Object> event, StringBuilder out) {
-        told.begin();
+    public List<Map<String, Object>> take(Map<String, Object> event) {
+        effects.begin();
         try {
             apply(String.valueOf(event.get("kind")), event);
             loop.settle();
@@ -52,11 +52,11 @@ final class Coordinating implements Component {
             throw refused;
         } catch (Throwable thrown) {
             System.err.println(event + ": " + thrown);
-            told.tell("fail", "error", thrown.getClass().getSimpleName());
+            effects.add("fail", "error", thrown.getClass().getSimpleName());
             loop.settle();
         }
         states.look();
-        told.end(out);
+        return effects.end();
     }
 
     private void apply(String kind, Map<String, Object> event) throws Exception {
@@ -83,14 +83,14 @@ final class Coordinating implements Component {
                 job.failTrigger((String) event.get("task"), Config.number(event, "checkpoint", -1));
                 break;
             case "store_fails":
-                seat.store().fail((String) event.get("when"));
+                driven.store().fail((String) event.get("when"));
                 break;
             case "fail_tasks":
                 for (String task : names(event.get("tasks"))) {
                     ExecutionState before = job.status(task);
                     job.become(task, ExecutionState.FAILED);
                     undeployed.remove(task);
-                    seat.taskStatus(job.attempt(task, null), before, ExecutionState.FAILED);
+                    driven.taskStatus(job.attempt(task, null), before, ExecutionState.FAILED);
                 }
                 jobStatus(JobStatus.RESTARTING);
                 break;
@@ -101,7 +101,7 @@ final class Coordinating implements Component {
             case "hook_done":
             case "coordinator_fails":
             case "hook_fails":
-                seat.masters().answer((String) event.get("name"), Config.number(event, "checkpoint", -1), kind);
+                driven.masters().answer((String) event.get("name"), Config.number(event, "checkpoint", -1), kind);
                 break;
             case "coordinator_restart":
                 loop.clear();
@@ -113,10 +113,10 @@ final class Coordinating implements Component {
                     job.renew(task);
                     job.become(task, ExecutionState.CREATED);
                 }
-                seat = new Seat(settings, release, job, told, states, loop, seat);
+                driven = new DrivenCoordinator(settings, release, job, effects, states, loop, driven);
                 break;
             case "shutdown":
-                seat.shutdown(JobStatus.valueOf((String) event.getOrDefault("status", "FINISHED")));
+                driven.shutdown(JobStatus.valueOf((String) event.getOrDefault("status", "FINISHED")));
                 loop.end();
                 break;
             default:
@@ -127,7 +127,7 @@ final class Coordinating implements Component {
     private void jobStatus(JobStatus next) throws Exception {
         status = next;
         job.run(next == JobStatus.RUNNING);
-        seat.jobStatus(next);
+        driven.jobStatus(next);
         deploy();
     }
 
@@ -135,7 +135,7 @@ final class Coordinating implements Component {
         ExecutionState before = job.status(task);
         job.become(task, next);
         undeployed.remove(task);
-        seat.taskStatus(job.attempt(task, null), before, next);
+        driven.taskStatus(job.attempt(task, null), before, next);
     }
 
     private void restore(Map<String, Object> event) throws Exception {
@@ -144,11 +144,11 @@ final class Coordinating implements Component {
             throw new Refused("a running job restores nothing; fail its tasks first");
         }
         List<String> tasks = region ? names(event.get("tasks")) : settings.tasks;
-        seat.flink().abortPendingCheckpoints(new CheckpointException(CheckpointFailureReason.JOB_FAILOVER_REGION));
-        if (!seat.flink().isShutdown()) { // it throws then, and nothing is deployed
+        driven.flink().abortPendingCheckpoints(new CheckpointException(CheckpointFailureReason.JOB_FAILOVER_REGION));
+        if (!driven.flink().isShutdown()) { // it throws then, and nothing is deployed
             tasks.forEach(job::renew);
         }
-        told.tell("restored", "checkpoint", seat.restore(tasks, region));
+        effects.add("restored", "checkpoint", driven.restore(tasks, region));
         for (String task : tasks) {
             job.become(task, job.status(task));
         }
@@ -165,11 +165,11 @@ final class Coordinating implements Component {
         tasks.retainAll(undeployed);
         undeployed.clear();
         for (String task : tasks) {
-            seat.taskStatus(job.attempt(task, null), ExecutionState.CREATED, ExecutionState.SCHEDULED);
+            driven.taskStatus(job.attempt(task, null), ExecutionState.CREATED, ExecutionState.SCHEDULED);
         }
         for (String task : tasks) {
             if (job.status(task) == ExecutionState.RUNNING || job.status(task) == ExecutionState.FINISHED) {
-                seat.taskStatus(job.attempt(task, null), ExecutionState.SCHEDULED, job.status(task));
+                driven.taskStatus(job.attempt(task, null), ExecutionState.SCHEDULED, job.status(task));
             }
         }
     }
@@ -189,13 +189,13 @@ final class Coordinating implements Component {
             throw new Unsupported("drain without a stop; there is no way to ask for it");
         }
         if (type.equals("stop")) {
-            seat.flink().stopCheckpointScheduler(); // as Flink's scheduler does before it asks
+            driven.flink().stopCheckpointScheduler(); // as Flink's scheduler does before it asks
         }
-        CompletableFuture<CompletedCheckpoint> future = seat.requests().ask(
+        CompletableFuture<CompletedCheckpoint> future = driven.requests().ask(
                 type, Settings.flag(event, "forced", false), Settings.flag(event, "periodic", false), drain);
         future.whenComplete((done, failure) -> {
-            if (failure != null && !seat.ended(failure)) {
-                told.tell("rejected", "type", type, "reason", Reasons.of(failure));
+            if (failure != null && !driven.ended(failure)) {
+                effects.add("rejected", "type", type, "reason", Reasons.of(failure));
             }
         });
     }
@@ -205,7 +205,7 @@ final class Coordinating implements Component {
         long checkpoint = Config.number(event, "checkpoint", -1);
         ExecutionAttemptID attempt = job.attempt(task, (Long) event.get("attempt"));
         List<?> shared = event.get("shared") == null ? Collections.emptyList() : (List<?>) event.get("shared");
-        PendingCheckpoint pending = seat.pending().get(checkpoint);
+        PendingCheckpoint pending = driven.pending().get(checkpoint);
         String result = pending == null ? "none" : foreseen(pending, attempt);
         TaskStateSnapshot snapshot = null;
         if (event.get("state") != null || !shared.isEmpty()) {
@@ -214,14 +214,14 @@ final class Coordinating implements Component {
                     result.equals("SUCCESS"));
         }
         if (pending != null) {
-            told.tell("acknowledged", "task", task, "checkpoint", checkpoint, "result", result);
+            effects.add("acknowledged", "task", task, "checkpoint", checkpoint, "result", result);
         }
         try {
-            seat.flink().receiveAcknowledgeMessage(
+            driven.flink().receiveAcknowledgeMessage(
                     new AcknowledgeCheckpoint(job.id, attempt, checkpoint, new CheckpointMetrics(), snapshot), "here");
         } catch (CheckpointException refused) {
             System.err.println(event + ": " + refused);
-            told.tell("fail", "error", "CheckpointException");
+            effects.add("fail", "error", "CheckpointException");
         }
     }
 
@@ -236,25 +236,25 @@ final class Coordinating implements Component {
     private void decline(Map<String, Object> event) throws Exception {
         ExecutionAttemptID attempt = job.attempt((String) event.get("task"), (Long) event.get("attempt"));
         CheckpointException reason = new CheckpointException(Reasons.named((String) event.get("reason")));
-        seat.flink().receiveDeclineMessage(
+        driven.flink().receiveDeclineMessage(
                 Reflect.make(
                         DeclineCheckpoint.class, job.id, attempt, Config.number(event, "checkpoint", -1), reason),
                 "here");
     }
 
     @Override
-    public void state(StringBuilder out) {
+    public Map<String, Object> state() {
         TreeMap<String, Object> state = new TreeMap<>();
         state.put("status", status.name());
         TreeMap<String, Object> pending = new TreeMap<>();
-        for (Map.Entry<Long, PendingCheckpoint> entry : seat.pending().entrySet()) {
+        for (Map.Entry<Long, PendingCheckpoint> entry : driven.pending().entrySet()) {
             pending.put(String.valueOf(entry.getKey()), missing(entry.getValue()));
         }
         state.put("pending", pending);
-        state.put("completed", seat.retained());
-        state.put("next_id", seat.nextId());
-        state.put("queued", seat.queued());
-        Json.write(state, out);
+        state.put("completed", driven.retained());
+        state.put("next_id", driven.nextId());
+        state.put("queued", driven.queued());
+        return state;
     }
 
     private List<String> missing(PendingCheckpoint pending) {

@@ -2,6 +2,7 @@ package barrierspec.flink;
 
 import java.lang.reflect.Constructor;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -17,7 +18,7 @@ import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 
 /** Flink's count of failing checkpoints, alone. */
 final class Failing implements Component {
-    private final List<Object> said = new ArrayList<>();
+    private final Effects effects = new Effects();
     private final CheckpointFailureManager manager;
     private final ExecutionAttemptID task = bare(ExecutionAttemptID.class);
 
@@ -27,16 +28,14 @@ final class Failing implements Component {
         manager = new CheckpointFailureManager(
                 tolerable < 0 ? CheckpointFailureManager.UNLIMITED_TOLERABLE_FAILURE_NUMBER : tolerable,
                 Fakes.of(CheckpointFailureManager.FailJobCallback.class, (proxy, method, arguments) -> {
-                    TreeMap<String, Object> effect = new TreeMap<>();
-                    effect.put("kind", "fail_job");
-                    said.add(effect);
+                    effects.add("fail_job");
                     return null;
                 }));
     }
 
     @Override
-    public void take(Map<String, Object> event, StringBuilder out) {
-        said.clear();
+    public List<Map<String, Object>> take(Map<String, Object> event) {
+        effects.take();
         long id = ((Number) event.get("checkpoint")).longValue();
         try {
             if (event.get("kind").equals("success")) {
@@ -48,7 +47,7 @@ final class Failing implements Component {
         } catch (Exception flinks) {
             throw new IllegalStateException(flinks);
         }
-        Json.write(said, out);
+        return effects.take();
     }
 //# before 1.14
 
@@ -77,7 +76,7 @@ final class Failing implements Component {
         }
     }
 
-    /** A pending checkpoint of which only the id and the type are asked. */
+    /** A pending checkpoint of which only the id and the type are read. */
     private static PendingCheckpoint pending(long id, CheckpointProperties properties) throws Exception {
         PendingCheckpoint pending = bare(PendingCheckpoint.class);
         Reflect.set(pending, "checkpointId", id);
@@ -100,9 +99,8 @@ final class Failing implements Component {
     }
 
     @Override
-    public void state(StringBuilder out) {
-        TreeMap<String, Object> seen = new TreeMap<>();
-        seen.put("counted", ((Number) Fields.get(manager, "continuousFailureCounter")).longValue());
-        Json.write(seen, out);
+    public Map<String, Object> state() {
+        long counted = ((Number) Fields.get(manager, "continuousFailureCounter")).longValue();
+        return Collections.singletonMap("counted", counted);
     }
 }

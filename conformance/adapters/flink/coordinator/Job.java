@@ -27,7 +27,7 @@ final class Job {
     final JobID id = new JobID(0, 1);
 
     private final Settings settings;
-    private final Told told;
+    private final CoordinatorEffects effects;
     private final Map<String, ExecutionJobVertex> vertices = new LinkedHashMap<>();
     private final Map<ExecutionAttemptID, String> names = new HashMap<>();
     private final Map<String, List<ExecutionAttemptID>> attempts = new HashMap<>();
@@ -37,9 +37,9 @@ final class Job {
     private final Executor direct = Runnable::run;
     private final LogicalSlot slot;
 
-    Job(Settings settings, Told told) throws Exception {
+    Job(Settings settings, CoordinatorEffects effects) throws Exception {
         this.settings = settings;
-        this.told = told;
+        this.effects = effects;
         TaskManagerGateway gateway = Fakes.of(
                 TaskManagerGateway.class, (proxy, method, arguments) -> called(method.getName(), method.getReturnType(), arguments));
         slot = Fakes.of(
@@ -190,19 +190,19 @@ final class Job {
         switch (name) {
             case "triggerCheckpoint":
                 long checkpoint = (Long) arguments[2];
-                told.tell("trigger_task", "task", task, "checkpoint", checkpoint, "type", Kinds.of(arguments[4]));
+                effects.add("trigger_task", "task", task, "checkpoint", checkpoint, "type", Kinds.of(arguments[4]));
                 CompletableFuture<Acknowledge> call = new CompletableFuture<>(); // unanswered until it fails
                 calls.put(task + '@' + checkpoint, call);
                 return result == void.class ? null : call;
             case "notifyCheckpointComplete":
             case "notifyCheckpointOnComplete":
-                told.tell("notify_complete", "task", task, "checkpoint", arguments[2]);
+                effects.add("notify_complete", "task", task, "checkpoint", arguments[2]);
                 if (arguments.length == 5 && (Long) arguments[4] >= 0) {
-                    told.tell("notify_subsumed", "task", task, "checkpoint", subsumed(arguments));
+                    effects.add("notify_subsumed", "task", task, "checkpoint", subsumed(arguments));
                 }
                 break;
             case "notifyCheckpointAborted":
-                told.tell("notify_abort", "task", task, "checkpoint", arguments[2]);
+                effects.add("notify_abort", "task", task, "checkpoint", arguments[2]);
                 break;
             default:
         }

@@ -13,21 +13,21 @@ import org.apache.flink.util.FlinkException;
 import org.apache.flink.runtime.checkpoint.OperatorCoordinatorCheckpointContext;
 //# end
 
-/** Operator coordinators and hooks on the master: what they are asked is an effect, they answer when told to. */
+/** Operator coordinators and hooks on the master: a request to them is an effect, and an event is their answer. */
 final class Masters {
     private final Settings settings;
-    private final Told told;
-    private final Map<String, CompletableFuture<Object>> asked = new HashMap<>();
+    private final CoordinatorEffects effects;
+    private final Map<String, CompletableFuture<Object>> requested = new HashMap<>();
 
-    Masters(Settings settings, Told told) {
+    Masters(Settings settings, CoordinatorEffects effects) {
         this.settings = settings;
-        this.told = told;
+        this.effects = effects;
     }
 
     /** `kind` is the event: one of `coordinator` or `hook`, `_done` or `_fails`. */
     void answer(String name, long checkpoint, String kind) {
         CompletableFuture<Object> future =
-                asked.remove((kind.startsWith("hook") ? "hook " : "coordinator ") + name + '@' + checkpoint);
+                requested.remove((kind.startsWith("hook") ? "hook " : "coordinator ") + name + '@' + checkpoint);
         if (future == null) {
             return;
         }
@@ -46,9 +46,9 @@ final class Masters {
                     case "getIdentifier":
                         return name;
                     case "triggerCheckpoint":
-                        told.tell("trigger_hook", "name", name, "checkpoint", arguments[0]);
+                        effects.add("trigger_hook", "name", name, "checkpoint", arguments[0]);
                         CompletableFuture<Object> future = new CompletableFuture<>();
-                        asked.put("hook " + name + '@' + arguments[0], future);
+                        requested.put("hook " + name + '@' + arguments[0], future);
                         return future;
                     case "createCheckpointDataSerializer":
                         return Fakes.of(SimpleVersionedSerializer.class, (any, called, given) ->
@@ -78,16 +78,16 @@ final class Masters {
                     case "currentParallelism":
                         return 1;
                     case "checkpointCoordinator":
-                        told.tell("checkpoint_coordinator", "name", name, "checkpoint", arguments[0]);
+                        effects.add("checkpoint_coordinator", "name", name, "checkpoint", arguments[0]);
                         @SuppressWarnings("unchecked")
                         CompletableFuture<Object> future = (CompletableFuture<Object>) arguments[1];
-                        asked.put("coordinator " + name + '@' + arguments[0], future);
+                        requested.put("coordinator " + name + '@' + arguments[0], future);
                         return null;
                     case "notifyCheckpointComplete":
-                        told.tell("notify_coordinator", "name", name, "checkpoint", arguments[0], "what", "complete");
+                        effects.add("notify_coordinator", "name", name, "checkpoint", arguments[0], "what", "complete");
                         return null;
                     case "notifyCheckpointAborted":
-                        told.tell("notify_coordinator", "name", name, "checkpoint", arguments[0], "what", "abort");
+                        effects.add("notify_coordinator", "name", name, "checkpoint", arguments[0], "what", "abort");
                         return null;
                     default:
                         return Fakes.nothing(method.getReturnType());

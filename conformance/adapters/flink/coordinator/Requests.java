@@ -89,27 +89,27 @@ final class Requests {
         }
         String where = type.equals("checkpoint") ? null : WHERE;
 //# before 1.11
-        CompletableFuture<CompletedCheckpoint> asked;
+        CompletableFuture<CompletedCheckpoint> requested;
         try {
-            asked = flink.triggerCheckpoint(0, properties, where, periodic, drain);
+            requested = flink.triggerCheckpoint(0, properties, where, periodic, drain);
         } catch (org.apache.flink.runtime.checkpoint.CheckpointException refused) {
-            asked = new CompletableFuture<>();
-            asked.completeExceptionally(refused);
+            requested = new CompletableFuture<>();
+            requested.completeExceptionally(refused);
         }
-        if (type.equals("stop")) { // as Flink does where it is asked for a stop
-            asked.whenComplete((done, failure) -> {
+        if (type.equals("stop")) { // as Flink does at a request to stop
+            requested.whenComplete((done, failure) -> {
                 if (failure != null) {
                     failed(failure);
                 }
             });
         }
-        return asked;
+        return requested;
 //# end
 //# from 1.11
         @SuppressWarnings("unchecked")
-        CompletableFuture<CompletedCheckpoint> asked = (CompletableFuture<CompletedCheckpoint>)
+        CompletableFuture<CompletedCheckpoint> requested = (CompletableFuture<CompletedCheckpoint>)
                 Reflect.call(flink, "triggerCheckpoint", properties, where, periodic);
-        return asked;
+        return requested;
 //# end
     }
 

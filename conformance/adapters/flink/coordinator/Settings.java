@@ -45,8 +45,8 @@ final class Settings {
         }
         timeout = Config.number(wire, "timeout_ms", 600_000);
         minPause = Config.number(wire, "min_pause_ms", 0);
-        long asked = optional(wire, "interval_ms", -1);
-        interval = asked < 0 ? asked : Math.max(asked, minPause);
+        long interval = optional(wire, "interval_ms", -1);
+        this.interval = interval < 0 ? interval : Math.max(interval, minPause);
         initialDelay = optional(wire, "initial_delay_ms", interval);
         maxConcurrent = (int) Config.number(wire, "max_concurrent", 1);
         tolerableFailures = (int) Config.number(wire, "tolerable_failures", -1);

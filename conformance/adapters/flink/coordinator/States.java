@@ -35,7 +35,7 @@ final class States {
     /** One for all tasks, so that a shared handle is the same whoever names it. */
     private static final UUID BACKEND = new UUID(0, 1);
 
-    private final Told told;
+    private final CoordinatorEffects effects;
     private final List<String> tasks;
     private final Set<Long> finalized = new HashSet<>();
     private final Map<String, Long> registered = new HashMap<>();
@@ -44,8 +44,8 @@ final class States {
     private long registrations;
     private Supplier<Object> registry;
 
-    States(Told told, List<String> tasks) {
-        this.told = told;
+    States(CoordinatorEffects effects, List<String> tasks) {
+        this.effects = effects;
         this.tasks = tasks;
     }
 
@@ -86,7 +86,7 @@ final class States {
         }
     }
 
-    /** From now on what was collected for this checkpoint goes with it, and is not told of for itself. */
+    /** From now on what was collected for this checkpoint is deleted with it, without an effect of its own. */
     void finalized(long checkpoint) {
         finalized.add(checkpoint);
         registering = checkpoint;
@@ -183,7 +183,7 @@ final class States {
                 return;
             }
             Long place = isShared ? registered.remove(name) : null;
-            told.discard(name, place == null ? order : place);
+            effects.discard(name, place == null ? order : place);
         }
     }
 }

@@ -1,5 +1,7 @@
 package barrierspec.flink;
 
+import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import org.apache.flink.runtime.io.network.api.CancelCheckpointMarker;
 import org.apache.flink.runtime.io.network.api.CheckpointBarrier;
@@ -36,15 +38,15 @@ class Gate implements Component {
         }
     }
 
-    /** Take one event and write its effects; raises Refused or Unsupported, and then nothing has happened. */
+    /** Take one event and return its effects; raises Refused or Unsupported, and then nothing has happened. */
     @Override
-    public final void take(Map<String, Object> event, StringBuilder out) {
+    public final List<Map<String, Object>> take(Map<String, Object> event) {
         if (failed) {
             throw new Refused("the gate has failed and is not used again; send `new`");
         }
         Object kind = event.get("kind");
         int channel = channel(event, kind);
-        effects.begin(out);
+        effects.take();
         try {
             apply((String) kind, channel, event);
         } catch (Refused | Unsupported refused) {
@@ -54,17 +56,13 @@ class Gate implements Component {
             failed = true;
             System.err.println(event + ": " + thrown);
         }
-        effects.end();
+        return effects.take();
     }
 
-    /** The state after the last event; of a gate that has failed nothing is told. */
+    /** The state after the last event; empty of a gate that has failed. */
     @Override
-    public final void state(StringBuilder out) {
-        if (failed) {
-            out.append("{}");
-        } else {
-            View.write(config, handler, taken(), out);
-        }
+    public final Map<String, Object> state() {
+        return failed ? Collections.emptyMap() : View.of(config, handler, taken());
     }
 
     /** The channels whose end the handler has got. */

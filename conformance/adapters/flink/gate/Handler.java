@@ -188,10 +188,10 @@ final class Handler {
 //# end
 //# from 1.11 before 1.12
 
-    /** The network's thread tells of a barrier; what it leaves for the task's thread waits for `mail`. */
+    /** The network's thread announces a barrier; what it leaves for the task's thread waits for `mail`. */
     void receive(CheckpointBarrier barrier, int channel) throws Exception {
         if (!(flink instanceof CheckpointBarrierUnaligner)) {
-            throw new Unsupported("receive_barrier; only the gate of mode unaligned is told by the network here");
+            throw new Unsupported("receive_barrier; only the gate of mode unaligned gets it from the network here");
         }
         task.isElsewhere(true);
         try {
@@ -208,7 +208,7 @@ final class Handler {
 //# before 1.11
 
     void receive(CheckpointBarrier barrier, int channel) {
-        throw new Unsupported("receive_barrier; the network tells only the unaligned gate of 1.11");
+        throw new Unsupported("receive_barrier; only the unaligned gate of 1.11 gets it from the network");
     }
 
     void mail() {
@@ -218,7 +218,7 @@ final class Handler {
 //# from 1.12
 
     void receive(CheckpointBarrier barrier, int channel) {
-        throw new Unsupported("receive_barrier; the network tells only the unaligned gate of 1.11");
+        throw new Unsupported("receive_barrier; only the unaligned gate of 1.11 gets it from the network");
     }
 
     void mail() {
@@ -254,7 +254,7 @@ final class Handler {
         throw new IllegalStateException(type + " has no constructor of " + arguments.length + " arguments");
     }
 
-    /** The unaligned handlers tell it that the writing of channel state begins; nothing is written here. */
+    /** The unaligned handlers call it when the writing of channel state begins; nothing is written here. */
     private static SubtaskCheckpointCoordinator coordinator(Effects effects, boolean[] written) {
         return Fakes.of(
                 SubtaskCheckpointCoordinator.class,

@@ -14,7 +14,7 @@ import java.util.function.BiFunction;
 import org.apache.flink.streaming.runtime.io.checkpointing.BarrierAlignmentUtil;
 //# end
 
-/** Virtual time in milliseconds from 0 on: it passes when it is told to, and due timers fire then. */
+/** Virtual time in milliseconds from 0 on: it advances only by events, and due timers fire then. */
 final class Time {
     private static final class Timer {
         final long due;

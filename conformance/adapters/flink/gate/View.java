@@ -1,7 +1,11 @@
 package barrierspec.flink;
 
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 //# from 1.11
 import org.apache.flink.runtime.checkpoint.channel.InputChannelInfo;
 //# end
@@ -17,49 +21,41 @@ final class View {
 
     private View() {}
 
-    /** The state of the wire; `ended` are the channels whose end the handler has got. */
-    static void write(Config config, Handler handler, boolean[] ended, StringBuilder out) {
+    /** The state as the protocol has it; `ended` are the channels whose end the handler has got. */
+    static Map<String, Object> of(Config config, Handler handler, boolean[] ended) {
+        Map<String, Object> state = new TreeMap<>();
         Object flink = active(handler.flink);
         boolean tracks = Fields.has(flink, "pendingCheckpoints");
         boolean hasTwo = Fields.has(flink, UNALIGNER);
         Object unaligner = hasTwo ? Fields.get(flink, UNALIGNER) : null;
-        char before = '{';
         if (hasTwo || flink != handler.flink) {
             // of 1.11's unaligner what the network's thread knows too, which may be ahead of the task
             boolean pending = hasTwo
                     ? (Integer) Fields.get(unaligner, "numBarriersReceived") > 0
                     : isPending(flink, false);
-            list(out.append("{\"arrived\":"), config.channels,
-                    channel -> pending && (hasTwo ? !stores(unaligner, channel) : handler.isBlocked(channel)));
-            before = ',';
+            state.put("arrived", list(config.channels,
+                    channel -> pending && (hasTwo ? !stores(unaligner, channel) : handler.isBlocked(channel))));
+            state.put("persisting", list(config.channels,
+                    channel -> hasTwo && !ended[channel] && stores(unaligner, channel)));
         }
         if (Fields.has(flink, "alignedChannels") && !config.mode.equals(Config.EXACTLY_ONCE)) {
             Collection<?> aligned = (Collection<?>) Fields.get(flink, "alignedChannels");
             boolean pending = isPending(flink, tracks); // else what is left there means nothing any more
-            list(out.append("{\"arrived\":"), config.channels, channel -> pending && contains(aligned, channel));
-            before = ',';
-        }
-        if (!tracks) {
-            list(out.append(before).append("\"blocked\":"), config.channels, handler::isBlocked);
-            before = ',';
+            state.put("arrived", list(config.channels, channel -> pending && contains(aligned, channel)));
         }
         if (Fields.has(flink, "numClosedChannels") || Fields.has(flink, "numOpenChannels")) {
-            closed(config, flink, ended, out.append(before).append("\"closed\":"));
-            before = ',';
+            state.put("closed", closed(config, flink, ended));
         } else if (hasTwo) {
-            closed(config, unaligner, ended, out.append(before).append("\"closed\":"));
-            before = ',';
+            state.put("closed", closed(config, unaligner, ended));
         }
-        out.append(before).append("\"current\":").append(current(flink));
-        out.append(",\"pending\":").append(isPending(flink, tracks));
-        if (hasTwo || flink != handler.flink) {
-            list(out.append(",\"persisting\":"), config.channels,
-                    channel -> hasTwo && !ended[channel] && stores(unaligner, channel));
-        }
+        state.put("current", current(flink));
+        state.put("pending", isPending(flink, tracks));
         if (tracks) {
-            tracked(config, (Collection<?>) Fields.get(flink, "pendingCheckpoints"), out.append(",\"tracked\":"));
+            state.put("tracked", tracked(config, (Collection<?>) Fields.get(flink, "pendingCheckpoints")));
+        } else {
+            state.put("blocked", list(config.channels, handler::isBlocked));
         }
-        out.append('}');
+        return state;
     }
 
     /** 1.11 has two handlers behind one, and what belongs to the network's thread apart. */
@@ -91,35 +87,27 @@ final class View {
     }
 
     /** Which channels ended Flink does not remember, only how many: the list, if it agrees with that. */
-    private static void closed(Config config, Object flink, boolean[] ended, StringBuilder out) {
+    private static Object closed(Config config, Object flink, boolean[] ended) {
         int count = Fields.has(flink, "numClosedChannels")
                 ? (Integer) Fields.get(flink, "numClosedChannels")
                 : config.channels - (Integer) Fields.get(flink, "numOpenChannels");
-        int known = 0;
-        for (boolean end : ended) {
-            known += end ? 1 : 0;
-        }
-        if (count == known) {
-            list(out, config.channels, channel -> ended[channel]);
-        } else {
-            out.append(count);
-        }
+        List<Integer> known = list(config.channels, channel -> ended[channel]);
+        return count == known.size() ? known : (Object) count;
     }
 
-    private static void tracked(Config config, Collection<?> pending, StringBuilder out) {
-        char before = '[';
+    private static List<Object> tracked(Config config, Collection<?> pending) {
+        List<Object> tracked = new ArrayList<>();
         for (Object entry : pending) {
-            out.append(before).append('[').append(Fields.get(entry, "checkpointId")).append(',');
+            Object counted;
             if (Fields.has(entry, "barrierCount")) {
-                out.append(Fields.get(entry, "barrierCount"));
+                counted = Fields.get(entry, "barrierCount");
             } else {
                 Collection<?> aligned = (Collection<?>) Fields.get(entry, "alignedChannels");
-                list(out, config.channels, channel -> contains(aligned, channel));
+                counted = list(config.channels, channel -> contains(aligned, channel));
             }
-            out.append(',').append(Fields.get(entry, "aborted")).append(']');
-            before = ',';
+            tracked.add(Arrays.asList(Fields.get(entry, "checkpointId"), counted, Fields.get(entry, "aborted")));
         }
-        out.append(before == '[' ? "[]" : "]");
+        return tracked;
     }
 
     /** Whether a channel belongs to a list. */
@@ -127,15 +115,14 @@ final class View {
         boolean holds(int channel);
     }
 
-    private static void list(StringBuilder out, int channels, Member member) {
-        char before = '[';
+    private static List<Integer> list(int channels, Member member) {
+        List<Integer> members = new ArrayList<>();
         for (int channel = 0; channel < channels; channel++) {
             if (member.holds(channel)) {
-                out.append(before).append(channel);
-                before = ',';
+                members.add(channel);
             }
         }
-        out.append(before == '[' ? "[]" : "]");
+        return members;
     }
 //# from 1.11 before 1.12
 

@@ -12,7 +12,7 @@ import org.apache.flink.runtime.io.network.partition.consumer.InputGate;
 //# before 1.12
 
 /**
- * The aligner of the releases up to 1.11, which tells nobody when it blocks a channel: its own steps,
+ * The aligner of the releases up to 1.11, which notifies nothing when it blocks a channel: its own steps,
  * overridden to be seen. It stands in this package because the constructor is visible only here.
  */
 public final class WatchedAligner extends CheckpointBarrierAligner {

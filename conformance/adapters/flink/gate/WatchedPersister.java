@@ -11,7 +11,7 @@ import org.apache.flink.runtime.io.network.buffer.Buffer;
 
 /**
  * What decides in a channel of Flink whether a buffer that is read belongs into the snapshot: Flink's own
- * persister, and a writer that remembers having been asked. It stands in this package because the
+ * persister, and a writer that records the call. It stands in this package because the
  * persister's methods are visible only here.
  */
 public final class WatchedPersister {

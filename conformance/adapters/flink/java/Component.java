@@ -1,12 +1,13 @@
 package barrierspec.flink;
 
+import java.util.List;
 import java.util.Map;
 
-/** One instance under test: takes events, tells effects and the state. */
+/** One instance under test. */
 interface Component {
-    /** Apply one event and write the list of its effects. */
-    void take(Map<String, Object> event, StringBuilder out);
+    /** Apply one event; returns its effects, as the protocol has them. */
+    List<Map<String, Object>> take(Map<String, Object> event);
 
-    /** Write the state after the last event. */
-    void state(StringBuilder out);
+    /** What is observable after the last event. */
+    Map<String, Object> state();
 }

@@ -1,82 +1,76 @@
 package barrierspec.flink;
 
-/** Writes what Flink does as effects of the protocol: flat objects with sorted keys, in order. */
-final class Effects {
-    private StringBuilder out = new StringBuilder();
-    private boolean first;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
-    /** The effects of one event begin. */
-    void begin(StringBuilder answer) {
-        out = answer.append('[');
-        first = true;
+/** The effects of one event as objects of the protocol, in order. */
+final class Effects {
+    private List<Map<String, Object>> effects = new ArrayList<>();
+
+    /** An effect of this kind, with names and values in turn. */
+    static Map<String, Object> effect(String kind, Object... fields) {
+        Map<String, Object> effect = new TreeMap<>();
+        effect.put("kind", kind);
+        for (int i = 0; i < fields.length; i += 2) {
+            effect.put((String) fields[i], fields[i + 1]);
+        }
+        return effect;
     }
 
-    /** The effects of the event are complete. */
-    void end() {
-        out.append(']');
+    /** The effects since the last call. */
+    List<Map<String, Object>> take() {
+        List<Map<String, Object>> taken = effects;
+        effects = new ArrayList<>();
+        return taken;
+    }
+
+    /** One more effect. */
+    void add(String kind, Object... fields) {
+        effects.add(effect(kind, fields));
     }
 
     void block(int channel) {
-        onChannel("block", channel);
+        add("block", "channel", channel);
     }
 
     void resume(int channel) {
-        onChannel("resume", channel);
+        add("resume", "channel", channel);
     }
 
     void prioritise(int channel) {
-        onChannel("prioritise", channel);
+        add("prioritise", "channel", channel);
     }
 
     /** The operator gets a record; `persisted`: and the snapshot too. */
     void process(int channel, Object value, boolean persisted) {
-        next().append("{\"channel\":").append(channel);
-        out.append(",\"kind\":\"").append(persisted ? "persist" : "process").append("\",\"value\":");
-        Json.write(value, out);
-        out.append('}');
+        add(persisted ? "persist" : "process", "channel", channel, "value", value);
     }
 
     void trigger(long checkpoint, boolean unaligned) {
-        next().append("{\"checkpoint\":").append(checkpoint).append(",\"kind\":\"trigger\"");
-        out.append(unaligned ? ",\"unaligned\":true}" : "}");
+        add("trigger", "checkpoint", checkpoint);
+        if (unaligned) {
+            effects.get(effects.size() - 1).put("unaligned", true);
+        }
     }
 
     void abort(long checkpoint, String reason) {
-        next().append("{\"checkpoint\":").append(checkpoint).append(",\"kind\":\"abort\",\"reason\":\"");
-        out.append(reason).append("\"}");
+        add("abort", "checkpoint", checkpoint, "reason", reason);
     }
 
     void startPersisting(long checkpoint) {
-        onCheckpoint("start_persisting", checkpoint);
+        add("start_persisting", "checkpoint", checkpoint);
     }
 
     void stopPersisting(long checkpoint) {
-        onCheckpoint("stop_persisting", checkpoint);
+        add("stop_persisting", "checkpoint", checkpoint);
     }
 
-    /** An exception from Flink; its message names objects, so that only what it is about is told. */
+    /** An exception from Flink; its message names objects, so that only its kind is reported. */
     void fail(Throwable thrown) {
         String message = String.valueOf(thrown.getMessage());
         boolean repeated = message.contains("Repeated barrier");
-        next().append("{\"error\":");
-        Json.write(repeated ? "repeated barrier" : thrown.getClass().getSimpleName(), out);
-        out.append(",\"kind\":\"fail\"}");
-    }
-
-    private void onChannel(String kind, int channel) {
-        next().append("{\"channel\":").append(channel).append(",\"kind\":\"").append(kind).append("\"}");
-    }
-
-    private void onCheckpoint(String kind, long checkpoint) {
-        next().append("{\"checkpoint\":").append(checkpoint);
-        out.append(",\"kind\":\"").append(kind).append("\"}");
-    }
-
-    private StringBuilder next() {
-        if (!first) {
-            out.append(',');
-        }
-        first = false;
-        return out;
+        add("fail", "error", repeated ? "repeated barrier" : thrown.getClass().getSimpleName());
     }
 }

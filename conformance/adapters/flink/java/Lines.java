@@ -2,10 +2,9 @@ package barrierspec.flink;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Lines of UTF-8; unlike a reader, it tells whether a further line may already be there. */
+/** Lines as bytes; unlike a reader, it knows whether a further line may already be there. */
 final class Lines {
     private final InputStream in;
     private final byte[] chunk = new byte[1 << 16];
@@ -19,7 +18,7 @@ final class Lines {
     }
 
     /** The next line without its end, or null at the end of the input. */
-    String next() throws IOException {
+    byte[] next() throws IOException {
         size = 0;
         while (true) {
             if (position == limit) {
@@ -27,7 +26,7 @@ final class Lines {
                 position = 0;
                 if (limit < 0) {
                     limit = 0;
-                    return size == 0 ? null : new String(held, 0, size, StandardCharsets.UTF_8);
+                    return size == 0 ? null : Arrays.copyOf(held, size);
                 }
             }
             int end = position;
@@ -42,7 +41,7 @@ final class Lines {
             size += more;
             position = Math.min(end + 1, limit);
             if (end < limit) {
-                return new String(held, 0, size, StandardCharsets.UTF_8);
+                return Arrays.copyOf(held, size);
             }
         }
     }

@@ -5,9 +5,10 @@ import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Frames of the adapter protocol on stdin and stdout, around the classes of one Flink release.
@@ -19,7 +20,6 @@ public final class Main {
     private static final int PROTOCOL = 1;
 
     private final Release release;
-    private final StringBuilder out = new StringBuilder(1 << 16);
     private Component component;
 
     private Main(Release release) {
@@ -34,105 +34,73 @@ public final class Main {
     private void serve(InputStream in, OutputStream stdout) throws IOException {
         Lines lines = new Lines(new BufferedInputStream(in, 1 << 16));
         OutputStream answers = new BufferedOutputStream(stdout, 1 << 16);
-        for (String line = lines.next(); line != null; line = lines.next()) {
-            out.setLength(0);
-            boolean last = answer(line);
-            answers.write(out.append('\n').toString().getBytes(StandardCharsets.UTF_8));
+        boolean last = false;
+        for (byte[] line = lines.next(); line != null && !last; line = last ? null : lines.next()) {
+            Map<String, Object> answer = new TreeMap<>();
+            last = answer(line, answer);
+            answers.write(Json.write(answer));
+            answers.write('\n');
             if (last || !lines.ready()) {
                 answers.flush();
-            }
-            if (last) {
-                return;
             }
         }
         answers.flush();
     }
 
-    /** Write the answer to one line; true if it was the last one. */
-    private boolean answer(String line) {
-        Long seq = null;
+    /** Fill the answer to one line; true if it is the last one. */
+    private boolean answer(byte[] line, Map<String, Object> answer) {
+        answer.put("seq", null);
         try {
             Map<String, Object> request = Json.object(Json.read(line), "frame");
-            seq = (Long) request.get("seq");
+            answer.put("seq", (Long) request.get("seq"));
             String op = String.valueOf(request.get("op"));
             switch (op) {
                 case "hello":
-                    release.hello(out, seq, PROTOCOL);
+                    release.hello(answer, PROTOCOL);
                     return false;
                 case "new":
-                    make(request);
-                    out.append("{\"ok\":true,\"seq\":").append(seq).append('}');
+                    component = null;
+                    component = Components.make(
+                            String.valueOf(request.get("component")),
+                            Json.object(request.get("config"), "config"),
+                            release);
+                    answer.put("ok", true);
                     return false;
                 case "apply":
-                    apply(seq, request);
+                    apply(request.get("events"), answer);
                     return false;
                 case "bye":
-                    out.append("{\"ok\":true,\"seq\":").append(seq).append('}');
+                    answer.put("ok", true);
                     return true;
                 default:
                     throw new Refused("op: expected one of hello, new, apply, bye, got " + op);
             }
         } catch (Unsupported skip) {
             component = null;
-            failed(seq, "unsupported", skip.getMessage(), -1);
+            answer.put("unsupported", skip.getMessage());
         } catch (Refused refused) {
-            failed(seq, "error", refused.getMessage(), -1);
+            answer.put("error", refused.getMessage());
         }
         return false;
     }
 
-    private void make(Map<String, Object> request) {
-        component = null;
-        component = Components.make(
-                String.valueOf(request.get("component")), Json.object(request.get("config"), "config"), release);
-    }
-
-    private void apply(Long seq, Map<String, Object> request) {
+    private void apply(Object events, Map<String, Object> answer) {
         if (component == null) {
             throw new Refused("there is no instance; send `new` first");
         }
-        Object events = request.get("events");
         if (!(events instanceof List) || ((List<?>) events).isEmpty()) {
             throw new Refused("events: expected a list with at least one object, got " + events);
         }
-        out.append("{\"effects\":[");
-        int at = 0;
+        List<Object> effects = new ArrayList<>();
         try {
             for (Object event : (List<?>) events) {
-                if (at > 0) {
-                    out.append(',');
-                }
-                component.take(Json.object(event, "event"), out);
-                at++;
+                effects.add(component.take(Json.object(event, "event")));
             }
         } catch (Refused refused) {
-            out.setLength(0);
-            failed(seq, "error", refused.getMessage(), at);
-            return;
+            answer.put("at", effects.size());
+            throw refused;
         }
-        out.append("],\"seq\":").append(seq).append(",\"state\":");
-        component.state(out);
-        out.append('}');
-    }
-
-    /** An answer in place of a result; its keys are sorted too: `at` and `error` stand before `seq`. */
-    private void failed(Long seq, String kind, String why, int at) {
-        boolean unsupported = kind.equals("unsupported");
-        out.setLength(0);
-        out.append('{');
-        if (at >= 0) {
-            out.append("\"at\":").append(at).append(',');
-        }
-        if (!unsupported) {
-            out.append("\"error\":");
-            Json.write(why, out);
-            out.append(',');
-        }
-        out.append("\"seq\":").append(seq);
-        if (unsupported) {
-            out.append(",\"unsupported\":");
-            Json.write(why, out);
-        }
-        out.append('}');
+        answer.put("effects", effects);
+        answer.put("state", component.state());
     }
 }

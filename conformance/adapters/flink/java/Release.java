@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /** The release whose classes are on the class path, and what of the protocol it can do. */
 final class Release {
@@ -46,29 +48,31 @@ final class Release {
         return modes;
     }
 
-    void hello(StringBuilder out, Long seq, int protocol) {
-        out.append("{\"components\":{");
+    /** Fill the answer to `hello`. */
+    void hello(Map<String, Object> answer, int protocol) {
+        Map<String, Object> components = new TreeMap<>();
         if (!channel.isEmpty()) {
-            out.append("\"channel\":{\"capabilities\":[],\"modes\":[],\"profiles\":");
-            Json.write(Collections.singletonList(channel), out);
-            out.append("},");
+            components.put("channel", offer(channel, Collections.emptyList(), Collections.emptyList()));
         }
         if (isAtLeast(1, 10)) {
             for (String component : Components.OF_THE_COORDINATOR) {
-                out.append('"').append(component).append("\":{\"capabilities\":[],\"modes\":[],\"profiles\":");
-                Json.write(Collections.singletonList(coordinator), out);
-                out.append("},");
+                components.put(component, offer(coordinator, Collections.emptyList(), Collections.emptyList()));
             }
         }
-        out.append("\"sink\":{\"capabilities\":[],\"modes\":[],\"profiles\":");
-        Json.write(Collections.singletonList(sink()), out);
-        out.append("},\"gate\":{\"capabilities\":[\"handler\",\"polled\"],\"modes\":");
-        Json.write(modes(), out);
-        out.append(",\"profiles\":");
-        Json.write(Collections.singletonList(profile), out);
-        out.append("}},\"implementation\":\"apache-flink\",\"language\":\"java\",\"protocol\":");
-        out.append(protocol).append(",\"seq\":").append(seq).append(",\"version\":");
-        Json.write(version, out);
-        out.append('}');
+        components.put("sink", offer(sink(), Collections.emptyList(), Collections.emptyList()));
+        components.put("gate", offer(profile, modes(), Arrays.asList("handler", "polled")));
+        answer.put("components", components);
+        answer.put("implementation", "apache-flink");
+        answer.put("language", "java");
+        answer.put("protocol", protocol);
+        answer.put("version", version);
+    }
+
+    private static Map<String, Object> offer(String profile, List<String> modes, List<String> capabilities) {
+        Map<String, Object> offer = new TreeMap<>();
+        offer.put("profiles", Collections.singletonList(profile));
+        offer.put("modes", modes);
+        offer.put("capabilities", capabilities);
+        return offer;
     }
 }

@@ -28,11 +28,11 @@ final class Sinking implements Component {
         }
         hearsOfTheEnd = release.isAtLeast(1, 14);
         start(null);
-        transactions.said();
+        transactions.effects.take();
     }
 
     @Override
-    public void take(Map<String, Object> event, StringBuilder out) {
+    public List<Map<String, Object>> take(Map<String, Object> event) {
         String kind = String.valueOf(event.get("kind"));
         if ((sink == null) != kind.equals("restore")) {
             throw new Refused("kind: a sink restores when it does not run, and only then, got " + kind);
@@ -44,7 +44,7 @@ final class Sinking implements Component {
         } catch (Exception flinks) {
             throw new IllegalStateException(flinks);
         }
-        Json.write(transactions.said(), out);
+        return transactions.effects.take();
     }
 
     private void apply(String kind, Map<String, Object> event) throws Exception {
@@ -150,7 +150,7 @@ final class Sinking implements Component {
     }
 
     @Override
-    public void state(StringBuilder out) {
+    public Map<String, Object> state() {
         TreeMap<String, Object> seen = new TreeMap<>();
         List<Object> pending = new ArrayList<>();
         seen.put("open", sink == null ? null : sink.open());
@@ -160,6 +160,6 @@ final class Sinking implements Component {
         seen.put("pending", pending);
         seen.put("committed", new ArrayList<Object>(new TreeSet<>(transactions.committed)));
         seen.put("running", sink != null);
-        Json.write(seen, out);
+        return seen;
     }
 }

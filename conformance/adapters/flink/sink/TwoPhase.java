@@ -52,7 +52,7 @@ final class TwoPhase extends TwoPhaseCommitSinkFunction<Object, Long, Void> {
                 case "getOperatorStateStore":
                     return store;
                 default:
-                    throw new IllegalStateException("the context is asked for " + method);
+                    throw new IllegalStateException("unexpected call of the context: " + method);
             }
         }));
     }
@@ -72,11 +72,11 @@ final class TwoPhase extends TwoPhaseCommitSinkFunction<Object, Long, Void> {
                 ((List<?>) arguments[0]).forEach(one -> state.add(copied(one)));
                 return null;
             default:
-                throw new IllegalStateException("the state is asked for " + method);
+                throw new IllegalStateException("unexpected call of the state: " + method);
         }
     }
 
-    /** A state as it is after it was written and read: Flink's own serializer is asked. */
+    /** A state as it is after it was written and read: by Flink's own serializer. */
     @SuppressWarnings("unchecked")
     private static Object copied(Object one) {
         TypeSerializer<Object> serializer = (TypeSerializer<Object>) (TypeSerializer<?>)
@@ -90,7 +90,7 @@ final class TwoPhase extends TwoPhaseCommitSinkFunction<Object, Long, Void> {
             if (method.getName().equals("getCheckpointId")) {
                 return id;
             }
-            throw new IllegalStateException("the snapshot is asked for " + method);
+            throw new IllegalStateException("unexpected call of the snapshot: " + method);
         }));
         return new ArrayList<>(state);
     }

@@ -30,7 +30,7 @@ final class Retained extends StandaloneCompletedCheckpointStore {
     private final Map<CompletedCheckpoint, Map<OperatorID, OperatorState>> written = new IdentityHashMap<>();
     private final Runnable complete;
 
-    /** `complete` is told that everything of a checkpoint is registered, and only its addition is left. */
+    /** `complete` is called when everything of a checkpoint is registered, and only its addition is left. */
     Retained(int retain, Runnable complete) {
         super(retain);
         this.complete = complete;

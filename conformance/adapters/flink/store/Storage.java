@@ -10,11 +10,11 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 
 /** Where checkpoints are written to: nowhere; that one is deleted is an effect. */
 final class Storage {
-    private final Told told;
+    private final CoordinatorEffects effects;
     private final States states;
 
-    Storage(Told told, States states) {
-        this.told = told;
+    Storage(CoordinatorEffects effects, States states) {
+        this.effects = effects;
         this.states = states;
     }
 
@@ -93,7 +93,7 @@ final class Storage {
                     StreamStateHandle.class,
                     (proxy, method, arguments) -> {
                         if (method.getName().equals("discardState")) {
-                            told.discard(checkpoint);
+                            effects.discard(checkpoint);
                         }
                         return Fakes.nothing(method.getReturnType());
                     });

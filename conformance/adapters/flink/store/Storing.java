@@ -21,7 +21,7 @@ import org.apache.flink.runtime.checkpoint.CompletedCheckpointStats;
 
 /** Component `store`: Flink's own store of completed checkpoints. */
 final class Storing implements Component {
-    private final Told told;
+    private final CoordinatorEffects effects;
     private final Storage storage;
     private final StandaloneCompletedCheckpointStore store;
     private boolean isShut;
@@ -35,14 +35,14 @@ final class Storing implements Component {
         if (retain < 1) {
             throw new Refused("retain: expected an int from 1 on, got " + retain);
         }
-        told = new Told(true);
-        storage = new Storage(told, new States(told, Collections.emptyList()));
+        effects = new CoordinatorEffects(true);
+        storage = new Storage(effects, new States(effects, Collections.emptyList()));
         store = new StandaloneCompletedCheckpointStore((int) retain);
     }
 
     @Override
-    public void take(Map<String, Object> event, StringBuilder out) {
-        told.begin();
+    public List<Map<String, Object>> take(Map<String, Object> event) {
+        effects.begin();
         if (isShut) {
             throw new Refused("the store is shut down; nothing follows");
         }
@@ -52,9 +52,9 @@ final class Storing implements Component {
             throw refused;
         } catch (Exception thrown) {
             System.err.println(event + ": " + thrown);
-            told.tell("fail", "error", thrown.getClass().getSimpleName());
+            effects.add("fail", "error", thrown.getClass().getSimpleName());
         }
-        told.end(out);
+        return effects.end();
     }
 
     private void apply(Map<String, Object> event) throws Exception {
@@ -64,7 +64,7 @@ final class Storing implements Component {
                 break;
             case "latest":
                 List<Long> ids = retained();
-                told.tell("latest", "checkpoint", ids.isEmpty() ? null : ids.get(ids.size() - 1));
+                effects.add("latest", "checkpoint", ids.isEmpty() ? null : ids.get(ids.size() - 1));
                 break;
             case "shutdown":
                 isShut = true;
@@ -109,7 +109,7 @@ final class Storing implements Component {
 //# from 1.15
         CompletedCheckpoint last = store.addCheckpointAndSubsumeOldestOne(checkpoint, cleaner, () -> {});
         if (last != null && !last.getProperties().isSavepoint()) {
-            told.tell("subsumed", "checkpoint", last.getCheckpointID());
+            effects.add("subsumed", "checkpoint", last.getCheckpointID());
         }
 //# end
     }
@@ -123,7 +123,7 @@ final class Storing implements Component {
     }
 
     @Override
-    public void state(StringBuilder out) {
-        Json.write(new TreeMap<>(Collections.singletonMap("completed", retained())), out);
+    public Map<String, Object> state() {
+        return Collections.singletonMap("completed", retained());
     }
 }

@@ -5,19 +5,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from conformance.adapters.protocol import FAILURES, Failure, Wire, canonical
+from conformance.diagram.conditions import Condition, closed_lanes, conditions
+from conformance.diagram.elements import BOTH, IMPLEMENTATION, MODEL, Arrow, Band, Diagram, Front, Mark
+from conformance.diagram.lanes import GATE, first_lanes, is_quiet, place_of
 from conformance.divergence import Answer
 from conformance.page.case import Step
-from conformance.page.conditions import Condition, closed_lanes, conditions
-from conformance.page.diagram import BOTH, IMPLEMENTATION, MODEL, Arrow, Band, Diagram, Front, Mark
-from conformance.page.lanes import GATE, QUIET, first_lanes, seat_of
 from conformance.report.divergence import phrases
 
 
-class Said(NamedTuple):
-    """An event or effect of a step, and whose it is."""
+class Word(NamedTuple):
+    """An event or effect of a step, and the side that has it."""
 
     word: Wire
-    told: str
+    text: str
     side: str
     is_event: bool = False
 
@@ -27,7 +27,7 @@ def of_component(component: str, config: Wire, steps: Sequence[Step], *, is_wron
     marks: list[Mark] = []
     arrows: list[Arrow] = []
     for number, step in enumerate(steps, start=1):
-        for item in placed(number, component, said(step)):
+        for item in placed(number, component, words_of(step)):
             if isinstance(item, Mark):
                 marks.append(item)
             else:
@@ -50,16 +50,16 @@ def of_component(component: str, config: Wire, steps: Sequence[Step], *, is_wron
     )
 
 
-def said(step: Step) -> Iterator[Said]:
+def words_of(step: Step) -> Iterator[Word]:
     """The event, and the effects of both sides in order."""
-    yield Said(step.event, phrases.of_event(step.event), BOTH, is_event=True)
+    yield Word(step.event, phrases.of_event(step.event), BOTH, is_event=True)
     expected = list(step.expected.effects)
     if step.got is None:
-        yield from (Said(effect, phrases.of_effect(effect), BOTH) for effect in expected)
+        yield from (Word(effect, phrases.of_effect(effect), BOTH) for effect in expected)
         return
     if isinstance(step.got, FAILURES):
-        yield from (Said(effect, phrases.of_effect(effect), MODEL) for effect in expected)
-        yield Said({"kind": "fail"}, step.got.describe(), IMPLEMENTATION)
+        yield from (Word(effect, phrases.of_effect(effect), MODEL) for effect in expected)
+        yield Word({"kind": "fail"}, step.got.describe(), IMPLEMENTATION)
         return
     came = [canonical(effect) for effect in step.got.effects]
     for effect in expected:
@@ -67,21 +67,21 @@ def said(step: Step) -> Iterator[Said]:
         side = BOTH if spelled in came else MODEL
         if side == BOTH:
             came.remove(spelled)
-        yield Said(effect, phrases.of_effect(effect), side)
+        yield Word(effect, phrases.of_effect(effect), side)
     for effect in step.got.effects:
         if canonical(effect) in came:
             came.remove(canonical(effect))
-            yield Said(effect, phrases.of_effect(effect), IMPLEMENTATION)
+            yield Word(effect, phrases.of_effect(effect), IMPLEMENTATION)
 
 
-def placed(number: int, component: str, items: Iterable[Said]) -> Iterator[Mark | Arrow]:
+def placed(number: int, component: str, items: Iterable[Word]) -> Iterator[Mark | Arrow]:
     """Marks and arrows of one step, in slots from left to right so that none covers another."""
     slot, taken = 0, set[str]()
     fan = ("", "")
     for one in items:
-        if not one.is_event and one.side == BOTH and one.word.get("kind") in QUIET.get(component, ()):
+        if not one.is_event and one.side == BOTH and is_quiet(component, one.word):
             continue
-        lane, source, look = seat_of(component, one.word)
+        lane, look, source = place_of(component, one.word)
         is_fan = bool(source) and fan == (look, source)  # several arrows from one lane
         if lane in taken or (source in taken and not is_fan):
             slot, taken = slot + 1, set()
@@ -89,8 +89,8 @@ def placed(number: int, component: str, items: Iterable[Said]) -> Iterator[Mark 
         fan = (look, source)
         about = checkpoint_of(one.word)
         if source:
-            yield Arrow((number, source), (number, lane), one.told, one.side, slot, about)
-        yield Mark(number, lane, look, label_of(one.word), one.told, one.side, slot, about)
+            yield Arrow((number, source), (number, lane), one.text, one.side, slot, about)
+        yield Mark(number, lane, look, label_of(one.word), one.text, one.side, slot, about)
 
 
 def label_of(word: Wire) -> str:
@@ -117,10 +117,10 @@ def checkpoint_of(word: Wire) -> int | None:
     return checkpoint if type(checkpoint) is int else None
 
 
-def hues(words_said: Iterable[Wire]) -> dict[int, int]:
+def hues(words: Iterable[Wire]) -> dict[int, int]:
     """A colour for each checkpoint, in the order in which they come."""
     found: dict[int, int] = {}
-    for word in words_said:
+    for word in words:
         checkpoint = checkpoint_of(word)
         if checkpoint is not None and checkpoint not in found:
             found[checkpoint] = len(found)
@@ -133,7 +133,7 @@ def _bands(component: str, steps: Sequence[Step]) -> Iterator[Band]:
     for number, step in enumerate(steps, start=1):
         held = conditions(component, step.expected.state)
         for one in [one for one in begun if one not in held]:
-            yield Band(one.lane, one.look, begun.pop(one), number, one.told)
+            yield Band(one.lane, one.look, begun.pop(one), number, one.text)
         for one in held:
             begun.setdefault(one, number)
     if not steps:
@@ -142,13 +142,13 @@ def _bands(component: str, steps: Sequence[Step]) -> Iterator[Band]:
     came = _after(component, steps[-1].got)
     for one, number in begun.items():
         if came is None or one in came:
-            yield Band(one.lane, one.look, number, edge, one.told)
+            yield Band(one.lane, one.look, number, edge, one.text)
             continue
         if number < last:
-            yield Band(one.lane, one.look, number, last, one.told)
-        yield Band(one.lane, one.look, last, edge, one.told, MODEL)
+            yield Band(one.lane, one.look, number, last, one.text)
+        yield Band(one.lane, one.look, last, edge, one.text, MODEL)
     for one in (came or set()) - set(begun):
-        yield Band(one.lane, one.look, last, edge, one.told, IMPLEMENTATION)
+        yield Band(one.lane, one.look, last, edge, one.text, IMPLEMENTATION)
 
 
 def _after(component: str, got: Answer | Failure | None) -> set[Condition] | None:

@@ -55,11 +55,11 @@ import org.apache.flink.runtime.executiongraph.ExecutionStateUpdateListener;
 //# end
 
 /** One coordinator of Flink with its store, its listener, and what is watched of it. */
-final class Seat {
+final class DrivenCoordinator {
     private static final String SIZE = "pendingCheckpointsSizeSupplier";
 
     private final Settings settings;
-    private final Told told;
+    private final CoordinatorEffects effects;
     private final StandaloneCheckpointIDCounter counter;
     private final Masters masters;
     private final Retained store;
@@ -76,19 +76,19 @@ final class Seat {
     private final Requests requests;
     private Long restored;
 
-    Seat(Settings settings, Release release, Job job, Told told, States states, Loop loop, Seat before)
+    DrivenCoordinator(Settings settings, Release release, Job job, CoordinatorEffects effects, States states, Loop loop, DrivenCoordinator before)
             throws Exception {
         this.settings = settings;
-        this.told = told;
+        this.effects = effects;
         this.loop = loop;
         this.job = job;
         counter = before == null ? new StandaloneCheckpointIDCounter() : before.counter;
-        masters = new Masters(settings, told);
+        masters = new Masters(settings, effects);
         store = new Retained(settings.retain, states::look);
         if (before != null) {
             store.follow(before.store);
         }
-        Storage storage = new Storage(told, states);
+        Storage storage = new Storage(effects, states);
         loop.randomDelay(settings.initialDelay);
         Executor direct = Runnable::run;
         CheckpointFailureManager failures = new CheckpointFailureManager(
@@ -97,7 +97,7 @@ final class Seat {
                         : settings.tolerableFailures,
                 Fakes.of(CheckpointFailureManager.FailJobCallback.class, (proxy, method, arguments) -> {
                     tellEnds();
-                    told.failJob(Reasons.within((Throwable) arguments[0]));
+                    effects.failJob(Reasons.within((Throwable) arguments[0]));
                     return null;
                 }));
         CheckpointCoordinatorConfiguration configuration = configuration();
@@ -148,7 +148,7 @@ final class Seat {
         flink.setCheckpointStatsTracker(stats);
 //# end
         requests = new Requests(flink);
-        Reflect.set(flink, "masterHooks", new LinkedHashMap<>()); // hooks are asked in the order of the configuration
+        Reflect.set(flink, "masterHooks", new LinkedHashMap<>()); // hooks are called in the order of the configuration
         for (MasterTriggerRestoreHook<?> hook : masters.hooks()) {
             flink.addMasterHook(hook);
         }
@@ -251,8 +251,8 @@ final class Seat {
 //# end
         try {
             Reflect.callFilled(listener, "jobStatusChanges", job.id, next, loop.now(), new FlinkException("a change of status"));
-        } catch (IllegalArgumentException refused) { // the job's other listeners are told all the same
-            told.tell("fail", "error", refused.getClass().getSimpleName());
+        } catch (IllegalArgumentException refused) { // the job's other listeners are notified all the same
+            effects.add("fail", "error", refused.getClass().getSimpleName());
         }
         loop.firstDelay(-1);
 //# from 1.19 before 2.3
@@ -271,7 +271,7 @@ final class Seat {
         try {
             ((ExecutionStateUpdateListener) listener).onStateUpdate(attempt, before, next);
         } catch (IllegalArgumentException refused) {
-            told.tell("fail", "error", refused.getClass().getSimpleName());
+            effects.add("fail", "error", refused.getClass().getSimpleName());
         }
 //# end
     }
@@ -343,10 +343,10 @@ final class Seat {
             return;
         }
         if (failure == null) {
-            told.tell("complete", "checkpoint", checkpoint);
+            effects.add("complete", "checkpoint", checkpoint);
         } else {
             ends.add(Reasons.root(failure));
-            told.abort(checkpoint, Reasons.ofEnd(failure));
+            effects.abort(checkpoint, Reasons.ofEnd(failure));
         }
     }
 

@@ -1,4 +1,4 @@
-"""The words of a space-time diagram: lines that run through the steps, and what happens on them.
+"""The elements of a space-time diagram: lanes that run through the steps, and what happens on them.
 
 Steps count from 1 and run from left to right; a lane is a channel, a task, a checkpoint or a transaction.
 What model and implementation do alike is BOTH's, what only one of them does is MODEL's or IMPLEMENTATION's.
@@ -8,55 +8,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from conformance.diagram.lanes import BANDS, LOOKS
+
 BOTH, MODEL, IMPLEMENTATION = "both", "model", "implementation"
-
-LOOKS: Mapping[str, str] = MappingProxyType(
-    {
-        "barrier": "a barrier, with its checkpoint",
-        "late": "a barrier that does not count",
-        "announce": "a barrier is announced",
-        "cancel": "a cancellation marker",
-        "end": "the end of a channel",
-        "record": "a record, with its value",
-        "request": "something is asked for",
-        "time": "time passes",
-        "trigger": "a snapshot is triggered",
-        "snapshot": "a snapshot is taken",
-        "written": "a snapshot is written",
-        "acknowledge": "an acknowledgement",
-        "decline": "something is declined or rejected",
-        "restore": "a checkpoint is restored",
-        "complete": "a checkpoint is complete",
-        "abort": "an abort",
-        "discard": "a checkpoint is discarded",
-        "pre-commit": "a transaction is pre-committed",
-        "commit": "a transaction is committed",
-        "store": "records are stored with a checkpoint",
-        "block": "a channel is blocked",
-        "resume": "a channel goes on",
-        "fail": "a failure",
-        "status": "a status is reported",
-        "said": "something else is said",
-    }
-)
-"""How marks and arrows look, and what each means."""
-
-BANDS: Mapping[str, str] = MappingProxyType(
-    {
-        "blocked": "blocked",
-        "persisting": "records are stored",
-        "pending": "a checkpoint is pending",
-        "awaited": "an acknowledgement is awaited",
-        "writing": "a snapshot is being written",
-        "retained": "retained",
-        "open": "a transaction is open",
-        "pre-committed": "pre-committed",
-        "committed": "committed",
-        "held": "remembered",
-        "stopped": "stands still",
-    }
-)
-"""How intervals look, and what each means."""
 
 
 class Mark(NamedTuple):
@@ -67,7 +21,7 @@ class Mark(NamedTuple):
     look: str
     label: str
     """What stands beside it: a checkpoint, a value; may be empty."""
-    told: str
+    text: str
     """The event or effect in words."""
     side: str = BOTH
     slot: int = 0
@@ -81,7 +35,7 @@ class Arrow(NamedTuple):
 
     start: tuple[int, str]
     end: tuple[int, str]
-    told: str
+    text: str
     side: str = BOTH
     slot: int = 0
     """Its place within the step in which it ends."""
@@ -95,7 +49,7 @@ class Band(NamedTuple):
     look: str
     begins: int
     ends: int
-    told: str
+    text: str
     side: str = BOTH
 
 

@@ -6,7 +6,7 @@ Time runs to the right, a column a step; a column is as wide as what happens in 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from conformance.page.diagram import Arrow, Band, Diagram, Mark
+from conformance.diagram.elements import Arrow, Band, Diagram, Mark
 
 COLUMN, SLOT, LANE = 46, 30, 54
 """Pixels: the least width of a step, the width of one thing in it, the height of a lane."""

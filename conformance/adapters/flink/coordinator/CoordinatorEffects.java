@@ -3,28 +3,32 @@ package barrierspec.flink;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.TreeMap;
+import java.util.Map;
 
 /**
- * Writes what a coordinator does as effects of the protocol, in the order in which it does it.
+ * The effects of a coordinator as objects of the protocol, in the order in which they occur.
  *
- * <p>Flink deletes in the background, and in the order of its hash maps. So what is deleted at once is told in
- * one order: state by task, or by its registration if it is shared; with `checkpointsFirst` behind all
- * checkpoints that are deleted with it, else behind the last one before it.
+ * <p>Flink deletes in the background, and in the order of its hash maps. So objects that are deleted together
+ * are put in one order: state by task, or by its registration if it is shared; with `checkpointsFirst` behind
+ * all checkpoints that are deleted with it, else behind the last one before it.
  */
-final class Told {
+final class CoordinatorEffects {
     private static final class Effect {
-        final TreeMap<String, Object> fields = new TreeMap<>();
+        final Map<String, Object> fields;
         boolean isDiscard;
         boolean isCheckpoint;
         long order;
+
+        Effect(Map<String, Object> fields) {
+            this.fields = fields;
+        }
     }
 
     private final boolean checkpointsFirst;
     private String lastReason = "unknown";
     private final List<Effect> effects = new ArrayList<>();
 
-    Told(boolean checkpointsFirst) {
+    CoordinatorEffects(boolean checkpointsFirst) {
         this.checkpointsFirst = checkpointsFirst;
     }
 
@@ -34,7 +38,7 @@ final class Told {
     }
 
     /** The effects of the event are complete. */
-    void end(StringBuilder out) {
+    List<Map<String, Object>> end() {
         for (int at = 0; at < effects.size(); at++) {
             int from = at;
             while (at < effects.size() && effects.get(at).isDiscard) {
@@ -42,12 +46,11 @@ final class Told {
             }
             arrange(effects.subList(from, at));
         }
-        char before = '[';
+        List<Map<String, Object>> ended = new ArrayList<>();
         for (Effect effect : effects) {
-            Json.write(effect.fields, out.append(before));
-            before = ',';
+            ended.add(effect.fields);
         }
-        out.append(before == '[' ? "[]" : "]");
+        return ended;
     }
 
     private void arrange(List<Effect> discards) {
@@ -64,36 +67,31 @@ final class Told {
     }
 
     /** One effect: its kind, then names and values in turn; ids are Long. */
-    void tell(String kind, Object... fields) {
-        Effect effect = new Effect();
-        effect.fields.put("kind", kind);
-        for (int i = 0; i < fields.length; i += 2) {
-            effect.fields.put((String) fields[i], fields[i + 1]);
-        }
-        effects.add(effect);
+    void add(String kind, Object... fields) {
+        effects.add(new Effect(Effects.effect(kind, fields)));
     }
 
     /** A pending checkpoint has ended for this reason. */
     void abort(long checkpoint, String reason) {
-        tell("abort", "checkpoint", checkpoint, "reason", reason);
+        add("abort", "checkpoint", checkpoint, "reason", reason);
         lastReason = reason;
     }
 
     /** The job fails for this reason, or where none is known for that of the last abort. */
     void failJob(String reason) {
-        tell("fail_job", "reason", reason == null ? lastReason : reason);
+        add("fail_job", "reason", reason == null ? lastReason : reason);
     }
 
     /** A checkpoint is deleted. */
     void discard(long checkpoint) {
-        tell("discard", "checkpoint", checkpoint);
+        add("discard", "checkpoint", checkpoint);
         effects.get(effects.size() - 1).isDiscard = true;
         effects.get(effects.size() - 1).isCheckpoint = true;
     }
 
     /** A piece of state is deleted. */
     void discard(String state, long order) {
-        tell("discard", "state", state);
+        add("discard", "state", state);
         effects.get(effects.size() - 1).isDiscard = true;
         effects.get(effects.size() - 1).order = order;
     }

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from conformance.adapters.protocol import Wire
-from conformance.page import lanes
+from conformance.diagram import lanes
 
 
 class Condition(NamedTuple):
@@ -16,7 +16,7 @@ class Condition(NamedTuple):
 
     lane: str
     look: str
-    told: str
+    text: str
 
 
 def conditions(component: str, state: Wire) -> set[Condition]:
@@ -42,8 +42,8 @@ def _of_gate(state: Wire) -> Iterator[Condition]:
 def _of_coordinator(state: Wire) -> Iterator[Condition]:
     pending = state.get("pending", {})
     if pending:
-        told = f"pending: {', '.join(map(str, pending))}"
-        yield Condition(lanes.COORDINATOR, "pending", told)
+        text = f"pending: {', '.join(map(str, pending))}"
+        yield Condition(lanes.COORDINATOR, "pending", text)
     for checkpoint, tasks in pending.items():
         for task in tasks:
             yield Condition(str(task), "awaited", f"checkpoint {checkpoint} awaits {task}")
@@ -51,8 +51,8 @@ def _of_coordinator(state: Wire) -> Iterator[Condition]:
 
 def _of_subtask(state: Wire) -> Iterator[Condition]:
     if state.get("running"):
-        told = f"written: {', '.join(map(str, state['running']))}"
-        yield Condition(lanes.WRITER, "writing", told)
+        text = f"written: {', '.join(map(str, state['running']))}"
+        yield Condition(lanes.WRITER, "writing", text)
     if state.get("running_task") is False:
         yield Condition(lanes.SUBTASK, "stopped", "the task does not run")
 
@@ -66,19 +66,19 @@ def _of_sink(state: Wire) -> Iterator[Condition]:
     if state.get("open") is not None:
         yield Condition(f"transaction {state['open']}", "open", f"transaction {state['open']} is open")
     for checkpoint, transaction in state.get("pending", ()):
-        told = f"transaction {transaction} is pre-committed for checkpoint {checkpoint}"
-        yield Condition(f"transaction {transaction}", "pre-committed", told)
+        text = f"transaction {transaction} is pre-committed for checkpoint {checkpoint}"
+        yield Condition(f"transaction {transaction}", "pre-committed", text)
     for transaction in state.get("committed", ()):
-        told = f"transaction {transaction} is committed"
-        yield Condition(f"transaction {transaction}", "committed", told)
+        text = f"transaction {transaction} is committed"
+        yield Condition(f"transaction {transaction}", "committed", text)
     if state.get("running") is False:
         yield Condition("sink", "stopped", "the sink does not run")
 
 
 def _of_offsets(state: Wire) -> Iterator[Condition]:
     if state.get("remembered"):
-        told = f"remembered: {', '.join(str(checkpoint) for checkpoint, _ in state['remembered'])}"
-        yield Condition("source", "held", told)
+        text = f"remembered: {', '.join(str(checkpoint) for checkpoint, _ in state['remembered'])}"
+        yield Condition("source", "held", text)
 
 
 def _of_source(state: Wire) -> Iterator[Condition]:
@@ -94,8 +94,8 @@ def _of_channel(state: Wire) -> Iterator[Condition]:
     if state.get("blocked"):
         yield Condition(lanes.SENDER, "blocked", "an aligned barrier has left: nothing follows it")
     if state.get("persisting") is not None:
-        told = f"records are stored with checkpoint {state['persisting']}"
-        yield Condition(lanes.RECEIVER, "persisting", told)
+        text = f"records are stored with checkpoint {state['persisting']}"
+        yield Condition(lanes.RECEIVER, "persisting", text)
 
 
 _READ: Mapping[str, Callable[[Wire], Iterator[Condition]]] = MappingProxyType(

@@ -1,0 +1,58 @@
+"""A diagram as an HTML figure, and the template environment of the pages that hold one."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from conformance import escape
+from conformance.diagram.elements import Diagram
+from conformance.diagram.lanes import BANDS, LOOKS
+from conformance.diagram.layout import laid_out
+
+TEMPLATE, STYLE = "diagram.html.jinja", "diagram.css"
+
+
+def figure(diagram: Diagram, number: int = 1, sides: tuple[str, str] = ("model", "implementation")) -> Markup:
+    """The figure with its legend; the same diagram is always the same text.
+
+    `number` makes its identifiers unique in a page; `sides` names the two sides that may differ. The page
+    needs the rules of `style()`.
+    """
+    macros: Any = environment("conformance.diagram").get_template(TEMPLATE).module
+    return Markup(macros.figure(laid_out(diagram), diagram.looks(), number, sides))
+
+
+def style() -> str:
+    """The CSS of figures: its colours are variables that the page sets."""
+    return resource("conformance.diagram", STYLE)
+
+
+@cache
+def resource(package: str, name: str) -> str:
+    """A file of the folder `assets` of a package."""
+    return resources.files(package).joinpath("assets", name).read_text(encoding="utf-8")
+
+
+@cache
+def environment(package: str) -> Environment:
+    """The templates of a package; they escape what is put in, and show each character of it."""
+    made = Environment(
+        loader=FunctionLoader(lambda name: resource(package, name)),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_visible,
+    )
+    names: Mapping[str, object] = {"looks": LOOKS, "bands": BANDS, "figure": figure}
+    made.globals.update(names)
+    return made
+
+
+def _visible(value: object) -> object:
+    """What is put into the page, each character of it seen; what is marked as safe is ours."""
+    return escape.block(value) if isinstance(value, str) and not isinstance(value, Markup) else value
