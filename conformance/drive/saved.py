@@ -4,6 +4,8 @@ Both are named by a hash over what is played, so that the same divergence is wri
 """
 
 import hashlib
+import json
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -148,3 +150,18 @@ def _answer(answer: Answer | Failure) -> dict[str, Any]:
     if isinstance(answer, FAILURES):
         return {"outcome": type(answer).__name__.lower(), **answer._asdict()}
     return {"outcome": "refused" if answer.refused is not None else "applied", **answer._asdict()}
+
+
+def main() -> None:
+    """Play the case of a written test, JSON on stdin; ends with 1 and the story if it does not conform.
+
+    It runs in a process of its own, so that packages of a user's project cannot take the place of ours.
+    """
+    try:
+        assert_conforms(*json.load(sys.stdin))
+    except AssertionError as departs:
+        sys.exit(str(departs))
+
+
+if __name__ == "__main__":
+    main()

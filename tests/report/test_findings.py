@@ -224,4 +224,4 @@ def test_every_schema_is_printed(capsys):
         assert cli.run(["schema", name]) == 0
         assert orjson.loads(capsys.readouterr().out)["$schema"].endswith("2020-12/schema")
     assert cli.run(["schema", "window"]) == Exit.USAGE
-    assert "no schema is called 'window'; expected one of: frames, gate" in capsys.readouterr().err
+    assert "no schema has the name 'window'; expected one of: frames, gate" in capsys.readouterr().err

@@ -1,6 +1,6 @@
-"""The former name of `conformance.drive.again`: tests that earlier versions of `conform` wrote start it."""
+"""The former name of `conformance.drive.saved`: tests that earlier versions of `conform` wrote start it."""
 
-from conformance.drive.again import main
+from conformance.drive.saved import main
 
 if __name__ == "__main__":
     main()

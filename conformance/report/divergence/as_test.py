@@ -26,7 +26,7 @@ EVENTS = {escape.python([dict(event) for event in divergence.events])}
 
 def test_{name}() -> None:
     case = json.dumps([ADAPTER, {escape.python_text(divergence.component)}, CONFIG, EVENTS])
-    play = [sys.executable, "-P", "-m", "conformance.drive.again"]
+    play = [sys.executable, "-P", "-m", "conformance.drive.saved"]
     played = subprocess.run(play, input=case, capture_output=True, text=True, check=False)
     assert played.returncode == 0, played.stderr
 '''

@@ -11,8 +11,9 @@ from conformance.cases.walks import LENGTH, walks
 from conformance.drive.examine import Plan, examine
 from conformance.drive.loop import drive
 from conformance.drive.oracle import Oracle
+from conformance.errors import InputError
 from conformance.rules.coverage import coverage
-from conformance.rules.selection import SelectionError, components_of, selected_rules
+from conformance.rules.selection import components_of, selected_rules
 from conformance.verdict import Exit, Verdict
 
 PINNED = {"mode": "exactly-once", "level": "handler", "channels": 2, "profile": "flink-1.14"}
@@ -126,7 +127,7 @@ def test_rules_choose_the_components():
     ],
 )
 def test_a_rule_that_cannot_be_asked_for_is_refused(rules, components, complaint):
-    with pytest.raises(SelectionError, match=complaint):
+    with pytest.raises(InputError, match=complaint):
         selected_rules(rules, components)
 
 
