@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance.command_line.options import FILE
+from conformance.command_line.options import FILE, INTEGER, SECONDS
 from conformance.command_line.written import write
 from conformance.report.conform import COMPONENTS as COMPONENTS
 
@@ -48,6 +48,19 @@ def write_findings(files: "Outputs", command: str, parts: Sequence["PartResult"]
 
     for file, content in findings.files(files, command, parts, again):
         write(file, content)
+
+
+def seed(what: str, default: int = 0) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add `--seed`, which determines `what`."""
+    return click.option(
+        "--seed", default=default, show_default=True, type=INTEGER, help=f"Determines {what}."
+    )
+
+
+def limit(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--limit`, the time limit of one answer of an adapter."""
+    text = "Seconds that one answer may take."
+    return click.option("--limit", default=10.0, show_default=True, type=SECONDS, help=text)(command)
 
 
 def page(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -38,7 +38,7 @@ def findings(changes: Sequence["Change"], missing: Sequence[str]) -> Iterator[Fi
     """Each way to differ that nobody has declared, with its shortest run, for machines."""
     todo = "; ".join(missing)
     for one in changes:
-        line = f"{one.component}: behaviour {one.kind.value}, and nobody says so; {todo}"
+        line = f"{one.component}: behaviour {one.kind.value}, and this is not declared; {todo}"
         yield Finding(UNDECLARED, line, "\n".join(paragraphs([one])), "spec/rules.toml")
 
 

@@ -210,7 +210,10 @@ def test_a_change_that_nobody_declares_is_a_finding():
     found = changes(Reprofiled("flink-1.12"), Reprofiled("flink-1.14"), [vector])
     (one,) = change.findings(list(found), ["CHANGELOG.md: say what behaves otherwise"])
 
-    assert one.line == "gate: behaviour changed, and nobody says so; CHANGELOG.md: say what behaves otherwise"
+    assert (
+        one.line
+        == "gate: behaviour changed, and this is not declared; CHANGELOG.md: say what behaves otherwise"
+    )
     assert "new  block 0" in one.story
     (run,) = sarif.document([PartResult("change", Verdict.DIVERGES, "", findings=(one,))])["runs"]
     assert run["results"][0]["ruleId"] == sarif.OUTSIDE

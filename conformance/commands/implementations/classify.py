@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.command_line.options import INTEGER, SECONDS
+from conformance.commands import limit, seed
 
 if TYPE_CHECKING:
     from conformance.observe.guarantees.anomalies import Guarantee
@@ -29,10 +29,9 @@ KEPT = ("exactly-once", "at-least-once", "at-most-once")
 @click.argument("recorded", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--adapter", metavar="CMD", help="Drive its gate and its sink: a command, `model` or `impl`.")
 @click.option("--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Of the gate.")
-@click.option("--keeps", type=click.Choice(KEPT), help="What is to be kept; left out: what the mode says.")
-@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides when the driven job fails.")
-@click.option("--limit", default=10.0, show_default=True, type=SECONDS,
-              help="Seconds that one answer may take.")  # fmt: skip
+@click.option("--keeps", type=click.Choice(KEPT), help="The guarantee to check; default: that of the mode.")
+@seed("when the driven job fails")
+@limit
 def command(
     recorded: Path | None, adapter: str | None, mode: str, keeps: str | None, seed: int, limit: float
 ) -> int:

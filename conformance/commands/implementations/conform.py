@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 import orjson
 
-from conformance.command_line.options import FOLDER, INTEGER, SECONDS
-from conformance.commands import COMPONENTS, page, reports, write_findings
+from conformance.command_line.options import FOLDER, SECONDS
+from conformance.commands import COMPONENTS, limit, page, reports, seed, write_findings
 from conformance.verdict import together
 
 if TYPE_CHECKING:
@@ -28,24 +28,29 @@ BATCH = 100
 @click.option("--component", "components", multiple=True, help="Only this one; may be repeated.")
 @click.option("--rule", "rules", multiple=True, metavar="ID",
               help="Only cases that exercise this rule; may be repeated.")  # fmt: skip
-@click.option("--examples", default=100, show_default=True, type=click.IntRange(1), help="How much is tried.")
+@click.option(
+    "--examples",
+    default=100,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Examples for each component.",
+)
 @click.option("--steps", default=0, metavar="N", type=click.IntRange(0),
-              help="Go on until there are so many random steps, shared among the components.")  # fmt: skip
-@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides every case.")
+              help="Continue until there are N random steps, shared among the components.")  # fmt: skip
+@seed("every case")
 @click.option("--seconds", type=SECONDS, help="Budget; left out: none.")
 @click.option(
-    "--config", "options", multiple=True, metavar="KEY=VALUE", help="Only configurations with this."
+    "--config", "options", multiple=True, metavar="KEY=VALUE", help="Only configurations with this value."
 )
-@click.option("--limit", default=10.0, show_default=True, type=SECONDS,
-              help="Seconds that one answer may take.")  # fmt: skip
+@limit
 @click.option("--replay", "replay_file", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="Play a saved divergence again; TLC replays its .tla.")  # fmt: skip
+              help="Replay a saved divergence; TLC replays its .tla.")  # fmt: skip
 @click.option("--out", default=Path("build/divergences"), show_default=True,
-              type=FOLDER, help="Where divergences go.")  # fmt: skip
+              type=FOLDER, help="The folder of saved divergences.")  # fmt: skip
 @click.option("--known-divergences", "known_file", type=click.Path(dir_okay=False, path_type=Path),
-              help="A list of divergences that may come, and have to.")  # fmt: skip
-@click.option("--fail-fast", is_flag=True, help="End at the first component that diverges.")
-@click.option("--fix", is_flag=True, help="Rewrite that list: without what passes, with what is found.")
+              help="A list of divergences that may occur, and must occur.")  # fmt: skip
+@click.option("--fail-fast", is_flag=True, help="Stop at the first component that diverges.")
+@click.option("--fix", is_flag=True, help="Rewrite that list: remove entries that pass, add new divergences.")
 @reports
 @page
 def command(

@@ -4,15 +4,21 @@ from pathlib import Path
 
 import click
 
-from conformance.command_line.options import FILE, INTEGER, SECONDS
+from conformance.command_line.options import FILE
+from conformance.commands import limit, seed
 
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--examples", default=30, show_default=True, type=click.IntRange(1), help="How much is tried.")
-@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides every case.")
-@click.option("--limit", default=10.0, show_default=True, type=SECONDS,
-              help="Seconds that one answer may take.")  # fmt: skip
+@click.option(
+    "--examples",
+    default=30,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Examples for each component.",
+)
+@seed("every case")
+@limit
 @click.option("--out", default=Path("build/report/matrix.md"), show_default=True,
               type=FILE, help="The page.")  # fmt: skip
 def command(file: Path, examples: int, seed: int, limit: float, out: Path) -> int:

@@ -103,9 +103,17 @@ def _judged_on(master: str, logs: Sequence[Path]) -> "Watched":
     required=True,
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
 )
-@click.option("--corruptions", is_flag=True, help="Spoil each log in every known way; all must be rejected.")
 @click.option(
-    "--seed", default=20261121, show_default=True, type=INTEGER, help="Draws the places that are spoilt."
+    "--corruptions",
+    is_flag=True,
+    help="Corrupt each log in every known way; all must be rejected.",
+)
+@click.option(
+    "--seed",
+    default=20261121,
+    show_default=True,
+    type=INTEGER,
+    help="Determines the places that are corrupted.",
 )
 @click.option(
     "--max-concurrent",
@@ -122,9 +130,9 @@ def _judged_on(master: str, logs: Sequence[Path]) -> "Watched":
     help="Completed checkpoints that the job retains.",
 )
 @click.option("--max-lines", default=2_000_000, show_default=True, type=click.IntRange(1),
-              help="Lines of the protocol that are kept, about 1 kB of memory each.")  # fmt: skip
+              help="The number of protocol lines that are kept, about 1 kB of memory each.")  # fmt: skip
 @click.option("--require", "required", metavar="SITUATION", multiple=True,
-              help="A situation that must have been witnessed, beside the usual ones.")  # fmt: skip
+              help="A situation that the log must witness, in addition to the usual ones.")  # fmt: skip
 @reports
 @page
 def flink(

@@ -16,7 +16,7 @@ WATCHED = ("model", "spec/rules.toml")
 
 
 @click.command()
-@click.option("--base", required=True, metavar="REV", help="What the working tree comes from.")
+@click.option("--base", required=True, metavar="REV", help="The revision to compare the working tree with.")
 @click.option("--component", "components", multiple=True, type=click.Choice(COMPONENTS), help="Only this.")
 @reports
 def command(
@@ -24,7 +24,7 @@ def command(
     components: tuple[str, ...],
     files: "Outputs",
 ) -> int:
-    """Fail if the protocol behaves otherwise than in REV and nobody says so.
+    """Fail if the protocol behaves otherwise than in REV and this is not declared.
 
     A change of behaviour is declared by another version of spec/rules.toml and a new text of
     CHANGELOG.md. Ends with 0 if nothing has changed or what has is declared, else with 1.
@@ -62,7 +62,7 @@ def command(
         said = "" if meaning is Meaning.COMPATIBLE else f", declared as {compared.declared.new_version}"
         click.echo(f"CONFORMS   against {base}{said}")
         return Exit.CONFORMS
-    click.echo(f"DIVERGES   the behaviour is another than in {base}, and nobody says so")
+    click.echo(f"DIVERGES   the behaviour is another than in {base}, and this is not declared")
     for todo in compared.declared.missing():
         click.echo(f"  -> {todo}")
     return Exit.DIVERGES

@@ -15,11 +15,11 @@ LAYERS = ("spec", "model", "impl")
 @click.option("--rule", "rules", multiple=True, metavar="ID", help="Only of this rule; may be repeated.")
 @click.option("--component", "components", multiple=True, metavar="NAME", help="Only of this component.")
 @click.option("--out", default=Path("build/report/mutants.json"), show_default=True,
-              type=FILE, help="The same as JSON.")  # fmt: skip
-@click.option("--resume", is_flag=True, help="Go on with what --out holds, if the sources are the same.")
+              type=FILE, help="The outcome as JSON.")  # fmt: skip
+@click.option("--resume", is_flag=True, help="Continue the campaign in --out, if the sources are the same.")
 @click.option("--at-once", default=2, show_default=True, type=click.IntRange(1),
-              help="So many are tried side by side.")  # fmt: skip
-@click.option("--page", type=FILE, help="The same as a page.")
+              help="The number of mutants that are tried at the same time.")  # fmt: skip
+@click.option("--page", type=FILE, help="The outcome as a page in Markdown.")
 def command(
     layers: tuple[str, ...],
     rules: tuple[str, ...],
@@ -70,7 +70,7 @@ def command(
         score.write(known, len(catalogue), out)
 
     if resume:
-        click.echo(f"{len(judged)} were tried before, of the same sources: {out}")
+        click.echo(f"{len(judged)} were tried before with the same sources: {out}")
     click.echo(mutants.heading())
     console = Console(stderr=True)
     status = console.status(f"0 of {total}")

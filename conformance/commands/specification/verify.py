@@ -6,18 +6,19 @@ from pathlib import Path
 
 import click
 
-from conformance.command_line.options import FOLDER, INTEGER
+from conformance.command_line.options import FOLDER
 from conformance.command_line.written import write
+from conformance.commands import seed
 from conformance.parts.verify import PARTS, SEED
 
 
 @click.command()
 @click.option("--only", "chosen", multiple=True, metavar="PART", type=click.Choice(tuple(PARTS)),
               help=f"Only this part; may be repeated. One of: {', '.join(PARTS)}.")  # fmt: skip
-@click.option("--seed", default=SEED, show_default=True, type=INTEGER, help="Decides every random choice.")
-@click.option("--quick", is_flag=True, help="Smaller bounds, for tries at the desk.")
+@seed("every random choice", SEED)
+@click.option("--quick", is_flag=True, help="Smaller bounds, for a quick check.")
 @click.option("--thorough", is_flag=True,
-              help="Models and proofs that take minutes, too.")  # fmt: skip
+              help="Also models and proofs that take minutes.")  # fmt: skip
 @click.option("--build", default=Path("build"), show_default=True,
               type=FOLDER, help="Folder of the reports.")  # fmt: skip
 def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, build: Path) -> int:
