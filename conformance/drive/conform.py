@@ -74,7 +74,7 @@ class Reported(NamedTuple):
 
 
 def conform(adapter: Adapter, order: Order, say: Say) -> Reported:
-    """Examine the components, and say what came of each as soon as it is known.
+    """Examine the components, and pass the text about each to `say` as soon as it is done.
 
     Raises ListError if the list of known divergences cannot be played, InputError for a released Flink and
     for a `hello` with unknown words.
@@ -127,7 +127,7 @@ def _examined(adapter: Adapter, hello: Hello, chosen: Sequence[str], order: Orde
 
 
 def _part(done: Examination, implementation: str, order: Order, say: Say) -> PartResult:
-    """One component for machines; a divergence is saved, and its story is said."""
+    """One component for machines; a divergence is saved, and its story is passed to `say`."""
     findings = [Finding(None, doubt) for doubt in done.doubts]
     if done.divergence is not None:
         telling = Telling(done.divergence, implementation, order.command, done.steps)

@@ -49,7 +49,7 @@ class Examination:
     tried: Tried = field(default_factory=Tried)
     """How far the cases reached."""
     not_asked: tuple[str, ...] = ()
-    """What is offered and was not asked for, each with the reason."""
+    """What is offered and was not tested, each with the reason."""
 
     @property
     def bound(self) -> str:
@@ -108,7 +108,7 @@ def _covered(component: str, played: Played, plan: Plan) -> tuple[Coverage, tupl
 
 
 def not_offered(component: str) -> Examination:
-    """A component that was asked for and that the implementation does not have."""
+    """A selected component that the implementation does not have."""
     doubt = f"the implementation does not offer the component {component}"
     return Examination(component, Verdict.UNDETERMINED, coverage(component, ()), doubts=(doubt,))
 
@@ -152,7 +152,7 @@ def _doubts(played: Played, covered: Coverage) -> tuple[str, ...]:
 
 
 def _not_here(plan: Plan) -> tuple[str, ...]:
-    """What was asked for and cannot come."""
+    """Selected rules that cannot fire."""
     never = {
         *impossible(plan.selected, plan.pinned),
         *(() if plan.injects else filter(needs_injections, plan.selected)),

@@ -1,8 +1,8 @@
-"""What the model expects: one component of the model, asked event by event.
+"""The oracle: one component of the model, which gives the permitted answer to each event.
 
 The model is pure, so its answer to an event in a state never changes. The oracle keeps the part of its
-state graph that was walked already and asks the model only at edges that are new; seeded walks return to
-the same situations so often that this is several times faster than asking each time.
+state graph that was walked already and runs the model only for new edges; random walks return to the same
+situations so often that this is several times faster.
 """
 
 from collections.abc import Hashable, Sequence
@@ -32,7 +32,7 @@ class Node:
 
     @property
     def spelled(self) -> bytes:
-        """What is observable, as it is compared; spelled when somebody asks for it first."""
+        """The observable state in the spelling that is compared; spelled at its first use."""
         if self._spelled is None:
             self._spelled = canonical(self.observed)
         return self._spelled
@@ -90,7 +90,7 @@ class Oracle:
         return edges
 
     def key(self, node: Node) -> Hashable:
-        """What tells the node's state apart from others."""
+        """The identity of the node's state."""
         return self._model.key(node.state)
 
     def fired(self) -> set[str]:
@@ -146,4 +146,4 @@ class Oracles:
 
 
 Models = dict[str, Component]
-"""Components of the model by name, where not all or other ones are wanted."""
+"""Components of the model by name, for an oracle of some or of other components."""

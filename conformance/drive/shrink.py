@@ -18,7 +18,7 @@ OPTIONS = ("timestamp", "alignment")
 """Fields of an event that may be left out."""
 
 Trial = Callable[[Sequence[Wire]], Divergence | None]
-"""Play these events from the beginning and tell the divergence."""
+"""Plays these events from the beginning; returns the divergence."""
 
 
 def shrink(divergence: Divergence, adapter: Adapter) -> Divergence:

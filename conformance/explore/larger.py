@@ -35,7 +35,7 @@ class Searched(NamedTuple):
     transitions: int
     violation: Violation | None
     disagreement: str
-    """What explorer and kernel say of the few ids, if that is not the same."""
+    """The results of explorer and kernel for the few ids, if they differ."""
 
 
 def larger_models() -> tuple[Larger, ...]:

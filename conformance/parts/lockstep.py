@@ -4,7 +4,7 @@ Pinned runs come first: the scenarios of every generation, and a case of each ru
 take every transition of the small closed models; directed cases take every path that z3 reads in a step
 function and that a closed model reaches; seeded walks go on with larger ids and more channels; Hypothesis
 looks where the others did not. A thorough run has directed cases for the gate of every mode and profile, and
-asks z3 about the paths without one; the others do so for the gates of the newest.
+checks with z3 the paths without one; the others do so for the gates of the newest.
 """
 
 from collections import Counter
@@ -61,7 +61,7 @@ def run(context: Context) -> PartResult:
     """Drive every component until it diverges or all is done, each in a process of its own."""
     context.say("lock-step: tours, directed cases, walks and Hypothesis")
     components = sorted(generate.COMPONENTS, key=_LONGEST_FIRST.index)
-    quiet = replace(context, say=silent)  # nobody hears what a process of its own says
+    quiet = replace(context, say=silent)
     with ProcessPoolExecutor(context.processes) as pool:
         driven = list(pool.map(drive_all, components, [quiet] * len(components)))
     numbers = sum((one.numbers for one in driven), Counter[str]())

@@ -89,14 +89,14 @@ def described(name: str, progress: Progress) -> str:
 
 
 def _findings(planned: Run, result: JobResult, report: FlightsReport) -> Iterator[Finding]:
-    """What is not as it has to be; a fault that never struck proves nothing."""
+    """What is wrong; a fault that was never injected proves nothing."""
     again = f"barrierspec run --scenario {planned.name}"
     if not report.exact:
         yield Finding(
             "ONCE-03", f"{planned.name}: {report.describe().splitlines()[0]}", f"{report.describe()}\n{again}"
         )
     if len(result.faults) != len(planned.faults):
-        line = f"{planned.name}: {len(result.faults)} of {len(planned.faults)} planned faults struck"
+        line = f"{planned.name}: {len(result.faults)} of {len(planned.faults)} planned faults were injected"
         yield Finding(None, line, again)
     if not result.checkpoints:
         yield Finding(None, f"{planned.name}: no checkpoint was completed", again)

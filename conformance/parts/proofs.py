@@ -41,11 +41,11 @@ def run(context: Context) -> PartResult:
     failed = {refutation.rule for refutation in refutations}
     fired = OF_EVERY_STEP.union(*(report.fired for report in reports))
     proved = frozenset().union(*(report.proved for report in reports)) - failed
-    proved &= fired  # of the others no case reaches what they speak of
+    proved &= fired  # no case reaches the others
     unasked = sorted(PROVED_HERE - proved - failed)
     findings = tuple(_findings(refutations))
     if unasked:
-        findings += (Finding(None, f"no case asks for {', '.join(unasked)}; add one to model/cases/"),)
+        findings += (Finding(None, f"no case checks {', '.join(unasked)}; add one to model/cases/"),)
     findings += tuple(finding for finding in claims if finding is not None)
     alike = claims.count(None)
     paths = sum(report.paths for report in reports)
@@ -85,7 +85,7 @@ def closure_of(reports: Sequence[Report]) -> str:
 
 
 def _share(number: int, of: int, channels: int, thorough: bool) -> Report:
-    """The block with this number, of so many, asked of every property: neighbours share what z3 has found."""
+    """Check one of `of` blocks of cases with every property: neighbouring cases share what z3 has found."""
     from model.checker.prove import prove
     from model.properties import PROPERTIES
 

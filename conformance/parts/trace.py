@@ -1,7 +1,7 @@
 """The trace: what the pipeline's runs recorded, replayed through the model.
 
-Every run must be accepted. The situations that a run worth believing has witnessed are asked of all runs
-together: an undisturbed one restores nothing. Many runs are judged on Spark, in `conformance.parts.traces`.
+Every run must be accepted. The required situations have to be witnessed by all runs
+together: an undisturbed run restores nothing. Many runs are judged on Spark, in `conformance.parts.traces`.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ RUNS = "pipeline/*/events"
 
 @dataclass
 class Watched:
-    """What came of some logs together."""
+    """The result of some logs together."""
 
     runs: int = 0
     events: int = 0
@@ -64,7 +64,7 @@ class Watched:
         self.findings = (*self.findings, *other.findings)
 
     def close(self) -> None:
-        """No log is left: what all of them together have not witnessed is found wanting."""
+        """No log is left: required situations that no log has witnessed are a finding."""
         required = possible(REQUIRED, self.modes)
         missing = [name for name in SITUATIONS if name in required and not self.situations[name]]
         if missing:

@@ -30,7 +30,7 @@ LOGS_A_TASK = 8
 def logs_under(folders: Sequence[Path]) -> list[Path]:
     """The event logs in these folders, each of which is one or holds some, however deep; by their paths.
 
-    A folder that holds none is answered itself: whoever reads it can say what was expected there.
+    A folder that holds none is returned itself: its reader can report what was expected there.
     """
     found: list[Path] = []
     for folder in folders:

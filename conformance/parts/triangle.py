@@ -1,4 +1,4 @@
-"""The triangle over every model of the manifest that asks for it."""
+"""The triangle over every model of the manifest that is compared."""
 
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat

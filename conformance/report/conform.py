@@ -97,7 +97,7 @@ def closing(
         lines.append(f"  not examined, because of --fail-fast: {', '.join(chosen[len(examined) :])}")
     if plan.steps:
         total = sum(one.steps for one in examined)
-        lines.append(f"  steps   {total:,} in all, {plan.steps:,} asked for")
+        lines.append(f"  steps   {total:,} in all, {plan.steps:,} requested")
     if verdict is not Verdict.DIVERGES:  # the story of a divergence ends with the command
         lines.append(command_lines("  again   ", again))
     return "\n".join(lines)

@@ -36,7 +36,7 @@ def line(done: "Conformed") -> str:
 
 
 def details(done: "Conformed") -> str:
-    """What has to be said beyond the line; empty if nothing."""
+    """The details beyond the line; empty if there are none."""
     parts: list[str] = []
     if done.stopped is not None and not done.skipped:
         parts.append(f"    stopped: {done.stopped.describe()}")

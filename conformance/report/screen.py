@@ -1,6 +1,6 @@
 """One screen for a verification: a line a part, what was found, one story in full, and the verdict.
 
-The text is plain; colour is put on marks and verdicts only, and only if asked for.
+The text is plain; colour is put on marks and verdicts only, and only on a terminal.
 """
 
 import textwrap
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from conformance.parts.verify import Verification
 
 WIDEST = 110
-"""Columns at most, more than prose has: what a part says stands between its name and its cost."""
+"""Columns at most, more than prose has: the bound of a part is printed between its name and its cost."""
 FINDINGS_SHOWN = 8
 """So many findings are listed; the rest stands in the JSON."""
 NAME, MARK = 13, 4
@@ -114,7 +114,7 @@ def _closing(verification: "Verification", files: Sequence[Path], width: int, co
 
 
 def scope(verification: "Verification") -> str:
-    """What the verdict speaks of, in one line."""
+    """The scope of the verdict, in one line."""
     ran = [part.name for part in verification.parts]
     if verification.verdict is Verdict.CONFORMS:
         text = "within the bounds above"

@@ -1,4 +1,4 @@
-"""One page about several implementations: a table of components, and one of whole jobs that were struck."""
+"""One page about several implementations: a table of components, and one of whole jobs with faults."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -20,12 +20,12 @@ NOTHING = "-"
 def line(done: "Examined") -> str:
     """One implementation, when it is done."""
     parts = ", ".join(f"{name} {cell(found)}" for name, found in done.components.items())
-    text = escape.line(f"{done.implementation.name}: {parts or done.said}")
+    text = escape.line(f"{done.implementation.name}: {parts or done.name}")
     return wrapped(f"  {done.verdict.value:<12} {text}", 15)
 
 
 def cell(found: "Examination | None") -> str:
-    """What came of one component: the rule that is broken, the steps that passed, or why nobody knows."""
+    """What came of one component: the rule that is broken, the steps that passed, or the doubt."""
     if found is None:
         return NOTHING
     if found.divergence is not None:
@@ -76,19 +76,19 @@ def _table(all_done: Sequence["Examined"], seed: int, examples: int) -> list[str
     ]
     for done in all_done:
         cells = " | ".join(cell(done.components.get(name)) for name in offered)
-        lines.append(f"| {escape.markdown(f'{done.implementation.name} ({done.said})')} | {cells} |")
+        lines.append(f"| {escape.markdown(f'{done.implementation.name} ({done.name})')} | {cells} |")
     return lines
 
 
 def _jobs(all_struck: Sequence["Struck"]) -> list[str]:
     lines = [
         "",
-        "## Whole jobs, struck",
+        "## Whole jobs with faults",
         "",
-        "Each was run once with faults; *state* and *output* say the strongest guarantee that this run has "
+        "Each was run once with faults; *state* and *output* are the strongest guarantees that this run has "
         "not refuted. A run can refute a promise, and prove none.",
         "",
-        "| job | said to keep | state | output | faults | rows of records | |",
+        "| job | promised | state | output | faults | rows of records | |",
         "|---|---|---|---|---|---|---|",
     ]
     for one in all_struck:

@@ -91,7 +91,7 @@ class Tried:
 def not_asked(
     tried: Tried, offered: Mapping[str, Sequence[str]], chosen: Mapping[str, object], *, injects: bool
 ) -> list[str]:
-    """What an implementation offers and was not asked for, each with the reason.
+    """What an implementation offers and was not tested, each with the reason.
 
     `offered`: by option (`mode`, `profile`, `level`) what its `hello` names. `chosen`: what the user has
     chosen of it. `injects`: the gate offers the capability `inject`; true where there is none to offer.

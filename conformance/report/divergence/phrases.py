@@ -51,7 +51,7 @@ def of_state(state: Wire, names: Iterable[str]) -> str:
 
 
 def of_answer(answer: Answer | Failure) -> str:
-    """What one side said to an event."""
+    """The answer of one side to an event."""
     if isinstance(answer, FAILURES):
         return answer.describe()
     return "refused" if answer.refused is not None else of_effects(answer.effects)

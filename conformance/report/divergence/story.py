@@ -19,7 +19,7 @@ from conformance.rules import index as rule_index
 LINES = 48
 """Two screens of 24 lines."""
 CUT = 400
-"""Letters of a paragraph; what an implementation says may be of any length."""
+"""Characters of a paragraph; the answer of an implementation may be of any length."""
 _COLUMNS = (20, 24, 24)
 """Widths of event, expected and got; the step stands before them in 6 columns."""
 _STDERR_LINES = 8
@@ -76,8 +76,8 @@ def tell(telling: Telling, saved: Written | None = None) -> str:
                 f"  in TLC  not: {escape.line(str(saved.module))}", NARROW, subsequent_indent=" " * 10
             )
         )
-    room = LINES - len(before) - len(after)
-    return escape.block("\n".join([*before, *_table(divergence, room), *after]) + "\n")
+    height = LINES - len(before) - len(after)
+    return escape.block("\n".join([*before, *_table(divergence, height), *after]) + "\n")
 
 
 def headline(divergence: Divergence) -> str:
@@ -101,8 +101,8 @@ def _headline(divergence: Divergence) -> list[str]:
     return lines
 
 
-def _table(divergence: Divergence, room: int) -> list[str]:
-    """The steps in at most `room` lines, if the last one leaves so many."""
+def _table(divergence: Divergence, height: int) -> list[str]:
+    """The steps in at most `height` lines, if the last one leaves so many."""
     blocks = []
     permitted = (*divergence.before, divergence.expected)
     for number, (event, expected) in enumerate(zip(divergence.events, permitted, strict=True), start=1):
@@ -114,18 +114,18 @@ def _table(divergence: Divergence, room: int) -> list[str]:
         blocks.append([f"{mark}{number:>4}  {rows[0]}", *(" " * 8 + row for row in rows[1:])])
     lines = [
         "  step  " + _row(("event", "expected", "got"))[0],
-        *_fitting(blocks, room - 1 - len(_states(divergence))),
+        *_fitting(blocks, height - 1 - len(_states(divergence))),
     ]
     return [line.rstrip() for line in (*lines, *_states(divergence))]
 
 
-def _fitting(blocks: list[list[str]], room: int) -> list[str]:
-    """All steps, or the first, how many are left out, and as many of the last as there is room for."""
-    if sum(map(len, blocks)) <= room:
+def _fitting(blocks: list[list[str]], height: int) -> list[str]:
+    """All steps, or the first, how many are left out, and as many of the last as there is height for."""
+    if sum(map(len, blocks)) <= height:
         return [line for block in blocks for line in block]
     first, rest = blocks[0], blocks[1:]
     kept: list[str] = []
-    while rest and (not kept or len(first) + 1 + len(rest[-1]) + len(kept) <= room):
+    while rest and (not kept or len(first) + 1 + len(rest[-1]) + len(kept) <= height):
         kept = rest.pop() + kept
     if not rest:
         return [*first, *kept]
@@ -180,13 +180,13 @@ def difference(divergence: Divergence) -> str:
     if expected.refused is not None:
         return f"The protocol does not allow this event here ({expected.refused}); it was taken."
     sentences = []
-    wanted, came = list(expected.effects), list(got.effects)
-    missing, extra = _without(wanted, came), _without(came, wanted)
+    due, came = list(expected.effects), list(got.effects)
+    missing, extra = _without(due, came), _without(came, due)
     if missing:
         sentences.append(f"The implementation does not say: {phrases.of_effects(missing)}.")
     if extra:
         sentences.append(f"It says what it must not: {phrases.of_effects(extra)}.")
-    if not missing and not extra and canonical(wanted) != canonical(came):
+    if not missing and not extra and canonical(due) != canonical(came):
         sentences.append("The implementation says the right things in another order.")
     for name in differing(expected.state, got.state):
         is_now = phrases.of_state(got.state, [name])

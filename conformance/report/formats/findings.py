@@ -52,7 +52,7 @@ def document(command: str, parts: Sequence[PartResult], again: str) -> dict[str,
 def files(
     outputs: Outputs, command: str, parts: Sequence[PartResult], again: str
 ) -> Iterator[tuple[Path, bytes]]:
-    """The files that are asked for, each with its content."""
+    """The selected files, each with its content."""
     if outputs.json is not None:
         yield outputs.json, documents.encoded(document(command, parts, again))
     if outputs.junit is not None:

@@ -1,6 +1,6 @@
 """A verification as JUnit XML, for CI servers: a test suite a part, a test case for the part and each rule.
 
-A rule that is charged is a failure, what could not be judged is an error, a part that was not asked for
+A rule that is charged is a failure, what could not be judged is an error, a part that was not selected
 is skipped. A part's own case carries its verdict, so that a part cannot look green when its rules do.
 """
 
@@ -55,9 +55,9 @@ def _suite(result: PartResult) -> Element:
 def _part_case(result: PartResult) -> Element:
     case = _case(result.name, "the part as a whole", result.seconds)
     if result.verdict is Verdict.DIVERGES:
-        _said(case, "failure", "DIVERGES", result.bound, f"again: {result.again}")
+        _outcome(case, "failure", "DIVERGES", result.bound, f"again: {result.again}")
     elif result.verdict is Verdict.UNDETERMINED:
-        _said(case, "error", "UNDETERMINED", result.bound, f"again: {result.again}")
+        _outcome(case, "error", "UNDETERMINED", result.bound, f"again: {result.again}")
     else:
         ElementTree.SubElement(case, "system-out").text = escape.xml(result.bound)
     return case
@@ -73,7 +73,7 @@ def _rule_cases(result: PartResult) -> Iterator[Element]:
         findings = charged.get(rule, [])
         case = _case(result.name, f"{rule} {title_of(Finding(rule, ''))}")
         if findings:
-            _said(case, "failure", rule, findings[0].line, _stories(findings))
+            _outcome(case, "failure", rule, findings[0].line, _stories(findings))
         yield case
 
 
@@ -81,7 +81,7 @@ def _doubt_cases(result: PartResult) -> Iterator[Element]:
     for finding in result.findings:
         if finding.rule is None:
             case = _case(result.name, finding.line)
-            _said(case, "error", "could not be judged", finding.line, finding.story)
+            _outcome(case, "error", "could not be judged", finding.line, finding.story)
             yield case
 
 
@@ -102,9 +102,9 @@ def _case(part: str, name: str, seconds: float = 0.0) -> Element:
     )
 
 
-def _said(case: Element, tag: str, kind: str, message: str, text: str) -> None:
-    said = ElementTree.SubElement(case, tag, {"type": kind, "message": escape.xml(message)})
-    said.text = escape.xml(text)
+def _outcome(case: Element, tag: str, kind: str, message: str, text: str) -> None:
+    element = ElementTree.SubElement(case, tag, {"type": kind, "message": escape.xml(message)})
+    element.text = escape.xml(text)
 
 
 def _stories(findings: Sequence[Finding]) -> str:

@@ -19,7 +19,7 @@ URI = "https://json.schemastore.org/sarif-2.1.0.json"
 INDEX = "spec/rules.toml"
 UNJUDGED = "could-not-be-judged"
 OUTSIDE = "outside-the-index"
-"""Of a charge that is no rule of the index: something happened where no rule fires, or nobody declared it."""
+"""A charge that is no rule of the index: something happened where no rule fires, or is not declared."""
 _MORE = {
     UNJUDGED: "Something could not be judged; a skip is never a pass.",
     OUTSIDE: "What happened stands under no rule of the index.",
