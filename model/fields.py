@@ -218,7 +218,7 @@ class Words:
         given = options or {}
         known = vocabulary()[component] if isinstance(component, str) else component
         self._config = {one.name: _spelled(one) for one in known.config if _holds(one.where, given)}
-        self._hidden = {one.kind for one in known.events if not _holds(one.where, given)}
+        self._hidden = {one.kind: one.where for one in known.events if not _holds(one.where, given)}
         self._events: dict[str, dict[str, Spelled]] = {}
         self._effects: dict[str, dict[str, Spelled]] = {}
         for spoken, spelled in ((known.events, self._events), (known.effects, self._effects)):
@@ -233,7 +233,7 @@ class Words:
             known_as = self._records.setdefault(self._kind(kind_of), [])
             known_as.append(record)
             known_as.sort(key=lambda one: -len(_fields(one)))
-        self._options = ", ".join(f"{option} {value}" for option, value in given.items())
+        self._options = given
 
     def config(self, wire: Wire) -> dict[str, Any]:
         """Every option with its value; a default where it is left out. Raises WireError."""
@@ -244,8 +244,8 @@ class Words:
         """The kind of an event and its fields, those left out with their defaults. Raises WireError."""
         kind = wire.get("kind")
         if not isinstance(kind, str) or kind not in self._events:
-            if kind in tuple(self._hidden):
-                raise WireError(f"{kind}: there is none with {self._options}; leave it out: {dict(wire)}")
+            if isinstance(kind, str) and kind in self._hidden:
+                raise WireError(f"{kind}: {self._needs(self._hidden[kind])}: {dict(wire)}")
             raise WireError(f"unknown kind {kind!r}; expected one of: {', '.join(sorted(self._events))}")
         fields = self._events[kind]
         only(wire, ("kind", *fields), kind)
@@ -282,7 +282,9 @@ class Words:
 
     def _written(self, record: Event, spoken: Mapping[str, Mapping[str, Spelled]]) -> dict[str, object]:
         kind = self._kind(str(record[-1]))
-        fields = spoken.get(kind, {})
+        fields = spoken.get(kind)
+        if fields is None:
+            return to_wire(record)
         return {
             "kind": kind,
             **{
@@ -291,6 +293,11 @@ class Words:
                 if name in fields
             },
         }
+
+    def _needs(self, where: Where) -> str:
+        unmet = [option for option, values in where.items() if self._options.get(option) not in values]
+        needed = " and ".join(f"{option} {' or '.join(where[option])}" for option in unmet)
+        return f"expected {needed}, got {', '.join(self._options[option] for option in unmet)}"
 
     def _kind(self, kind: str) -> str:
         return self._kinds.get(kind, kind)

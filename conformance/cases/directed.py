@@ -9,22 +9,17 @@ test case. Of the paths that no graph takes z3 proves some out of the reach of e
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from model.channel import proofs as channel_proofs
-from model.channel.channel import NEWEST_CHANNEL
+from conformance.components.registry import COMPONENTS as REGISTRY
 from model.checker.explore import Graph, explore
 from model.checker.prove import Case
 from model.checker.reachable import never_taken
 from model.checker.relation import relations_of
 from model.checker.symbolic import SymbolicBool, SymbolicInt
-from model.coordinator.proofs import coordinator as coordinator_proofs
 from model.events import Event
 from model.gate.environment.unrestricted import closed_free_models
 from model.gate.profiles import PROFILES
 from model.gate.proofs.directed import aimed_cases
-from model.offsets import proofs as offsets_proofs
 from model.script import Script, component_on_wire, script
-from model.store.proofs import store_cases
-from model.subtask import proofs as subtask_proofs
 
 
 class Directed(NamedTuple):
@@ -107,34 +102,9 @@ def every_gate() -> Iterator[tuple[str, str]]:
 def aimed(component: str, graphs: Sequence[Graph], *, thorough: bool) -> Iterator[Directed]:
     """The directed cases of a component, of which `graphs` are the state graphs."""
     if component != "gate":
-        yield directed_cases(graphs, cases_of(component), proves=thorough)
+        yield directed_cases(graphs, REGISTRY[component].cases(), proves=thorough)
     else:
         yield from (directed_at(*gate) for gate in (every_gate() if thorough else GATES))
-
-
-def cases_of(component: str) -> Iterable[Case]:
-    """The cases whose paths are looked for in the closed models of a component."""
-    if component == "channel":
-        ends = (channel_proofs.sender_cases, channel_proofs.receiver_cases)
-        return [case for cases in ends for length in (0, 1) for case in cases(length, NEWEST_CHANNEL)]
-    if component == "subtask":
-        shapes = [(aborted, running) for aborted in (0, 1, 2) for running in (0, 1, 2)]
-        return [
-            case for aborted, running in shapes for case in subtask_proofs.subtask_cases(aborted, running, 2)
-        ]
-    if component == "store":
-        sizes = ((1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2))
-        return [case for retain, entries in sizes for case in store_cases(retain, entries)]
-    if component == "offsets":
-        return [*offsets_proofs.offsets_cases(1), *offsets_proofs.offsets_cases(2)]
-    if component == "coordinator":
-        shapes3 = ((0, 0, 0), (0, 0, 1), (1, 0, 0), (1, 0, 1), (2, 0, 0), (2, 1, 0))
-        return [
-            case
-            for pending, queue, stored in shapes3
-            for case in coordinator_proofs.coordinator_cases(2, pending, queue, stored, 2)
-        ]
-    return []
 
 
 def _ways(graph: Graph) -> list[tuple[Event, ...]]:

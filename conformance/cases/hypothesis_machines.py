@@ -1,13 +1,14 @@
 """Hypothesis state machines as a source of cases: one machine a component, failing runs shrunk by Hypothesis.
 
-Hypothesis varies the numbers, keeps what reaches new ground, and shrinks. The seed alone decides a run; there
-is no example database. With selected rules an example is drawn beside the model until one of them fires.
+The events are those of the component's random walk, with numbers that Hypothesis draws: it varies them, keeps
+those that reach new code, and shrinks. The seed alone decides a run; there is no example database. With
+selected rules an example is drawn beside the model until one of them fires.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity, settings
@@ -16,23 +17,24 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
-    precondition,
     rule,
     run_state_machine_as_test,
 )
 
-from conformance.adapters.in_process import INJECT
 from conformance.adapters.protocol import FAILURES, Adapter, Failure, Unsupported, Wire
-from conformance.cases.hypothesis_events import DRAWS, POSSIBLE, Draw, one_of
+from conformance.cases.hypothesis_draws import DrawnRandom, one_of, plain_event
 from conformance.divergence import Divergence
 from conformance.drive.bounds.ids import IdMap, mapped_as_drawn
 from conformance.drive.lockstep import Instance, Played
 from conformance.drive.loop import Limits
 from conformance.drive.oracle import Node, Oracle, Oracles
 from conformance.generators import generate
+from conformance.generators.chooser import Chooser
 
 STEPS = 40
 """Events of one example at most."""
+PLAIN = 8
+"""One event in so many is a plain word of the vocabulary."""
 
 
 class DivergenceFound(AssertionError):  # noqa: N818 - a finding of a test, not an error of this program
@@ -85,7 +87,7 @@ class _Setting:
 
 
 class LockStepMachine(RuleBasedStateMachine):
-    """One example: a fresh instance beside the model; subclasses add the rules of their component."""
+    """One example: a fresh instance beside the model; each run has a subclass with its own `setting`."""
 
     setting: _Setting
 
@@ -97,6 +99,9 @@ class LockStepMachine(RuleBasedStateMachine):
         self.instance: Instance | None = None
         self.drawn_in: tuple[Oracle, Node] | None = None
         """Where ids are mapped: the state that events are drawn in, whose ids are small."""
+        self.random = DrawnRandom()
+        self.walk: Chooser
+        """The component's source of events, whose random numbers are drawn."""
         self.is_over = False
         """The budget has ended, or the example has come to a known divergence."""
 
@@ -117,10 +122,23 @@ class LockStepMachine(RuleBasedStateMachine):
             return
         if not source.selected:
             self._play()
-        if setting.component == "coordinator" and data.draw(st.integers(0, 3), "starts by hand") < 3:
-            self.take({"kind": "job_status", "status": "RUNNING"})
-            for task in self.oracle.config["tasks"]:
-                self.take({"kind": "task_status", "task": task["id"], "status": "RUNNING"})
+        self.random.data = data
+        config = self.oracle.config if self.drawn_in is None else self.drawn_in[0].config
+        self.walk = generate.chooser(setting.component, config, self.random, injects=source.injects)
+
+    @rule(data=st.data())
+    def step(self, data: st.DataObject) -> None:
+        """One event of the component's walk; one in PLAIN is a plain word of the vocabulary."""
+        if self.is_over:
+            return
+        self.random.data = data
+        chosen = self.walk(self.seen) if data.draw(st.integers(1, PLAIN), "plain") < PLAIN else None
+        self.take(chosen or self._plain(data))
+
+    def _plain(self, data: st.DataObject) -> Wire:
+        setting = self.setting
+        config, injects = self.oracle.config, setting.source.injects
+        return plain_event(data, setting.component, config, self.seen, injects=injects)
 
     def take(self, event: Wire) -> None:
         """Give one event to both sides; raises DivergenceFound, and NotDetermined without an answer.
@@ -177,29 +195,6 @@ class LockStepMachine(RuleBasedStateMachine):
                 raise DivergenceFound(found)
 
 
-def machine(component: str) -> type[LockStepMachine]:
-    """The state machine of a component; set its `bench` before it is run."""
-    body = {name: _rule_of(component, name, draw) for name, draw in DRAWS[component].items()}
-    return type(f"{component.capitalize()}Machine", (LockStepMachine,), body)
-
-
-def _rule_of(component: str, name: str, draw: Draw) -> Any:  # noqa: ANN401 - Hypothesis' own wrapper
-    def step(self: LockStepMachine, data: st.DataObject) -> None:
-        self.take(draw(data, self.oracle.config, self.seen))
-
-    step.__name__ = name
-    made = rule(data=st.data())(step)
-    possible = POSSIBLE.get(f"{component}.{name}")
-    if possible is None:
-        return made
-
-    def may_come(self: LockStepMachine) -> bool:
-        is_sent = name != INJECT or self.setting.source.injects
-        return is_sent and possible(self.oracle.config, self.seen)
-
-    return precondition(may_come)(made)
-
-
 def run_machine(component: str, adapter: Adapter, source: Source, total: Played | None = None) -> Played:
     """Play the examples; returns the outcomes, added to `total`. Hypothesis has shrunk a divergence."""
     total = Played() if total is None else total
@@ -207,7 +202,7 @@ def run_machine(component: str, adapter: Adapter, source: Source, total: Played 
     if not configs:
         total.skipped.append(generate.why_not(component, source.pinned))
         return total
-    kind = machine(component)
+    kind: type[LockStepMachine] = type(f"{component.capitalize()}Machine", (LockStepMachine,), {})
     kind.setting = _Setting(
         component, adapter, configs, source, total, Oracles(component), Oracles(component)
     )

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance.cases.directed import shape_of
-from conformance.compare.projection import Node, Projection, Said, projection_of
+from conformance.compare.projection import Node, Projection, Words
+from conformance.components.registry import projection_of
 from model.checker.explore import Graph, explore
 from model.checker.prove import Case
 from model.checker.relation import DifferentCaseError, NotDeterministicError, Relation
@@ -116,16 +117,16 @@ class _Numbers:
 
 def _edges(explored: Graph, projection: Projection, numbers: _Numbers) -> Iterator[tuple[Numbered, Rules]]:
     """The explorer's edges between nodes that carry the words of the step that led to them."""
-    known: dict[tuple[int, Said], int] = {}
+    known: dict[tuple[int, Words], int] = {}
 
-    def number(node: int, spoken: Said) -> int:
+    def number(node: int, spoken: Words) -> int:
         found = known.get((node, spoken))
         if found is None:
             found = known[node, spoken] = numbers.of((*explored.nodes[node], spoken))
         return found
 
-    words: dict[int, set[Said]] = {0: {()}}
-    said = [projection.said(edge.event, edge.step.effects) for edge in explored.transitions]
+    words: dict[int, set[Words]] = {0: {()}}
+    said = [projection.words(edge.event, edge.step.effects) for edge in explored.transitions]
     for edge, spoken in zip(explored.transitions, said, strict=True):
         words.setdefault(edge.target, set()).add(spoken)
     for edge, spoken in zip(explored.transitions, said, strict=True):

@@ -5,7 +5,7 @@ alignment that waits for one more channel or at the checkpoint that misses one a
 draws legal events; a stray one outside the protocol comes now and then, to see it refused.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from random import Random
 from types import MappingProxyType
@@ -13,22 +13,15 @@ from types import MappingProxyType
 from conformance.adapters.in_process import INJECT
 from conformance.adapters.protocol import Offer, Wire, canonical
 from conformance.adapters.validation import complaints
-from conformance.generators.channel import CONFIGS as CHANNEL_CONFIGS
-from conformance.generators.channel import channel_chooser
-from conformance.generators.coordinator import CONFIGS as COORDINATOR_CONFIGS
-from conformance.generators.coordinator import coordinator_chooser
-from conformance.generators.gate import CONFIGS as GATE_CONFIGS
-from conformance.generators.gate import STRAY, gate_chooser
-from conformance.generators.gate import Chooser as Chooser
-from conformance.generators.subtask import CONFIGS as SUBTASK_CONFIGS
-from conformance.generators.subtask import subtask_chooser
+from conformance.components.registry import COMPONENTS as REGISTRY
+from conformance.generators.chooser import Chooser
 from model.components import COMPONENTS as COMPONENT_MODELS
 from model.components import WireError
 
 
-def configs(component: str) -> list[Wire]:
+def configs(component: str) -> Sequence[Wire]:
     """The configurations that walks go through, in turn."""
-    return _CONFIGS[component]
+    return REGISTRY[component].configs
 
 
 def offered(offer: Offer) -> dict[str, tuple[str, ...]]:
@@ -53,9 +46,7 @@ def injects(component: str, offer: Offer) -> bool:
 
 def chooser(component: str, config: Wire, rng: Random, *, injects: bool = False) -> Chooser:
     """A fresh source of events for one instance; without `injects` no gate gets the event `inject`."""
-    if component == "gate":
-        return gate_chooser(config, rng, injects=injects)
-    return _CHOOSERS[component](config, rng)
+    return REGISTRY[component].walk(config, rng, injects)
 
 
 def cases(
@@ -121,195 +112,5 @@ def _refusal(component: str, config: Wire) -> str | None:
     return next(complaints(component, "config", config), None)
 
 
-# ---------------------------------------------------------------- store
-
-
-def store_chooser(config: Wire, rng: Random) -> Chooser:
-    """Additions of all three types, mostly in order; now and then an id twice."""
-    draw = rng.random
-    highest = 0
-    checkpoints = 0.5 + draw() * 0.45
-    over = False
-
-    def choose(observed: Wire) -> Wire | None:
-        nonlocal highest, over
-        luck = draw()
-        if over and luck < 0.5:
-            return None
-        if luck < 0.1:
-            return {"kind": "latest"}
-        if luck < 0.115:
-            over = True
-            return {"kind": "shutdown", "discard": draw() < 0.7}
-        if luck < 0.115 + STRAY:
-            return {"kind": "no_such_event"}
-        kind = draw()
-        added = "checkpoint" if kind < checkpoints else "savepoint" if kind < 0.96 else "stop"
-        if draw() < 0.1:  # an older one: unseen, dropped before, or held and refused
-            return {"kind": "add", "checkpoint": int(draw() * (highest + 1)), "type": added}
-        highest += 1 + int(draw() * 2)
-        return {"kind": "add", "checkpoint": highest, "type": added}
-
-    return choose
-
-
-# ---------------------------------------------------------------- sink
-
-
-def sink_chooser(config: Wire, rng: Random) -> Chooser:
-    """Writes, snapshots, notifications in any order, crashes with restores from what was snapshotted."""
-    draw = rng.random
-    snapshots: list[int] = []
-    taken_in_run = 0
-    finished = False
-
-    def choose(observed: Wire) -> Wire:
-        nonlocal finished, snapshots, taken_in_run
-        newest = snapshots[-1] if snapshots else 0
-        luck = draw()
-        if luck < STRAY:
-            return _stray_at_sink(draw(), newest, taken_in_run)
-        if not observed["running"]:
-            taken_in_run = 0
-            finished = False
-            if not snapshots or draw() < 0.15:
-                snapshots = []
-                return {"kind": "restore", "checkpoint": None}
-            chosen = snapshots[int(draw() ** 0.5 * len(snapshots))]
-            if draw() < 0.1:
-                failing = 1 + int(draw() * (2 + len(snapshots)))
-                return {"kind": "restore", "checkpoint": chosen, "fails": failing}
-            snapshots = [taken for taken in snapshots if taken <= chosen]
-            return {"kind": "restore", "checkpoint": chosen}
-        luck = draw()
-        if luck < (0.03 if finished else 0.3):  # refused once the sink has finished
-            return {"kind": "write", "value": int(draw() * 10)}
-        if luck < 0.6:
-            taken_in_run = newest + 1 + int(draw() * 2)
-            snapshots.append(taken_in_run)
-            return {"kind": "snapshot", "checkpoint": snapshots[-1]}
-        if luck < 0.8:
-            notified = {"kind": "notify_complete", "checkpoint": max(0, newest + int(draw() * 5) - 3)}
-            pending = observed["pending"]
-            if pending and draw() < 0.1:
-                return {**notified, "fails": pending[int(draw() * len(pending))][1]}
-            return notified
-        if luck < 0.87:
-            return {"kind": "notify_abort", "checkpoint": max(0, newest - int(draw() * 3))}
-        if luck < 0.97:
-            return {"kind": "crash" if draw() < 0.6 else "close"}
-        finished = True
-        return {"kind": "finish"}
-
-    return choose
-
-
-def _stray_at_sink(luck: float, newest: int, taken_in_run: int) -> Wire:
-    if luck < 0.4 and taken_in_run:
-        return {"kind": "snapshot", "checkpoint": taken_in_run}
-    if luck < 0.8:
-        return {"kind": "restore", "checkpoint": newest + 100}
-    return {"kind": "no_such_event"}
-
-
-# ---------------------------------------------------------------- offsets
-
-
-def offsets_chooser(config: Wire, rng: Random) -> Chooser:
-    """Snapshots, completions of what is remembered and of what is not, crashes and restores."""
-    draw = rng.random
-    newest = 0
-    offsets = 0
-
-    def choose(observed: Wire) -> Wire:
-        nonlocal newest, offsets
-        luck = draw()
-        if luck < STRAY:
-            again: Wire = {"kind": "snapshot", "checkpoint": newest, "offsets": offsets}
-            return again if draw() < 0.5 else {"kind": "restore", "offsets": offsets}
-        if not observed["running"]:
-            offsets = int(draw() * (offsets + 1))
-            return {"kind": "restore", "offsets": offsets}
-        luck = draw()
-        if luck < 0.5:
-            newest += 1 + int(draw() * 2)
-            offsets += int(draw() * 4)
-            return {"kind": "snapshot", "checkpoint": newest, "offsets": offsets}
-        remembered = observed["remembered"]
-        meant = max(0, newest + int(draw() * 6) - 4)
-        if remembered and draw() < 0.5:
-            meant = remembered[int(draw() * len(remembered))][0]
-        if luck < 0.8:
-            return {"kind": "notify_complete", "checkpoint": meant}
-        if luck < 0.93:
-            return {"kind": "notify_abort", "checkpoint": meant}
-        return {"kind": "crash"}
-
-    return choose
-
-
-# ---------------------------------------------------------------- source
-
-
-def source_chooser(config: Wire, rng: Random) -> Chooser:
-    """Triggers and calls of the hook, mostly of one id after the other, and the ends of checkpoints."""
-    draw = rng.random
-    newest = 1
-
-    def choose(observed: Wire) -> Wire:
-        nonlocal newest
-        luck = draw()
-        if luck < STRAY:
-            return {"kind": "induce" if draw() < 0.5 else "trigger", "checkpoint": -1}
-        if not observed["running"] and luck < 0.3:
-            return {"kind": "status", "running": True}
-        if draw() < 0.3:
-            newest += 1
-        waiting = [*observed["told"], *observed["ahead"]]
-        meant = max(0, newest - int(draw() * 3))
-        if waiting and draw() < 0.5:
-            meant = waiting[int(draw() * len(waiting))]
-        luck = draw()
-        if luck < 0.45:
-            elsewhere = {"to": "elsewhere"} if draw() < 0.1 else {}
-            return {"kind": "trigger", "checkpoint": meant, **elsewhere}
-        if luck < 0.8 and config.get("external", "no") != "no":
-            return {"kind": "induce", "checkpoint": meant}
-        if luck < 0.95:
-            return {"kind": "ended", "checkpoint": meant}
-        return {"kind": "status", "running": draw() < 0.5}
-
-    return choose
-
-
-# ---------------------------------------------------------------- tables
-
-_CHOOSERS: Mapping[str, Callable[[Wire, Random], Chooser]] = {
-    "channel": channel_chooser,
-    "subtask": subtask_chooser,
-    "coordinator": coordinator_chooser,
-    "store": store_chooser,
-    "sink": sink_chooser,
-    "offsets": offsets_chooser,
-    "source": source_chooser,
-}
-
-_CONFIGS: Mapping[str, list[Wire]] = {
-    "gate": GATE_CONFIGS,
-    "channel": CHANNEL_CONFIGS,
-    "subtask": SUBTASK_CONFIGS,
-    "coordinator": COORDINATOR_CONFIGS,
-    "store": [
-        {"retain": retain, "profile": profile} for retain in (1, 2, 3) for profile in ("2.3", "1.11", "1.14")
-    ],
-    "sink": [{"profile": "1.14"}, {"profile": "1.9"}],
-    "offsets": [{}, *({"remembered": remembered} for remembered in (1, 2, 4))],
-    "source": [
-        {"external": external, "profile": profile}
-        for profile in ("1.15", "1.10")
-        for external in ("reader", "function", "no")
-    ],
-}
-
-COMPONENTS = ("gate", *_CHOOSERS)
+COMPONENTS = tuple(REGISTRY)
 """The components that the suite can drive, in the order of reports."""

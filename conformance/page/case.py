@@ -60,7 +60,7 @@ class Case:
     commands: tuple[tuple[str, str], ...] = ()
     """What a command is for, and the command."""
     is_recorded: bool = False
-    """The steps are those of a log, which tells what was said and no state."""
+    """The steps are those of a log, which has effects and no state."""
     note: str = ""
 
     @property

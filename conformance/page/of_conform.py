@@ -26,7 +26,7 @@ def page_of(done: Reported, adapter: Adapter, command: str, plan: Plan) -> Page:
     for part, examined in zip(done.parts, done.examined, strict=False):
         shown = _case(part, examined, done, adapter, command, plan)
         cases += [shown] if shown is not None else []
-        rows.append(_row(part, examined.coverage.missing, is_told=examined.divergence is not None))
+        rows.append(_row(part, examined.coverage.missing, has_case=examined.divergence is not None))
     rows += [_row(part, ()) for part in done.parts[len(done.examined) :]]
     about = (("implementation", done.implementation), ("adapter", command), ("seed", str(plan.seed)))
     return Page("conform", verdict, _headline(done, verdict), about, done.again, tuple(rows), tuple(cases))
@@ -65,9 +65,9 @@ def _headline(done: Reported, verdict: Verdict) -> str:
     return "Not everything could be judged."
 
 
-def _row(part: PartResult, missing: tuple[str, ...], *, is_told: bool = False) -> Row:
-    """One component; `is_told`: a case tells what was found."""
-    return Row(part.name, part.verdict, part.bound, part.rules, missing, () if is_told else part.findings)
+def _row(part: PartResult, missing: tuple[str, ...], *, has_case: bool = False) -> Row:
+    """One component; `has_case`: a case shows what was found."""
+    return Row(part.name, part.verdict, part.bound, part.rules, missing, () if has_case else part.findings)
 
 
 def _case(

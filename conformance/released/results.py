@@ -5,8 +5,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from conformance.adapters.protocol import Failure, Unsupported, Wire
+from conformance.components.gate.unaligned_walks import MODES as OVERTAKING
 from conformance.divergence import Divergence
-from conformance.generators.unaligned import MODES as OVERTAKING
 from conformance.released.known_divergences import Known
 from conformance.verdict import Verdict
 from model.gate.profiles import PROFILES

@@ -1,7 +1,4 @@
-"""Conforming a released sink: Flink's own two-phase commit over numbered transactions.
-
-As `conformance.released.gate` does it for gates: a tour of a small model, then random histories.
-"""
+"""The sink of a release: Flink's own two-phase commit over numbered transactions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +11,7 @@ from conformance.released.sequences import Search
 IDS = 3
 """Checkpoints of the toured model."""
 TRANSACTIONS = 4
-"""The toured model ends with so many transactions: their ids are never used again."""
+"""Maximum number of transactions in the toured model: an id is never used again."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +24,7 @@ class SinkTarget(Target):
 
 
 def target(version: str, profile: str) -> SinkTarget:
-    """What is conformed of a release."""
+    """The target for a release."""
     return SinkTarget(version, profile, "sink", "", after_finish=True, component="sink")
 
 
@@ -40,7 +37,7 @@ class SinkSearch(Search):
 
 
 def alphabet(config: Wire, observed: Wire) -> Iterator[Wire]:
-    """The events of the toured model: what may come, also failing commits; the model refuses the rest."""
+    """The events of the toured model, also failing commits; the model refuses those that cannot occur."""
     used = [observed["open"] or 0, *observed["committed"], *(filed[1] for filed in observed["pending"])]
     if max(used, default=0) >= TRANSACTIONS:
         return

@@ -12,7 +12,7 @@ from conformance.report.formats.columns import wrapped
 if TYPE_CHECKING:
     from conformance.drive.examine import Examination
     from conformance.drive.several import Examined
-    from conformance.torture.pipelines import Struck
+    from conformance.torture.pipelines import Tortured
 
 NOTHING = "-"
 
@@ -43,7 +43,7 @@ def _charged(found: "Examination") -> str:
     return (found.divergence.charge if found.divergence is not None else None) or "no rule"
 
 
-def line_of_job(struck: "Struck") -> str:
+def line_of_job(struck: "Tortured") -> str:
     """One whole job, when it is done: what its state and its output have kept."""
     kept = f"state {struck.keeps(Subject.STATE)}, output {struck.keeps(Subject.OUTPUT)}"
     faults = len(struck.outcome.struck)
@@ -52,7 +52,7 @@ def line_of_job(struck: "Struck") -> str:
 
 
 def page(
-    all_done: Sequence["Examined"], all_struck: Sequence["Struck"] = (), *, seed: int, examples: int
+    all_done: Sequence["Examined"], all_struck: Sequence["Tortured"] = (), *, seed: int, examples: int
 ) -> str:
     """The tables and, below them, each divergence with its shortest run and each doubt, in Markdown."""
     lines = ["# Implementations beside the model", ""]
@@ -80,7 +80,7 @@ def _table(all_done: Sequence["Examined"], seed: int, examples: int) -> list[str
     return lines
 
 
-def _jobs(all_struck: Sequence["Struck"]) -> list[str]:
+def _jobs(all_struck: Sequence["Tortured"]) -> list[str]:
     lines = [
         "",
         "## Whole jobs with faults",

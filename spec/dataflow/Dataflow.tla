@@ -93,35 +93,35 @@ IsCurrent(sent) == sent = attempt
 (* The effects of a gate on its subtask, and the answers of that. The        *)
 (* asynchronous part ends at once: a slow one is an answer in flight.        *)
 RECURSIVE Obey(_, _, _)
-Obey(t, orders, said) ==
-    IF orders = <<>> THEN Answer(t, said)
+Obey(t, orders, effects) ==
+    IF orders = <<>> THEN Answer(t, effects)
     ELSE LET n == Head(orders)[2]
              step == CASE Head(orders)[1] = "trigger" -> OnCheckpoint(t, n)
                        [] Head(orders)[1] = "abort" -> OnAbortOnBarrier(t, n, Head(orders)[3])
                        [] OTHER -> Answer(t, <<>>)
              done == OnAsyncDone(step.task, n)
-         IN  Obey(done.task, Tail(orders), said \o step.out \o done.out)
+         IN  Obey(done.task, Tail(orders), effects \o step.out \o done.out)
 
-Items(said) ==
-    LET sent == SelectSeq(said, LAMBDA e : e[1] \in {"broadcast_barrier", "broadcast_cancel"})
+Items(effects) ==
+    LET sent == SelectSeq(effects, LAMBDA e : e[1] \in {"broadcast_barrier", "broadcast_cancel"})
     IN  [i \in DOMAIN sent |->
           <<attempt, IF sent[i][1] = "broadcast_barrier" THEN "barrier" ELSE "cancel", sent[i][2]>>]
 
 (* A decline names its reason. *)
-Answers(t, said) ==
-    LET sent == SelectSeq(said, LAMBDA e : e[1] \in {"acknowledge", "decline"})
+Answers(t, effects) ==
+    LET sent == SelectSeq(effects, LAMBDA e : e[1] \in {"acknowledge", "decline"})
     IN  [i \in DOMAIN sent |-> <<attempt, sent[i][1], t>> \o Tail(sent[i])]
 
-Filed(said, t, state) ==
+Filed(effects, t, state) ==
     [n \in DOMAIN snapshots |->
-        IF <<"snapshot", n>> \in Range(said)
+        IF <<"snapshot", n>> \in Range(effects)
         THEN (t :> state) @@ snapshots[n] ELSE snapshots[n]]
 
 (* The states of a checkpoint that the store refused are deleted, if it was  *)
 (* discarded.                                                                *)
-Kept(states, said) ==
+Kept(states, effects) ==
     [n \in DOMAIN states |->
-        IF {<<"fail", "CheckpointException">>, <<"discard", n>>} \subseteq Range(said)
+        IF {<<"fail", "CheckpointException">>, <<"discard", n>>} \subseteq Range(effects)
         THEN <<>> ELSE states[n]]
 
 (* The messages of the coordinator: triggers, and notifications to listening *)
@@ -139,18 +139,18 @@ Hear(k, message) ==
     ELSE OnDecline(k, message[4], message[5])
 
 RECURSIVE HearAll(_, _, _)
-HearAll(k, messages, said) ==
-    IF messages = <<>> THEN CoordinatorStep(k, said)
+HearAll(k, messages, effects) ==
+    IF messages = <<>> THEN CoordinatorStep(k, effects)
     ELSE LET step == Hear(k, Head(messages))
-         IN  HearAll(step.coordinator, Tail(messages), said \o step.out)
+         IN  HearAll(step.coordinator, Tail(messages), effects \o step.out)
 
 (* Task t answers the coordinator; the messages in `taken` were read, and    *)
 (* `states` are the snapshots with its own.                                  *)
-Report(t, said, taken, states) ==
+Report(t, effects, taken, states) ==
     IF t \in Slow
-    THEN /\ coordinator' = coordinator /\ net' = (net \ taken) \cup Range(Answers(t, said))
+    THEN /\ coordinator' = coordinator /\ net' = (net \ taken) \cup Range(Answers(t, effects))
          /\ snapshots' = states
-    ELSE LET step == HearAll(coordinator, Answers(t, said), <<>>)
+    ELSE LET step == HearAll(coordinator, Answers(t, effects), <<>>)
          IN  /\ coordinator' = step.coordinator /\ net' = (net \ taken) \cup Sent(step)
              /\ snapshots' = Kept(states, step.out)
 
@@ -242,12 +242,12 @@ SinkSnapshots ==
 
 (* The effects that its subtask passes to the sink. *)
 RECURSIVE Heard(_, _)
-Heard(s, said) ==
-    IF said = <<>> THEN s
-    ELSE Heard(CASE Head(said)[1] = "notify_complete" -> OnNotifyComplete(s, Head(said)[2]).sink
-                [] Head(said)[1] = "notify_abort" -> OnNotifyAbort(s, Head(said)[2]).sink
+Heard(s, effects) ==
+    IF effects = <<>> THEN s
+    ELSE Heard(CASE Head(effects)[1] = "notify_complete" -> OnNotifyComplete(s, Head(effects)[2]).sink
+                [] Head(effects)[1] = "notify_abort" -> OnNotifyAbort(s, Head(effects)[2]).sink
                 [] OTHER -> s,
-              Tail(said))
+              Tail(effects))
 
 TaskHears ==
     \E m \in net :

@@ -4,10 +4,10 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 
 import pytest
+from conformance.vectors.tla.bindings import SEATS as BINDINGS
 
 from conformance.generators import generate
 from conformance.site.vocabulary_page import page, with_tables
-from conformance.vectors.tla.bindings import SEATS as BINDINGS
 from impl import core
 from impl.core.wire import Word
 from model import components
@@ -96,7 +96,7 @@ def test_a_component_has_one_name_everywhere(component):
         f"spec/{component}/{module}.tla", f"spec/{component}/{module}Model.tla",
         f"spec/manifests/{component}*.toml", f"spec/vocabulary/{component}.toml",
         f"model/{component}/__init__.py", f"impl/core/{component}/__init__.py",
-        f"tests/impl/{component}/*.py", f"tests/transcripts/{component}/*.txt",
+        f"tests/impl/{component}/*.py", f"tests/transcripts/{component}/**/*.txt",
     ]  # fmt: skip
     heading = f"\n## Component `{component}`\n"
     pages = [ROOT / "docs" / name for name in ("vocabulary.md", "adapter-protocol.md")]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.compare.projection import projection_of
+from conformance.components.registry import projection_of
 from model.checker.bounds import Bounds, bounded_gate
 from model.checker.compiled.columns import columns_of, explore_columns
 from model.checker.compiled.moves import program_of

@@ -229,7 +229,7 @@ def test_a_line_that_is_none_is_refused_by_its_place():
 
 
 def test_the_page_shows_a_vector_as_it_is_written():
-    page = (Path(__file__).parents[2] / "docs" / "vectors.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "verify" / "vectors.md").read_text(encoding="utf-8")
     shown = page.split("```json\n")[1].split("```")[0].encode()
     vector = decode(shown, "the page")
     assert encode(vector_of(vector.origin, vector.component, vector.config, vector.events)) == shown

@@ -37,7 +37,7 @@ def python(channels: int, ids: int) -> Counted:
 
 def manifest(name: str) -> Counted:
     """The explorer on a model of spec/manifests, whose states have what TLC's have."""
-    from conformance.compare.projection import projection_of
+    from conformance.components.registry import projection_of
     from model.checker.explore import explore
     from spec.manifest import load_manifest
 
@@ -45,7 +45,7 @@ def manifest(name: str) -> Counted:
     begun = time.perf_counter()
     graph = explore(projection.closed_model)
     seen = {
-        (known.target, projection.said(known.event, known.step.effects)) for known in graph.transitions
+        (known.target, projection.words(known.event, known.step.effects)) for known in graph.transitions
     } | {(0, ())}
     return len(seen), graph.transition_count, time.perf_counter() - begun
 
@@ -133,11 +133,11 @@ def minicheck(channels: int, ids: int) -> Counted:
 
 def composed(name: str, records: int) -> ClosedModel:
     """A model of DataflowModel.tla, whose steps have no effects."""
-    from conformance.compare.projection import configuration_of
-    from conformance.compare.projection_dataflow import closed_dataflow_of
+    from conformance.compare.projection import given_by
+    from conformance.components.dataflow import closed_dataflow_of
     from spec.manifest import load_manifest
 
-    configuration = configuration_of(load_manifest()[name])
+    configuration = given_by(load_manifest()[name])
     constants = {**configuration.numbers, "MaxRecords": records}
     return closed_dataflow_of(configuration._replace(numbers=constants))
 

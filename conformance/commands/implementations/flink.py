@@ -137,7 +137,7 @@ def matrix(sequences: int, histories: int, seed: int, build: Path) -> int:
 
 
 @command.command(name="side-by-side")
-@click.option("--out", default=Path("docs/generations.md"), show_default=True,
+@click.option("--out", default=Path("docs/reference/generations.md"), show_default=True,
               type=FILE, help="The page.")  # fmt: skip
 def side_by_side(out: Path) -> int:
     """Write the page that shows one sequence in every generation, as the model and the releases ran it."""

@@ -34,7 +34,7 @@ def command(file: Path, examples: int, seed: int, limit: float, out: Path) -> in
     from conformance.drive.several import implementations
     from conformance.parts.several import examine_all
     from conformance.report import several
-    from conformance.torture.pipelines import pipelines, strike_all
+    from conformance.torture.pipelines import pipelines, torture_all
     from conformance.verdict import together
 
     chosen, jobs = implementations(file), pipelines(file)
@@ -45,7 +45,7 @@ def command(file: Path, examples: int, seed: int, limit: float, out: Path) -> in
         all_done.append(done)
         click.echo(several.line(done))
     struck = []
-    for one in strike_all(jobs, seed, out.parent / "matrix") if jobs else ():
+    for one in torture_all(jobs, seed, out.parent / "matrix") if jobs else ():
         struck.append(one)
         click.echo(several.line_of_job(one))
     out.parent.mkdir(parents=True, exist_ok=True)

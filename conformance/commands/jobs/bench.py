@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.command_line.checkout import require
 from conformance.command_line.options import FOLDER
 
 if TYPE_CHECKING:
@@ -27,9 +28,10 @@ def command(repeat: int, only: str, quick: bool, publish: bool, build: Path) -> 
     incremental checkpoints, memory; then our engines beside TLC, SPIN and minicheck on gates and on the
     composition, one very large search, and traces of many jobs; more than an hour in all. Prints medians with
     the facts of the machine, and ends with 0 whether the bars are met or not. Writes every sample below
-    report/bench/. `--publish` measures nothing: it makes the README's table, docs/performance.md, its plots
-    and the file of medians behind them from these reports.
+    report/bench/. `--publish` measures nothing: it makes the README's table, docs/run/performance.md, its
+    plots and the file of medians behind them from these reports.
     """
+    require("conformance.bench")
     from conformance.bench import MEASURED
     from conformance.bench.rates import benchmarks
     from conformance.bench.runtime.scale import FULL, QUICK

@@ -124,7 +124,7 @@ class JobManager(CoordinatorReplay):
             return
         effects = []
         if not all(map(self._runs, self._run.survey.tasks)):
-            effects = self._coordinator.step({"kind": "trigger"}, "COORD-01")
+            effects = self._coordinator.step({"kind": "trigger", "type": "checkpoint"}, "COORD-01")
         if not any(effect["kind"] == "rejected" for effect in effects):
             self._run.tolerated["request refused after the tasks are logged as running"] += 1
         self._run.see("request refused")

@@ -334,7 +334,7 @@ class SubtaskReplay:
             self._run.see("abort notified")
             if line.checkpoint > self._subtask.observe()["last"]:
                 self._highest_abort = max(self._highest_abort, line.checkpoint)
-            event = {"kind": "abort_notification", "checkpoint": line.checkpoint}
+            event = {"kind": "abort_notification", "checkpoint": line.checkpoint, "completed": -1}
             if any(effect["kind"] == "cancel_async" for effect in self._subtask.step(event, "TASK-05")):
                 self._run.see("abort stopped the writing")
         return wait

@@ -39,7 +39,7 @@ def account_in(file: Path) -> Account:
             [_seen(one) for one in read.get("seen", ())],
         )
     except (OSError, orjson.JSONDecodeError, KeyError, TypeError, AttributeError, RecursionError) as wrong:
-        raise RecordedError(f"{file}: expected an account (docs/torture.md), got {wrong!r}") from wrong
+        raise RecordedError(f"{file}: expected an account (docs/run/torture.md), got {wrong!r}") from wrong
 
 
 def _cut(one: Object) -> Cut:

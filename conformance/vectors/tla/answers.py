@@ -12,7 +12,8 @@ from conformance.adapters.protocol import Effects, Wire, canonical
 from conformance.adapters.validation import complaints
 from conformance.divergence import Answer, Divergence
 from conformance.drive.oracle import Edge
-from conformance.vectors.tla.binding import RECORD, Raw, Seat, Told, is_int_of_tla, value
+from conformance.vectors.tla.binding import Binding
+from conformance.vectors.tla.text import RECORD, Raw, Word, is_int_of_tla, value
 
 NO_EFFECT = "is_no_effect"
 """In the place of the kind, where an answer holds what is no effect of its component."""
@@ -31,29 +32,29 @@ class Came(NamedTuple):
     """The component's variable afterwards."""
 
 
-def came(seat: Seat, divergence: Divergence, edge: Edge) -> Came:
+def came(binding: Binding, divergence: Divergence, edge: Edge) -> Came:
     """What came in the place of what `edge` expects."""
     got = divergence.got
     if not isinstance(got, Answer):
-        return Came(value([(type(got).__name__.lower(),)]), seat.state)
-    told = [_checked(seat, divergence.component, effect) for effect in got.effects]
-    expected = f"Expected(event).{seat.state}"
+        return Came(value([(type(got).__name__.lower(),)]), binding.state)
+    words = [_checked(binding, divergence.component, effect) for effect in got.effects]
+    expected = f"Expected(event).{binding.state}"
     shown, state = [], expected
     if not edge.fails and edge.refused is None:
-        fields, unseen = _differing(seat, divergence.component, got.state, divergence.expected.state)
+        fields, unseen = _differing(binding, divergence.component, got.state, divergence.expected.state)
         shown = [(SHOWS, _text(name), _json(seen)) for name, seen in unseen.items()]
         if "" in fields:
             state = fields[""]
         elif fields:
             changes = ", ".join(f"!.{field} = {spelled}" for field, spelled in fields.items())
             state = f"[{expected} EXCEPT {changes}]"
-    hides = value(told) == due(seat, edge) and not _are_expected(got.effects, edge)
-    return Came(value([*told, *([(ANSWERS, _json(list(got.effects)))] if hides else []), *shown]), state)
+    hides = value(words) == due(binding, edge) and not _are_expected(got.effects, edge)
+    return Came(value([*words, *([(ANSWERS, _json(list(got.effects)))] if hides else []), *shown]), state)
 
 
-def due(seat: Seat, edge: Edge) -> str:
+def due(binding: Binding, edge: Edge) -> str:
     """The expected effects."""
-    return value([_told(seat, effect) for effect in edge.effects])
+    return value([binding.effect_word(effect) for effect in edge.effects])
 
 
 def fits(component: str, definition: str, wire: object) -> bool:
@@ -70,12 +71,8 @@ def _is_comparable(wire: object) -> bool:
     return wire is None or isinstance(wire, str | bool) or is_int_of_tla(wire)
 
 
-def _checked(seat: Seat, component: str, effect: Wire) -> Told:
-    return _told(seat, effect) if fits(component, "effect", effect) else (NO_EFFECT, _json(effect))
-
-
-def _told(seat: Seat, effect: Wire) -> Told:
-    return seat.failure if seat.failure and effect["kind"] == "fail" else seat.effect(effect)
+def _checked(binding: Binding, component: str, effect: Wire) -> Word:
+    return binding.effect_word(effect) if fits(component, "effect", effect) else (NO_EFFECT, _json(effect))
 
 
 def _are_expected(effects: Effects, edge: Edge) -> bool:
@@ -91,7 +88,7 @@ def _are_expected(effects: Effects, edge: Edge) -> bool:
 
 
 def _differing(
-    seat: Seat, component: str, seen: Wire, expected: Wire
+    binding: Binding, component: str, seen: Wire, expected: Wire
 ) -> tuple[Mapping[str, str], Mapping[str, object]]:
     """Observed fields that are not as expected: those of the module, and those that it cannot show."""
     fields: dict[str, str] = {}
@@ -99,7 +96,7 @@ def _differing(
     for name, right in expected.items():
         if name not in seen or canonical(seen[name]) == canonical(right):
             continue
-        show = seat.shows.get(name)
+        show = binding.shows.get(name)
         if show is None or not fits(component, "state", {name: seen[name]}):
             unseen[name] = seen[name]
             continue

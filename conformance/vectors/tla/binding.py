@@ -1,123 +1,30 @@
-"""A seat: how a component of the wire stands in its module of TLA+, its variable, its steps, its words."""
+"""How a component of the wire stands in its module of TLA+: its variable, its steps, events and effects."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from conformance import escape
-from conformance.adapters.protocol import Wire, canonical
+from conformance.adapters.protocol import Wire
 from conformance.drive.oracle import Edge
+from conformance.vectors.tla.text import Word, plain
 from spec.manifest import load_manifest
 
-
-class NotInTlaError(ValueError):
-    """The divergence cannot be said in TLA+; the message says why, and what can."""
-
-
-Told = tuple[Any, ...]
-"""An event or an effect as `out` of the modules has it: its kind, then its fields."""
-
-Shown = Callable[[Any], Mapping[str, str]]
+Shown = Callable[..., Mapping[str, str]]
 """Of an observed field its value in TLA+, as fields of the component; the whole of it stands under ``."""
 
 
-INT_MAX = 2**31 - 1
-"""The greatest int of TLC."""
-
-
-class Raw(str):
-    """A value that is written as it is: an expression, not a string."""
-
-    __slots__ = ()
-
-
-_ORDER = (
-    "channel", "task", "transaction", "checkpoint", "type", "offsets", "alignment", "savepoint", "timestamp",
-    "ms", "records", "value", "accepts", "running", "fails", "completed", "result", "reason", "unaligned",
-)  # fmt: skip
-"""In which order the modules have the fields of an event or an effect."""
-
-RECORD = "value"
-"""The field that holds a record, which may be any JSON: a text, so that any two can be compared."""
-LISTS_OF_RECORDS = ("records", "input", "output")
-"""Fields that hold several."""
-
-
-def plain(one: Wire) -> Told:
-    """An event or an effect: its kind, then its fields in the order of the modules."""
-    known = [name for name in _ORDER if name in one]
-    strange = sorted(name for name in one if name not in _ORDER and name != "kind")
-    return (
-        one["kind"],
-        *(_field(name, one[name]) for name in (*known, *strange)),
-    )
-
-
-def plain_event(event: Wire, edge: Edge) -> Told:
-    """An event whose fields are those of the action, all of them given."""
-    return plain(event)
-
-
-def _field(name: str, content: object) -> object:
-    if name == RECORD:
-        return record_text(content)
-    return records_text(content) if name in LISTS_OF_RECORDS else content
-
-
-def record_text(record: object) -> str:
-    """A record, which may be any JSON, as a text."""
-    return canonical(record).decode()
-
-
-def records_text(records: Any) -> tuple[str, ...]:  # noqa: ANN401 - a list of JSON values
-    """A list of records as texts."""
-    return tuple(record_text(one) for one in records)
-
-
-def value(one: Any) -> str:  # noqa: ANN401 - any JSON value
-    """A value in TLA+: lists and tuples are sequences, nothing at all is -1."""
-    if isinstance(one, Raw):
-        return str(one)
-    if isinstance(one, bool):
-        return str(one).upper()
-    if isinstance(one, int):
-        if not is_int_of_tla(one):
-            raise NotInTlaError(f"TLC counts from {-INT_MAX:,} to {INT_MAX:,}, and this run has {one:,}")
-        return str(one)
-    if isinstance(one, list | tuple):
-        return f"<<{', '.join(value(part) for part in one)}>>"
-    if one is None:
-        return "-1"
-    return escape.tla_string(str(one))
-
-
-def is_int_of_tla(one: object) -> bool:
-    """Whether TLC has this int."""
-    return isinstance(one, int) and not isinstance(one, bool) and abs(one) <= INT_MAX
-
-
-def set_of(values: Sequence[Any]) -> str:
-    """A set of values, each once; equal sets are spelled alike."""
-    spelled = {value(one) for one in values}
-    return "{" + ", ".join(sorted(spelled, key=lambda text: (len(text), text))) + "}"
-
-
-def field(name: str, spelled: Callable[[Any], str] = value) -> Shown:
-    """An observed field that is one of the component."""
-    return lambda seen: {name: spelled(seen)}
-
-
-class Seat(NamedTuple):
+class Binding(NamedTuple):
     """How a component stands in its module, under the configuration of one divergence."""
 
+    component: str
     module: str
     state: str
     """The variable that holds the component, and the field of a step that does."""
     constants: Mapping[str, object]
-    """What stands in the configuration; a `Raw` is the name of an operator put in the place of another."""
+    """The values in the configuration; a `Raw` is the name of an operator put in the place of another."""
     takes: Mapping[str, str]
     """By the event's kind, the step of the specification."""
     shows: Mapping[str, Shown]
-    """By the observed field; one that is not here differs unseen, and is told beside the effects."""
+    """By the observed field; a difference in any other is written beside the effects."""
     rules: tuple[str, ...] = ()
     """The definitions of the module that are checked: those that hold of every run that fits in here."""
     allows: str = "TRUE"
@@ -131,10 +38,22 @@ class Seat(NamedTuple):
     """Definitions that the steps need."""
     extends: str = ""
     """A further module."""
-    event: Callable[[Wire, Edge], Told] = plain_event
-    effect: Callable[[Wire], Told] = plain
-    failure: Told | None = ("fail",)
+    event: Callable[[Wire, Edge], Word] | None = None
+    """An event as the module has it; None: its kind, then its fields."""
+    effect: Callable[[Wire], Word] | None = None
+    """An effect as the module has it; None: its kind, then its fields."""
+    failure: Word | None = ("fail",)
     """The module's word for a failure, whose text nobody compares; None: a failure is as any other effect."""
+
+    def event_word(self, event: Wire, edge: Edge) -> Word:
+        """An event as `out` of the module has it."""
+        return self.event(event, edge) if self.event else plain(self.component, event)
+
+    def effect_word(self, effect: Wire) -> Word:
+        """An effect as `out` of the module has it."""
+        if self.failure and effect["kind"] == "fail":
+            return self.failure
+        return self.effect(effect) if self.effect else plain(self.component, effect)
 
 
 def rules_of(model: str, *but: str) -> tuple[str, ...]:

@@ -7,16 +7,18 @@ does not allow violates `Allows`, before it.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from conformance import escape
+from conformance.components.registry import COMPONENTS
 from conformance.divergence import Answer, Divergence
 from conformance.drive.oracle import Edge, Oracle
 from conformance.vectors.tla.answers import came, due, fits
-from conformance.vectors.tla.binding import NotInTlaError, Raw, Seat, Told, set_of, value
-from conformance.vectors.tla.bindings import seat_of
+from conformance.vectors.tla.binding import Binding
+from conformance.vectors.tla.text import NotInTlaError, Raw, Word, set_of, value
 from spec import tlc
 from spec.manifest import generation_replaces
 from spec.modules import definitions, module_text
@@ -39,17 +41,38 @@ def module_of(divergence: Divergence, name: str, implementation: str) -> Module:
     if edges[-1].refused is not None and not fits(divergence.component, "event", divergence.event):
         raise NotInTlaError(f"the last event is none of the protocol: {edges[-1].refused}")
     try:
-        seat = _with_zero(seat_of(divergence, edges), divergence)
-        recorded = [seat.event(event, edge) for event, edge in zip(divergence.events, edges, strict=True)]
+        binding = _with_zero(binding_of(divergence, edges), divergence)
+        recorded = [
+            binding.event_word(event, edge) for event, edge in zip(divergence.events, edges, strict=True)
+        ]
     except KeyError as strange:
         if edges[-1].refused is None:
             raise
         raise NotInTlaError(
             f"the last event names what there is not, {strange}: {edges[-1].refused}"
         ) from None
-    answer = came(seat, divergence, edges[-1])
-    text = _text(seat, name, implementation, recorded, (answer.out, answer.state, due(seat, edges[-1])))
-    return Module(name, text, _cfg(seat, divergence))
+    answer = came(binding, divergence, edges[-1])
+    text = _text(binding, name, implementation, recorded, (answer.out, answer.state, due(binding, edges[-1])))
+    return Module(name, text, _cfg(binding, divergence))
+
+
+def binding_of(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
+    """The binding of a divergence. Raises NotInTlaError if no module describes what has happened."""
+    component = divergence.component
+    if component not in COMPONENTS:
+        known = ", ".join(COMPONENTS)
+        raise NotInTlaError(f"no module describes a {component} alone; there are those of {known}")
+    binding = COMPONENTS[component].bind(divergence, edges)
+    sent = {
+        binding.event_word(event, edge)[0]
+        for event, edge in zip(divergence.events, edges, strict=True)
+        if edge.refused is None
+    }
+    unknown = sorted(sent - set(binding.takes))
+    if unknown:
+        known = ", ".join(binding.takes)
+        raise NotInTlaError(f"{binding.module} has no event {', '.join(unknown)}; it has {known}")
+    return binding
 
 
 def _without_refused(divergence: Divergence) -> tuple[Divergence, list[Edge]]:
@@ -61,31 +84,31 @@ def _without_refused(divergence: Divergence) -> tuple[Divergence, list[Edge]]:
     return replace(divergence, events=events), [edges[number] for number in kept]
 
 
-def _with_zero(seat: Seat, divergence: Divergence) -> Seat:
+def _with_zero(binding: Binding, divergence: Divergence) -> Binding:
     """The modules begin with id 1, an implementation may with 0."""
-    if not seat.rules or all(event.get("checkpoint") != 0 for event in divergence.events):
-        return seat
-    from_zero = {**seat.constants, "Ids": Raw("IdsFromZero")}
-    return seat._replace(constants=from_zero, prelude=f"{seat.prelude}\nIdsFromZero == 0 .. M\n")
+    if not binding.rules or all(event.get("checkpoint") != 0 for event in divergence.events):
+        return binding
+    from_zero = {**binding.constants, "Ids": Raw("IdsFromZero")}
+    return binding._replace(constants=from_zero, prelude=f"{binding.prelude}\nIdsFromZero == 0 .. M\n")
 
 
 def _text(
-    seat: Seat, name: str, implementation: str, recorded: list[Told], last_step: tuple[str, str, str]
+    binding: Binding, name: str, implementation: str, recorded: list[Word], last_step: tuple[str, str, str]
 ) -> str:
     said, after, model_says = last_step
     whose = escape.tla_comment(escape.short(implementation))
-    cases = "\n      [] ".join(f'event[1] = "{kind}" -> {step}' for kind, step in seat.takes.items())
-    names = (seat.state, *seat.carried)
-    last = f"[{seat.state} |-> {after}, out |-> Answered" + "".join(
-        f", {one} |-> Expected(event).{one}" for one in seat.carried
+    cases = "\n      [] ".join(f'event[1] = "{kind}" -> {step}' for kind, step in binding.takes.items())
+    names = (binding.state, *binding.carried)
+    last = f"[{binding.state} |-> {after}, out |-> Answered" + "".join(
+        f", {one} |-> Expected(event).{one}" for one in binding.carried
     )
     follow = "\n    ".join(f"/\\ {one}' = Followed(Recorded[replayed + 1]).{one}" for one in names)
     agrees = " /\\ ".join(f"{one}' = Expected(event).{one}" for one in names)
-    begun = "".join(f" /\\ {one} = {first}" for one, first in seat.carried.items())
+    begun = "".join(f" /\\ {one} = {first}" for one, first in binding.carried.items())
     events = ",\n    ".join(value(event) for event in recorded)
-    modules = ", ".join(one for one in (seat.module, seat.extends) if one)
+    modules = ", ".join(one for one in (binding.module, binding.extends) if one)
     variables = ["    replayed,       \\* how many of the recorded events were taken"]
-    variables += [f"    {one}," for one in seat.carried]
+    variables += [f"    {one}," for one in binding.carried]
     declared = "\n".join(
         [*variables, "    due             \\* the specification's step in the place of the last one"]
     )
@@ -104,7 +127,7 @@ Answered == {said}
 
 (* What the reference model says there. *)
 ModelSays == {model_says}
-{seat.prelude}
+{binding.prelude}
 Expected(event) ==
     CASE {cases}
 
@@ -114,11 +137,11 @@ Followed(event) ==
     IF ~IsLastRecorded THEN Expected(event)
     ELSE {last}]
 
-RecordedKinds == {set_of(list(seat.takes))}
+RecordedKinds == {set_of(list(binding.takes))}
 
-IsAllowed(event) == event[1] \\in RecordedKinds /\\ ({seat.allows})
+IsAllowed(event) == event[1] \\in RecordedKinds /\\ ({binding.allows})
 
-TraceInit == {seat.begins} /\\ replayed = 0 /\\ due = <<>>{begun}
+TraceInit == {binding.begins} /\\ replayed = 0 /\\ due = <<>>{begun}
 
 TraceNext ==
     /\\ replayed < Len(Recorded)
@@ -127,9 +150,9 @@ TraceNext ==
     /\\ out' = <<Recorded[replayed + 1]>> \\o Followed(Recorded[replayed + 1]).out
     /\\ due' = IF IsLastRecorded THEN Expected(Recorded[replayed + 1]) ELSE <<>>
     /\\ replayed' = replayed + 1
-    /\\ {seat.others}
+    /\\ {binding.others}
 
-TraceSpec == TraceInit /\\ [][TraceNext]_<<vars, {", ".join(["replayed", "due", *seat.carried])}>>
+TraceSpec == TraceInit /\\ [][TraceNext]_<<vars, {", ".join(["replayed", "due", *binding.carried])}>>
 
 (* Every recorded event is one that the protocol allows where it comes. *)
 Allows == replayed < Len(Recorded) => IsAllowed(Recorded[replayed + 1])
@@ -145,17 +168,17 @@ AsProtocol == [][
 """
 
 
-def _cfg(seat: Seat, divergence: Divergence) -> str:
-    text = module_text(seat.module)
-    rules = seat.rules if isinstance(divergence.got, Answer) else ()
+def _cfg(binding: Binding, divergence: Divergence) -> str:
+    text = module_text(binding.module)
+    rules = binding.rules if isinstance(divergence.got, Answer) else ()
     steps = [name for name in rules if re.search(rf"^{name} ==\s*\[\]\[", text, re.MULTILINE)]
     states = [name for name in rules if name not in steps]
     constants = [
         f"    {name} {'<-' if isinstance(chosen, Raw) else '='} {_constant(chosen)}"
-        for name, chosen in seat.constants.items()
+        for name, chosen in binding.constants.items()
     ]
-    for chosen in seat.constants.values():
-        older = generation_replaces(chosen, seat.module) if isinstance(chosen, Raw) else {}
+    for chosen in binding.constants.values():
+        older = generation_replaces(chosen, binding.module) if isinstance(chosen, Raw) else {}
         constants += [f"    {operator} <- {to}" for operator, to in older.items()]
     lines = ["SPECIFICATION TraceSpec", *(("CONSTANTS", *constants) if constants else ())]
     lines += ["INVARIANTS", "    Allows", "    AsModel", *(f"    {name}" for name in states)]

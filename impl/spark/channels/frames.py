@@ -13,9 +13,8 @@ import threading
 import time
 from collections.abc import Callable
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import orjson
 import pyarrow as pa
 
 from impl.batches import Rows
@@ -141,16 +140,18 @@ class Connection:
             got += part
         return bytes(got)
 
-    def say(self, message: dict[str, Any]) -> None:
-        """Send a control message, in several frames if it is longer than one may be."""
-        packed = orjson.dumps(message)
+    def send_message(self, packed: bytes) -> None:
+        """Send a control message, in several frames if it is longer than one may be.
+
+        Raises `ConnectionLostError` if the other side is gone.
+        """
         with self._sending:
             while len(packed) > MAX_PAYLOAD:
                 self._send(Kind.CONTROL_PART, packed[:MAX_PAYLOAD])
                 packed = packed[MAX_PAYLOAD:]
             self._send(Kind.CONTROL, packed)
 
-    def hear(self) -> dict[str, Any]:
+    def receive_message(self) -> bytes:
         """Wait for a control message. Raises `FrameError` for a frame of another kind."""
         kind, payload = self.receive()
         parts = []
@@ -159,8 +160,7 @@ class Connection:
             kind, payload = self.receive()
         if kind is not Kind.CONTROL:
             raise FrameError(f"expected a control message, a frame of kind {kind.name} came")
-        message: dict[str, Any] = orjson.loads(b"".join([*parts, payload]))
-        return message
+        return b"".join([*parts, payload])
 
     def local_host(self) -> str:
         """The address of this host from which the other side is reached."""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from conformance.compare.projection import ProjectionError, projection_of
 from conformance.compare.triangle import INSIDE, OUTSIDE, compare
+from conformance.components.registry import ProjectionError, projection_of
 from model.coordinator.environment.relative import relative
 from model.coordinator.events import CoordinatorRestart, DeclineMessage
 from model.coordinator.state import Coordinator

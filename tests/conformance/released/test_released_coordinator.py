@@ -6,8 +6,9 @@ from random import Random
 import pytest
 
 from conformance.adapters.process import ProcessAdapter
+from conformance.components.coordinator.walks import walk_coordinator
+from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
-from conformance.generators.coordinator import coordinator_chooser
 from conformance.parts.released import Order, conform_one, targets_of
 from conformance.released import sequences as driver
 from conformance.released.coordinator import (
@@ -57,7 +58,7 @@ def test_a_store_of_another_generation_diverges(monkeypatch):
         events = [
             {"kind": "add", "checkpoint": n, "type": t} for n, t in ((1, "checkpoint"), (2, "savepoint"))
         ]
-        replayed = driver.replay(Oracle("store", done.target.configs()[0]), older, events)
+        replayed = replay(Oracle("store", done.target.configs()[0]), older, events)
     assert replayed.divergence is not None
     assert replayed.divergence.rule in rule_index.rules()
 
@@ -115,7 +116,7 @@ def test_random_histories_ask_every_kind_of_event_in_every_configuration():
         kinds = set()
         for number, config in enumerate(one.configs() * 4):
             rng = Random(f"{profile} {number}")
-            choose, oracle = coordinator_chooser(config, rng), Oracle("coordinator", config)
+            choose, oracle = walk_coordinator(config, rng, False), Oracle("coordinator", config)
             node = oracle.start
             for _ in range(50):
                 event = choose(node.observed)

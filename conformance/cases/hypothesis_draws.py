@@ -1,0 +1,107 @@
+"""How Hypothesis draws events: numbers for the component's random walk, and plain words of the vocabulary.
+
+A walk aims at what can happen in a state, so most events are its own, with numbers that Hypothesis draws. The
+others are any word of the vocabulary with any fields of its types.
+"""
+
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import Any
+
+from hypothesis import strategies as st
+
+from conformance.adapters.in_process import INJECT
+from conformance.adapters.protocol import Wire
+from spec.vocabulary import Field, Where, types, vocabulary
+
+_STEPS = 1024
+"""A random number is one of so many, evenly spaced from 0 on; Hypothesis shrinks towards 0.5."""
+_TEXTS: Mapping[str, tuple[str, ...]] = {
+    "status": ("RUNNING", "FAILED"),
+    "reason": ("ASYNC_EXCEPTION",),
+    "state": ("handle-a", "handle-b"),
+    "shared": ("file-a", "file-b"),
+}
+"""By field, texts that every generation knows."""
+
+
+class DrawnRandom(Random):
+    """Random numbers that Hypothesis draws; `data` is that of the rule that runs."""
+
+    data: st.DataObject
+
+    def random(self) -> float:
+        """A number from 0 to below 1."""
+        drawn: int = self.data.draw(st.integers(0, _STEPS - 1), "random")
+        return (drawn + _STEPS // 2) % _STEPS / _STEPS
+
+
+def one_of(data: st.DataObject, values: list[Any]) -> Any:  # noqa: ANN401 - any member of the list
+    """One of the values, by its position."""
+    return values[data.draw(st.integers(0, len(values) - 1), "position")]
+
+
+def plain_event(data: st.DataObject, component: str, config: Wire, seen: Wire, *, injects: bool) -> Wire:
+    """A word of the vocabulary that exists under the configuration, with fields of their types."""
+    spoken = [
+        one
+        for one in vocabulary()[component].events
+        if _exists(component, one.where, config) and (injects or one.kind != INJECT)
+    ]
+    kind = one_of(data, spoken)
+    event: dict[str, Any] = {"kind": kind.kind}
+    for field in kind.fields:
+        if _exists(component, field.where, config) and (field.required or data.draw(st.booleans(), "given")):
+            event[field.name] = data.draw(_values(field, config, seen), field.name)
+    return event
+
+
+def _exists(component: str, where: Where, config: Wire) -> bool:
+    defaults = {one.name: one.defaults[0] for one in vocabulary()[component].config if one.defaults}
+    given = {"mode": "exactly-once", **defaults, **config}
+    return all(given[option] in values for option, values in where.items())
+
+
+def _values(field: Field, config: Wire, seen: Wire) -> st.SearchStrategy[Any]:
+    """Values of a field's type: numbers around those that are observed or configured."""
+    schema = types()[field.type]
+    if field.type == "channel":
+        return st.integers(0, config["channels"] - 1)
+    if field.name in _TEXTS and field.type in ("text", "texts"):
+        texts = st.sampled_from(_TEXTS[field.name])
+        return st.lists(texts, max_size=2, unique=True) if schema.get("type") == "array" else texts
+    if field.type in ("name", "names"):
+        names = st.sampled_from([*sorted(set(_texts(config))), "stranger-0"])
+        return names if field.type == "name" else st.lists(names, max_size=2, unique=True)
+    return _of_schema(schema, [*_numbers(config), *_numbers(seen)])
+
+
+def _of_schema(schema: Mapping[str, Any], known: list[int]) -> st.SearchStrategy[Any]:
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    if "const" in schema:
+        return st.just(schema["const"])
+    kind = schema.get("type", "integer")
+    if isinstance(kind, list):
+        return _of_schema({**schema, "type": kind[0]}, known) | st.none()
+    if kind == "boolean":
+        return st.booleans()
+    if kind == "array":
+        return st.lists(_of_schema(schema.get("items", {}), known), max_size=2)
+    least = schema.get("minimum", 0)
+    near = {least, least + 1, *(max(least, one + distance) for one in known for distance in (-1, 0, 1, 2))}
+    return st.sampled_from(sorted(near))
+
+
+def _numbers(part: Any) -> Iterator[int]:  # noqa: ANN401 - any JSON value
+    if type(part) is int:
+        yield part
+    elif isinstance(part, list | tuple | dict):
+        for member in part.values() if isinstance(part, dict) else part:
+            yield from _numbers(member)
+
+
+def _texts(config: Wire) -> Iterator[str]:
+    yield from (task["id"] for task in config.get("tasks", ()))
+    for names in ("operator_coordinators", "hooks"):
+        yield from config.get(names, ())

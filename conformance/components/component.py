@@ -1,0 +1,28 @@
+"""The interface of a component in the suite: each module `conformance.components.<name>` has one."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from random import Random
+from typing import NamedTuple
+
+from conformance.adapters.protocol import Wire
+from conformance.compare.projection import Given, Projection
+from conformance.divergence import Divergence
+from conformance.drive.oracle import Edge
+from conformance.generators.chooser import Chooser
+from conformance.vectors.tla.binding import Binding
+from model.checker.prove import Case
+
+
+class Component(NamedTuple):
+    """What the suite knows of one component beside its vocabulary and its model."""
+
+    configs: Sequence[Wire]
+    """The configurations that walks go through, in turn."""
+    walk: Callable[[Wire, Random, bool], Chooser]
+    """A fresh source of random events for one instance; the flag: the gate's task may be triggered itself."""
+    projections: Mapping[str, Callable[[Given], Projection]]
+    """By module of TLA+, the projection of its closed models (the triangle)."""
+    bind: Callable[[Divergence, Sequence[Edge]], Binding]
+    """How a divergence stands in a module of TLA+. Raises NotInTlaError."""
+    cases: Callable[[], Iterable[Case]] = tuple
+    """The symbolic cases whose paths are looked for in the component's closed models (`directed`)."""

@@ -1,0 +1,34 @@
+"""The checkpoint coordinator in the suite: random events, its modules of TLA+, replays of a divergence."""
+
+from collections.abc import Iterator
+
+from conformance.components.component import Component
+from conformance.components.coordinator.projection import (
+    project_coordinator,
+    project_failures,
+    project_files,
+)
+from conformance.components.coordinator.replay import bind_coordinator
+from conformance.components.coordinator.walks import CONFIGS, walk_coordinator
+from model.checker.prove import Case
+
+
+def directed_coordinator() -> Iterator[Case]:
+    """The cases of a coordinator of two tasks, by pending checkpoints, requests and stored ones."""
+    from model.coordinator.proofs.coordinator import coordinator_cases
+
+    for pending, queue, stored in ((0, 0, 0), (0, 0, 1), (1, 0, 0), (1, 0, 1), (2, 0, 0), (2, 1, 0)):
+        yield from coordinator_cases(2, pending, queue, stored, 2)
+
+
+COMPONENT = Component(
+    configs=CONFIGS,
+    walk=walk_coordinator,
+    cases=directed_coordinator,
+    projections={
+        "CoordinatorModel": project_coordinator,
+        "FailuresModel": project_failures,
+        "SharedStateModel": project_files,
+    },
+    bind=bind_coordinator,
+)

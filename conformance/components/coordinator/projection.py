@@ -1,0 +1,285 @@
+"""The projections of the coordinator: CoordinatorModel.tla, FailuresModel.tla and SharedStateModel.tla.
+
+What a configuration puts in the place of an operator makes the Python closed model: the requests, the
+failures, the generation. The z3 relation is made for the shapes that a model meets
+(`model.coordinator.proofs.reached`) where that takes seconds: 174 shapes and 846 paths for one pending
+checkpoint at a time and requests of one rank. Two at a time are 518 shapes and 3,872 paths, and take five
+times as long; requests that are sorted take minutes. There TLC and the explorer alone are compared, and the
+proofs (`model.coordinator.proofs.coordinator`) execute the same step functions.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from conformance.adapters.protocol import Wire
+from conformance.compare.projection import Given, Node, Projection, of_step
+from conformance.components.records import FLAGS, OR_ZERO, Record, Spelling, each, fields, words
+from conformance.components.store import ENTRIES
+from conformance.vectors.tla.text import Word, plain
+from model.coordinator.environment.relative import (
+    CheckpointFails,
+    CheckpointSucceeds,
+    Request,
+    Scope,
+    closed_failures,
+    closed_relative,
+    handle_of,
+)
+from model.coordinator.environment.shared_state import CompleteCheckpoint, Files, UseFiles, closed_files
+from model.coordinator.events import AFTER, BEFORE, MAYBE, DiscardState, FailTasks
+from model.coordinator.failures import new_failures
+from model.coordinator.pending import NO_STATE, Pending
+from model.coordinator.requests import Request as Waiting
+from model.coordinator.shared_state import Registered
+from model.coordinator.state import RESTARTING, RUNNING, UNLIMITED, Coordinator, Plan
+from model.coordinator.wire.coordinator import WORDS
+from model.events import Effect, Event
+from model.store.store import CHECKPOINT, SAVEPOINT, Entry
+from model.store.wire import TYPES
+from spec.values import Function, State
+
+FAULTS = {"none": 0, "before": BEFORE, "after": AFTER, "maybe": MAYBE}
+ALL_REQUESTS: tuple[Request, ...] = (
+    (CHECKPOINT, False, True),
+    (CHECKPOINT, False, False),
+    (CHECKPOINT, True, False),
+    (SAVEPOINT, False, False),
+)
+_NUMBERS = {"One": 1}
+_LONG = 1_000
+"""An interval so long that only the environment requests checkpoints."""
+
+
+# ---------------------------------------------------------------- the closed model of a configuration
+
+
+def _tolerable(given: Given) -> int:
+    picked = given.replaced.get("Tolerable")
+    return UNLIMITED if picked is None else _NUMBERS[picked]
+
+
+def _is_small(given: Given) -> bool:
+    """One pending checkpoint at most and requests of one rank: few shapes, each of few paths."""
+    return given.number("MaxConcurrent") == 1 and not {"Asked", "Restarts"} & given.replaced.keys()
+
+
+def _plan(given: Given) -> Plan:
+    """The job; each request states whether it is forced."""
+    interval = _LONG if "Asked" in given.replaced else 0
+    profile = given.coordinators
+    return Plan(
+        tuple(task in given.sets["Sources"] for task in given.sets["Tasks"]),
+        timeout=given.number("Timeout"),
+        max_concurrent=given.number("MaxConcurrent"),
+        profile=profile,
+        interval=interval,
+        initial_delay=interval,
+        min_pause=_NUMBERS.get(given.replaced.get("MinPause", ""), 0),
+        tolerable_failures=_tolerable(given),
+        unaligned=True,
+        finished_tasks=profile.goes_on_after_finished_tasks,
+    )
+
+
+def _scope(given: Given) -> Scope:
+    """What the environment may do."""
+    replaced, (tasks, sources) = given.replaced, (given.sets["Tasks"], given.sets["Sources"])
+    savepoint: tuple[Request, ...] = ((SAVEPOINT, True, False),) if given.flag("Savepoints") else ()
+    others = tuple(task for task in tasks if task not in sources)
+    return Scope(
+        ids=given.number("M"),
+        requests=ALL_REQUESTS if "Asked" in replaced else ((CHECKPOINT, False, False), *savepoint),
+        reasons=() if "Reasons" in replaced else ("ASYNC_EXCEPTION",),
+        failing={"": sources, "Nobody": (), "Others": others}[replaced.get("Failing", "")],
+        job_restarts="JobRestarts" not in replaced,
+        faults=(BEFORE, AFTER, MAYBE) if "StoreFaults" in replaced else (),
+        restarts="Restarts" in replaced,
+    )
+
+
+# ---------------------------------------------------------------- states
+
+FAILURES = Record(
+    *fields("counted", of=Spelling(lambda there, before: tuple(sorted(there)), frozenset)),
+    *fields(of=OR_ZERO, highest="highest_success"),
+)
+
+
+def coordinator_record(start: Coordinator, *, with_states: bool = True) -> Record:
+    """The record of a coordinator with the plan of `start`.
+
+    `with_states`: an acknowledgement comes with the handle of its task's state.
+    """
+    tasks = range(len(start.plan.sources))
+
+    def pending(entry: Mapping[str, Any]) -> Pending:
+        kind = TYPES.index(entry["type"])
+        acknowledged = tuple(task not in entry["missing"] for task in tasks)
+        return Pending(
+            checkpoint=entry["id"],
+            type=kind,
+            forced=kind != CHECKPOINT,
+            deadline=start.plan.timeout - entry["age"],
+            tasks=(True,) * len(tasks),
+            acknowledged=acknowledged,
+            states=tuple(
+                handle_of(task, entry["id"]) if done and with_states else NO_STATE
+                for task, done in zip(tasks, acknowledged, strict=True)
+            ),
+            shared=((),) * len(tasks),
+            coordinators=(),
+            hooks=(),
+        )
+
+    def waits(one: Pending) -> Function:
+        missing = frozenset(task for task, done in zip(tasks, one.acknowledged, strict=True) if not done)
+        return Function(
+            id=one.checkpoint,
+            type=TYPES[one.type],
+            missing=missing,
+            age=start.plan.timeout - one.deadline,
+        )
+
+    requests = each(
+        lambda one: Waiting(TYPES.index(one["type"]), one["forced"], one["periodic"], awaits_answer=True),
+        lambda one: Function(type=TYPES[one.type], forced=one.forced, periodic=one.periodic),
+    )
+    runs = Spelling(
+        lambda there, before: before._replace(runs=there and start.plan.interval > 0), lambda one: one.runs
+    )
+    entries = Spelling(
+        lambda there, before: before._replace(entries=ENTRIES.read(there, ())),
+        lambda store: ENTRIES.write(store.entries),
+    )
+    return Record(
+        *fields(of=runs, running="scheduler"),
+        *fields(of=words({True: RUNNING, False: RESTARTING}), running="status"),
+        *fields(of=FLAGS, up="tasks_run"),
+        *fields(next="next_id", pause="pause_ends"),
+        *fields("pending", of=each(pending, waits)),
+        *fields(of=requests, queue="queue"),
+        *fields("failures", of=FAILURES.nested(new_failures())),
+        *fields("store", of=entries),
+        *fields("fault", of=words(FAULTS)),
+        *fields("unseen", of=Spelling(lambda there, _: tuple(sorted(ENTRIES.read(there, ()))), _as_set)),
+    )
+
+
+def _as_set(entries: tuple[Entry, ...]) -> frozenset[Function]:
+    return frozenset(ENTRIES.write(entries))
+
+
+# ---------------------------------------------------------------- events and effects
+
+EVENTS: Mapping[str, tuple[str, ...]] = {
+    "trigger": ("request", "type", "forced", "periodic"),
+    "acknowledge": ("acknowledge", "task", "checkpoint"),
+    "decline": ("decline", "checkpoint", "reason"),
+    "advance": ("tick",),
+    "job_status": ("job_status", "status"),
+    "task_status": ("task_status", "task"),
+    "fail_tasks": ("fail_tasks", "tasks"),
+    "restore": ("restore",),
+    "store_fails": ("store_fails", "when"),
+    "coordinator_restart": ("coordinator_restart",),
+}
+"""By kind on the wire, the word of CoordinatorModel.tla and the fields behind it."""
+
+
+def event_of(kind: str, given: Wire) -> Word:
+    """An event in the words of the module, from the fields of the wire."""
+    word, *names = EVENTS[kind]
+    return (word, *(given[name] for name in names))
+
+
+def _event(event: Event) -> Word:
+    if isinstance(event, CheckpointFails):
+        return ("fail", event.checkpoint, TYPES[event.type], event.reason, event.by_task)
+    if isinstance(event, CheckpointSucceeds):
+        return ("succeed", event.checkpoint)
+    wire = WORDS.write(event)
+    if isinstance(event, FailTasks):
+        wire["tasks"] = event.failed.index(True)
+    if wire["kind"] == "job_status":
+        wire["status"] = wire["status"] == RUNNING
+    return event_of(str(wire["kind"]), wire)
+
+
+def _effect(effect: Effect) -> Word:
+    if isinstance(effect, DiscardState):
+        checkpoint, place = divmod(effect.handle, 10)
+        return ("discard_state", place - 1, checkpoint)
+    wire = WORDS.write_effect(effect)
+    if wire["kind"] == "restored":
+        return ("restored", wire["checkpoint"] or 0)
+    return plain("coordinator", wire)
+
+
+# ---------------------------------------------------------------- projections
+
+
+def project_coordinator(given: Given) -> Projection:
+    """CoordinatorModel.tla and the closed coordinator whose time is relative."""
+    from model.coordinator.proofs.reached import met_cases
+
+    closed = closed_relative(_plan(given), given.number("Retain"), _scope(given))
+    reached = (True,) * len(closed.state.plan.sources)
+    start, record = closed.state._replace(tasks_reached=reached), coordinator_record(closed.state)
+
+    def node(state: State) -> Node:
+        return record.read(state["coordinator"], start), (), state["out"]
+
+    cases = (lambda: list(met_cases(closed))) if _is_small(given) else None
+    return Projection(closed, node, of_step(_event, _effect), cases)
+
+
+def project_failures(given: Given) -> Projection:
+    """FailuresModel.tla and the closed count of failures."""
+    ids = given.number("M")
+    reasons = (
+        "CHECKPOINT_DECLINED",
+        "ASYNC_EXCEPTION",
+        "CHECKPOINT_EXPIRED",
+        "IO_EXCEPTION",
+        "FINALIZE_CHECKPOINT_FAILURE",
+        "CHECKPOINT_SUBSUMED",
+    )
+    closed = closed_failures(given.coordinators, _tolerable(given), ids, reasons)
+
+    def node(state: State) -> Node:
+        succeeded = tuple(int(checkpoint in state["succeeded"]) for checkpoint in range(1, ids + 1))
+        return FAILURES.read(state["failures"], new_failures()), succeeded, state["out"]
+
+    return Projection(closed, node, of_step(_event, _effect))
+
+
+def project_files(given: Given) -> Projection:
+    """SharedStateModel.tla and the closed registry of shared files."""
+    closed = closed_files(given.sets["Files"], given.number("M"), given.number("Retain"))
+    rest: Files = closed.state
+    ids = range(1, len(rest.done) + 1)
+
+    def node(state: State) -> Node:
+        known = state["files"]
+        registered = tuple(
+            Registered(file, newest, 0) for file, newest in enumerate(known["last"], start=1) if newest
+        )
+        there = rest.coordinator
+        store = there.store._replace(entries=tuple(Entry(stored, CHECKPOINT) for stored in known["store"]))
+        files = Files(
+            there._replace(store=store, shared=there.shared._replace(registered=registered)),
+            tuple(tuple(sorted(used)) for used in known["uses"]),
+            tuple(checkpoint in state["done"] for checkpoint in ids),
+            tuple(sorted(state["gone"])),
+        )
+        said = tuple(
+            (*word[:2], tuple(sorted(word[2]))) if word[0] == "use" else word for word in state["out"]
+        )
+        return files, (), said
+
+    def step_words(event: Event, effects: tuple[Effect, ...]) -> tuple[Word, ...]:
+        assert isinstance(event, UseFiles | CompleteCheckpoint)
+        deleted = tuple(("delete", effect.handle) for effect in effects if isinstance(effect, DiscardState))
+        return ((event[-1], *event[:-1]), *deleted)
+
+    return Projection(closed, node, step_words)

@@ -1,0 +1,239 @@
+"""Events for walks of the coordinator: a job that mostly runs, and all that befalls its checkpoints."""
+
+from itertools import product
+from random import Random
+
+from conformance.adapters.protocol import Wire
+from conformance.generators.chooser import Chooser
+from model.coordinator.profiles import COORDINATOR_PROFILES
+
+PROFILES = tuple(COORDINATOR_PROFILES)
+"""The generations of the coordinator and of its store, oldest first."""
+
+_INDUCED: Wire = {"id": "src-1", "source": True, "external": True}
+
+_TASKS: tuple[list[Wire], ...] = (
+    [{"id": "src-0", "source": True}, {"id": "map-0", "source": False}],
+    [{"id": "src-0", "source": True}],
+    [{"id": "src-0", "source": True}, _INDUCED, {"id": "sink-0", "source": False}],
+)
+
+_PLAIN: list[Wire] = [
+    {
+        "tasks": tasks,
+        "profile": "2.3",
+        "timeout_ms": 1000,
+        "max_concurrent": max_concurrent,
+        "retain": retain,
+    }
+    for tasks, max_concurrent, retain in product(_TASKS, (2, 1, 3), (1, 2))
+]
+
+
+def is_from_1_14(profile: str) -> bool:
+    """It knows checkpoints after tasks finish, and a reason for files that cannot be written."""
+    return PROFILES.index(profile) >= PROFILES.index("1.14")
+
+
+def varied(profile: str, rng: Random) -> Wire:
+    """One configuration of a generation, with some of everything that can be configured."""
+    config: dict[str, object] = {
+        "tasks": rng.choice(_TASKS),
+        "profile": profile,
+        "timeout_ms": rng.choice((1000, 300)),
+        "max_concurrent": rng.choice((1, 1, 2, 3)),
+        "retain": rng.choice((1, 2, 3)),
+        "tolerable_failures": rng.choice((-1, 0, 1, 2)),
+        "externalized": rng.choice(("delete", "retain")),
+    }
+    if rng.random() < 0.6:
+        config["interval_ms"] = rng.choice((100, 250))
+        config["min_pause_ms"] = rng.choice((0, 60, 150))
+        if rng.random() < 0.5:
+            config["initial_delay_ms"] = rng.choice((0, 40))
+    if profile != "1.9":
+        config["unaligned"] = rng.random() < 0.3
+        if config["unaligned"]:
+            config["max_concurrent"] = 1
+        if rng.random() < 0.3:
+            config["operator_coordinators"] = rng.choice((["reader"], ["reader", "writer"]))
+        if rng.random() < 0.2:
+            config["hooks"] = rng.choice((["hook"], ["hook", "other"]))
+    if is_from_1_14(profile):
+        config["finished_tasks"] = rng.random() < 0.6
+    return config
+
+
+_VARIED: list[Wire] = [
+    varied(profile, Random(f"coordinator {profile} {number}")) for number in range(6) for profile in PROFILES
+]
+
+CONFIGS: list[Wire] = [
+    config
+    for number, varied in enumerate(_VARIED)
+    for config in (varied, *_PLAIN[number % len(_PLAIN) :][: number % 2])
+]
+"""The configurations that walks go through, in turn: every generation, and often the newest by itself."""
+
+
+def walk_coordinator(config: Wire, rng: Random, injects: bool) -> Chooser:
+    """Requests, acknowledgements of every kind, declines, time, failures, restores and restarts."""
+    return _Coordinator(config, rng).choose
+
+
+class _Coordinator:
+    """Remembers which tasks run, which the observable state does not tell."""
+
+    def __init__(self, config: Wire, rng: Random) -> None:
+        self._draw = rng.random
+        self._tasks: list[str] = [task["id"] for task in config["tasks"]]
+        self._timeout: int = config.get("timeout_ms", 600_000)
+        self._interval: int = config.get("interval_ms", 0)
+        self._profile: str = config.get("profile", "2.3")
+        self._coordinators: list[str] = config.get("operator_coordinators", [])
+        self._hooks: list[str] = config.get("hooks", [])
+        self._eventful = any(name in config for name in ("externalized", "tolerable_failures"))
+        self._shares = self._draw() < 0.4
+        self._running: set[str] = set()
+        self._handles = 0
+        self._over = False
+
+    def choose(self, observed: Wire) -> Wire:
+        """The next event."""
+        if self._over and self._draw() < 0.4:
+            self._over = False
+            self._running.clear()
+            return {"kind": "coordinator_restart"}
+        if observed["status"] != "RUNNING" or len(self._running) < len(self._tasks):
+            if self._draw() < 0.85:
+                return self._toward_running(observed)
+        elif self._draw() < 0.03:
+            return self._trouble()
+        if self._eventful and self._draw() < 0.05:
+            return self._rarity(observed)
+        pending = observed["pending"]
+        if (self._coordinators or self._hooks) and pending and self._draw() < 0.45:
+            return self._master(pending, observed["next_id"])
+        return self._ordinary(observed, pending)
+
+    def _ordinary(self, observed: Wire, pending: Wire) -> Wire:
+        luck = self._draw()
+        if luck < 0.22 or not pending:
+            if self._interval and self._draw() < 0.5:
+                return {"kind": "advance", "ms": int(self._draw() * 2 * self._interval)}
+            return self._trigger()
+        if luck < 0.72:
+            return self._acknowledge(pending, observed["next_id"])
+        if luck < 0.82:
+            furthest = min(self._timeout, 4 * self._interval) if self._interval else self._timeout
+            return {"kind": "advance", "ms": int(self._draw() ** 2 * furthest)}
+        if luck < 0.88:
+            return self._decline(pending, observed["next_id"])
+        if luck < 0.9:
+            return self._stray(self._draw())
+        return self._acknowledge(pending, observed["next_id"])
+
+    def _trigger(self) -> Wire:
+        luck = self._draw()
+        kind = "stop" if luck < 0.03 else "savepoint" if luck < 0.25 else "checkpoint"
+        event: dict[str, object] = {"kind": "trigger", "type": kind}
+        if self._eventful:
+            for flag, chance in (("forced", 0.08), ("periodic", 0.12), ("drain", 0.01)):
+                if self._draw() < chance:
+                    event[flag] = True
+        return event
+
+    def _toward_running(self, observed: Wire) -> Wire:
+        if observed["status"] != "RUNNING":
+            if self._draw() < 0.3:
+                return {"kind": "restore"}
+            return {"kind": "job_status", "status": "RUNNING"}
+        task = next(name for name in self._tasks if name not in self._running)
+        self._running.add(task)
+        return {"kind": "task_status", "task": task, "status": "RUNNING"}
+
+    def _trouble(self) -> Wire:
+        luck = self._draw()
+        task = self._some(self._tasks)
+        if luck < 0.35:
+            self._running.discard(task)
+            return {"kind": "task_status", "task": task, "status": "FINISHED" if luck < 0.25 else "FAILED"}
+        if luck < 0.7:
+            self._running.discard(task)
+            return {"kind": "fail_tasks", "tasks": [task]}
+        return {"kind": "job_status", "status": "RESTARTING" if luck < 0.9 else "FAILING"}
+
+    def _rarity(self, observed: Wire) -> Wire:
+        luck = self._draw()
+        if luck < 0.35:
+            return {"kind": "store_fails", "when": self._some(["before", "after", "maybe"])}
+        if luck < 0.55:
+            return {"kind": "restore", "scope": "region", "tasks": [self._some(self._tasks)]}
+        if luck < 0.85:
+            checkpoint = self._id(observed["pending"], observed["next_id"])
+            return {"kind": "trigger_fails", "task": self._some(self._tasks), "checkpoint": checkpoint}
+        self._running.clear()
+        if luck < 0.93:
+            return {"kind": "coordinator_restart"}
+        self._over = True
+        return {"kind": "shutdown", "status": self._some(["FINISHED", "CANCELED", "FAILED", "SUSPENDED"])}
+
+    def _master(self, pending: Wire, next_id: int) -> Wire:
+        """An answer about the newest pending checkpoint, the only one that may be waiting for it."""
+        of_hook = bool(self._hooks) and (not self._coordinators or self._draw() < 0.5)
+        says = "fails" if self._draw() < 0.05 else "done"
+        newest = max(int(checkpoint) for checkpoint in pending)
+        return {
+            "kind": f"hook_{says}" if of_hook else f"coordinator_{says}",
+            "name": self._some(self._hooks if of_hook else self._coordinators),
+            "checkpoint": newest if self._draw() < 0.95 else self._id(pending, next_id),
+        }
+
+    def _acknowledge(self, pending: Wire, next_id: int) -> Wire:
+        checkpoint = self._id(pending, next_id)
+        missing = pending.get(str(checkpoint)) or self._tasks
+        luck = self._draw()
+        task = self._some(missing) if luck < 0.85 else self._some(self._tasks)
+        if luck > 0.95:
+            task = "stranger-0"
+        event: dict[str, object] = {"kind": "acknowledge", "task": task, "checkpoint": checkpoint}
+        if self._draw() < 0.7:
+            self._handles += 1
+            event["state"] = f"handle-{self._handles}"
+        if self._shares and self._draw() < 0.6:
+            newest = checkpoint + int(self._draw() * 2)
+            event["shared"] = [f"file-{number}" for number in range(max(0, newest - 2), newest)]
+        if self._eventful and self._draw() < 0.03:
+            event["attempt"] = int(self._draw() * 3)
+        return event
+
+    def _decline(self, pending: Wire, next_id: int) -> Wire:
+        reasons = ["ASYNC_EXCEPTION"]
+        if self._eventful:
+            reasons += ["CHECKPOINT_DECLINED", "TASK_NOT_READY"]
+            if is_from_1_14(self._profile):
+                reasons.append("IO_EXCEPTION")
+        return {
+            "kind": "decline",
+            "task": self._some(self._tasks),
+            "checkpoint": self._id(pending, next_id),
+            "reason": self._some(reasons),
+        }
+
+    def _id(self, pending: Wire, next_id: int) -> int:
+        """Mostly a pending id; now and then one that has ended or was never drawn."""
+        if pending and self._draw() < 0.9:
+            return int(self._some(list(pending)))
+        return 1 + int(self._draw() * (next_id + 1))
+
+    def _some(self, names: list[str]) -> str:
+        return names[int(self._draw() * len(names))]
+
+    def _stray(self, luck: float) -> Wire:
+        if luck < 0.3:
+            return {"kind": "restore"}  # refused while the job runs
+        if luck < 0.6:
+            return {"kind": "task_status", "task": "stranger-0", "status": "RUNNING"}
+        if luck < 0.75:
+            return {"kind": "trigger_fails", "task": "stranger-0", "checkpoint": 1}
+        return {"kind": "no_such_event"}

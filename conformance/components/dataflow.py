@@ -1,0 +1,185 @@
+"""The composed dataflow: Dataflow.tla and `model.dataflow.dataflow`, state for state.
+
+The constants of a configuration make the scope that the explorer visits, with channels and messages that have
+no bound. A step has no words, so a node is the job and how many snapshots could not be written.
+
+TLA+ has numbers where the model has counts: how many records of a source were counted is beside how often
+each of them was. So a state in which a record is counted twice or left out is no state that TLA+ can read as,
+and is a difference. What TLA+ has and the model does not is `received`, how many records have reached the
+sink, which the model adds up from the writes of the sink; and the order of the committed records. That no two
+states of TLA+ read as one state of the model is compared too. The registry of shared files is left out: no
+task here shares a file.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from conformance.compare.projection import Given, Node, Projection
+from conformance.components.coordinator.projection import FAULTS, coordinator_record
+from conformance.components.gate.aligned import GATE
+from conformance.components.sink import SINK as SINK_RECORD
+from conformance.components.subtask import SUBTASK
+from model.checker.closed_model import ClosedModel
+from model.coordinator.shared_state import new_shared_state
+from model.dataflow.dataflow import Content, Counts, Cut, Dataflow, Sent, Tasks, Wires, beginning
+from model.dataflow.environment import UNBOUNDED, Scope, closed_dataflow
+from model.dataflow.messages import ABORT, ACKNOWLEDGE, COMPLETE, DECLINE, TRIGGER, Message
+from model.events import NONE, Event, Step
+from model.gate.aligned import new_gate
+from model.gate.events import Barrier, Cancel, Record
+from model.sink.two_phase_commit import Filed, SinkSnapshot
+from model.store.store import CHECKPOINT, SAVEPOINT
+from spec.values import State
+
+OPERATOR, SINK, TO_SINK = 2, 3, 2
+"""Tasks and the channel between them, as Dataflow.tla numbers them."""
+_TYPES = {
+    "BothTypes": (CHECKPOINT, SAVEPOINT),
+    "OnlySavepoints": (SAVEPOINT,),
+}
+_FAULTS = {"BeforeAndMaybe": ("before", "maybe"), "Maybe": ("maybe",)}
+_KINDS = {
+    "trigger_task": TRIGGER,
+    "notify_complete": COMPLETE,
+    "notify_abort": ABORT,
+    "acknowledge": ACKNOWLEDGE,
+    "decline": DECLINE,
+}
+
+
+def closed_dataflow_of(given: Given) -> ClosedModel:
+    """The closed model that a configuration of DataflowModel.tla asks for."""
+    numbers, sets, replaced = given
+    tasks = sets["Tasks"]
+    listening = tuple(task in sets["Listening"] for task in tasks)
+    closed_model = closed_dataflow(
+        Scope(
+            records=int(numbers["MaxRecords"]),
+            checkpoints=int(numbers["MaxCheckpoint"]),
+            max_concurrent=int(numbers["MaxConcurrent"]),
+            failures=int(numbers["MaxFailures"]),
+            time_outs=0,
+            zombies=bool(numbers["Zombies"]),
+            capacity=UNBOUNDED,
+            in_flight=UNBOUNDED,
+            types=_TYPES[replaced["AskedFor"]] if "AskedFor" in replaced else (CHECKPOINT,),
+            faults=tuple(FAULTS[when] for when in _FAULTS.get(replaced.get("WaysToFail", ""), ())),
+            takes_coordinator="IsReplaced" in replaced,
+            declines=int(numbers["MaxDeclines"]),
+            loses=False,
+            wires=Wires(tuple(task in sets["Slow"] for task in tasks), listening, listening),
+            profile=given.coordinators,
+        )
+    )
+
+    def step(dataflow: Dataflow, event: Event) -> Step[Dataflow]:
+        taken = closed_model.step(dataflow, event)
+        coordinator = taken.state.coordinator._replace(shared=new_shared_state())
+        return taken._replace(state=taken.state._replace(coordinator=coordinator))
+
+    return closed_model._replace(step=step)
+
+
+def dataflow_of(there: Dataflow, state: Mapping[str, Any]) -> Dataflow:
+    """The record of the model that a TLA+ state is; `there` knows what does not change."""
+    records = len(there.committed[0])
+    channel, snapshots = state["channel"], state["snapshots"]
+    record = coordinator_record(there.coordinator, with_states=False)
+    start = there.coordinator._replace(tasks_reached=(True,) * (SINK + 1))
+    stored = {n: snapshot for n, snapshot in _pairs(snapshots) if n and snapshot}
+    return Dataflow(
+        wires=there.wires,
+        attempt=state["attempt"] + 1,
+        restored=state["restored"] or NONE,
+        tasks=Tasks(
+            offsets=_vector(state["offset"]),
+            inputs=tuple(_channel(channel[source], source, records) for source in range(OPERATOR)),
+            gate=GATE.read(state["gate"], new_gate(OPERATOR, True)),
+            counted=_counts(state["counted"], records),
+            output=_channel(channel[TO_SINK], 0, records),
+            sink_gate=GATE.read(state["sinkGate"], new_gate(1, True)),
+            subtasks=tuple(
+                SUBTASK.read(state["tasks"][task], there.tasks.subtasks[task]) for task in range(SINK + 1)
+            ),
+        ),
+        coordinator=record.read(state["coordinator"], start),
+        messages=tuple(sorted(_message(message) for message in state["net"])),
+        sink=SINK_RECORD.read(state["sink"], there.sink)._replace(
+            snapshots=tuple(
+                SinkSnapshot(n, held["open"] or NONE, _filed(held["pending"]))
+                for n, held in ((n, stored[n][SINK]["held"]) for n in sorted(stored) if SINK in stored[n])
+            ),
+        ),
+        contents=tuple(
+            Content(transaction, _each(written, records))
+            for transaction, written in enumerate(state["contents"], start=1)
+            if any(sequence for _, sequence in _pairs(written))
+        ),
+        committed=_each(state["output"], records),
+        cuts=tuple(_cut(n, stored[n], records) for n in sorted(stored)),
+    )
+
+
+def _pairs(function: Any) -> Iterable[tuple[int, Any]]:  # noqa: ANN401 - a value of TLA+
+    """A function of TLA+ over numbers; one over 1 .. n is a sequence."""
+    return function.items() if isinstance(function, Mapping) else enumerate(function, start=1)
+
+
+def _vector(function: Mapping[int, int]) -> tuple[int, ...]:
+    return tuple(function[source] for source in range(OPERATOR))
+
+
+def _counts(function: Mapping[int, int], records: int) -> Counts:
+    """So many of each source, from the first on, once each."""
+    return tuple(tuple(int(record < many) for record in range(records)) for many in _vector(function))
+
+
+def _each(sequences: Mapping[int, tuple[int, ...]], records: int) -> Counts:
+    """How often each record is in a sequence."""
+    return tuple(
+        tuple(sequences[source].count(record) for record in range(records)) for source in range(OPERATOR)
+    )
+
+
+def _channel(items: tuple[tuple[Any, ...], ...], channel: int, records: int) -> tuple[Sent, ...]:
+    return tuple(Sent(item[0] + 1, _item(item[1:], channel, records)) for item in items)
+
+
+def _item(item: tuple[Any, ...], channel: int, records: int) -> Record | Barrier | Cancel:
+    if item[0] == "record":
+        return Record(channel, item[1] * records + item[2])
+    return Barrier(channel, item[1]) if item[0] == "barrier" else Cancel(channel, item[1])
+
+
+def _message(message: tuple[Any, ...]) -> Message:
+    attempt, kind, task, checkpoint, *more = message
+    sent = Message(attempt + 1, task, _KINDS[kind], checkpoint)
+    if kind == "notify_abort":
+        return sent._replace(completed=more[0])
+    return sent._replace(reason=more[0]) if kind == "decline" else sent
+
+
+def _filed(pending: tuple[tuple[int, int], ...]) -> tuple[Filed, ...]:
+    return tuple(Filed(*filed) for filed in pending)
+
+
+def _cut(checkpoint: int, snapshot: Any, records: int) -> Cut:  # noqa: ANN401 - a value of TLA+
+    taken = dict(_pairs(snapshot))
+    cut = beginning(OPERATOR, records)
+    return cut._replace(
+        checkpoint=checkpoint,
+        stored=tuple(task in taken for task in range(SINK + 1)),
+        offsets=tuple(taken.get(source, 0) for source in range(OPERATOR)),
+        counted=_counts(taken[OPERATOR], records) if OPERATOR in taken else cut.counted,
+        sunk=_counts(taken[SINK]["received"], records) if SINK in taken else cut.sunk,
+    )
+
+
+def project_dataflow(given: Given) -> Projection:
+    """DataflowModel.tla and the closed dataflow."""
+    closed = closed_dataflow_of(given)
+
+    def node(state: State) -> Node:
+        return dataflow_of(closed.state, state), (state["declined"],), ()
+
+    return Projection(closed, node, lambda event, effects: ())

@@ -1,0 +1,20 @@
+"""The input gate in the suite: random events and modules of TLA+ by mode, replays of a divergence."""
+
+from conformance.components.component import Component
+from conformance.components.gate.aligned import project_gate, project_storing, project_tracker
+from conformance.components.gate.replay import bind_gate
+from conformance.components.gate.unaligned import project_deciding, project_unaligned
+from conformance.components.gate.walks import CONFIGS, walk_gate
+
+COMPONENT = Component(
+    configs=CONFIGS,
+    walk=walk_gate,
+    projections={
+        "AlignedModel": project_gate,
+        "BufferingModel": project_storing,
+        "TrackingModel": project_tracker,
+        "UnalignedModel": project_unaligned,
+        "FirstDecidesModel": project_deciding,
+    },
+    bind=bind_gate,
+)

@@ -1,0 +1,99 @@
+"""Which module of TLA+ describes a gate, by its mode, generation and level.
+
+At the polled level the items of a held channel wait (module PolledGate). If no item has waited in a run the
+gate alone is enough, and the rules of its model are checked; if one has, several events are one step, and
+only the comparison decides.
+"""
+
+from collections.abc import Sequence
+
+from conformance.components.gate.aligned import (
+    CALLS,
+    IS_CALL,
+    Steps,
+    aligned_steps,
+    bind_aligned,
+    bind_storing,
+    bind_tracker,
+)
+from conformance.components.gate.unaligned import (
+    bind_deciding,
+    bind_threads,
+    bind_unaligned,
+    deciding_steps,
+    unaligned_steps,
+)
+from conformance.divergence import Divergence
+from conformance.drive.oracle import Edge
+from conformance.vectors.tla.binding import Binding
+from conformance.vectors.tla.text import NotInTlaError
+from model.gate.profiles import NEWEST, PROFILES
+
+_OBEYED = "Obeyed(before, said)"
+
+
+def bind_gate(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
+    """The binding of a gate in its mode, generation and level. Raises NotInTlaError."""
+    config = divergence.config
+    profile = PROFILES[config.get("profile", NEWEST.name)]
+    mode = config.get("mode", "exactly-once")
+    polled = config.get("level", "polled") == "polled"
+    if mode == "at-least-once":
+        return _only(bind_tracker(divergence, profile), polled)
+    if mode == "exactly-once":
+        if polled and profile.stores_blocked:
+            return bind_storing(divergence, profile)
+        binding, steps, holds = bind_aligned(divergence, profile), aligned_steps("g"), "g.blocked"
+    elif profile.network_starts and mode == "unaligned":
+        return _only(bind_threads(divergence, profile), polled)
+    elif profile.first_decides:
+        binding, steps, holds = bind_deciding(divergence, profile), deciding_steps("g"), _OBEYED
+    elif profile.ends_count:
+        binding, steps, holds = bind_unaligned(divergence), unaligned_steps("g"), _OBEYED
+    else:
+        raise NotInTlaError(
+            f"gates of mode {mode} stand in TLA+ as they are in flink-1.11, flink-1.12 and flink-1.14; in "
+            f"{profile.name} savepoints overtake and a time-out counts from the first barrier, which no "
+            "module describes"
+        )
+    binding = _only(
+        binding,
+        polled,
+        *(() if profile.ends_count else ("inject",)),
+        *(() if profile.has_announcements else ("announce",)),
+    )
+    return _behind_network(binding, steps, holds) if polled and _has_waited(edges) else binding
+
+
+def _only(binding: Binding, polled: bool, *unknown: str) -> Binding:
+    """Without the events that this level or generation does not have."""
+    gone = (*unknown, *(() if polled else ("record",)))
+    return binding._replace(takes={kind: step for kind, step in binding.takes.items() if kind not in gone})
+
+
+def _has_waited(edges: Sequence[Edge]) -> bool:
+    """Some item was held back: only this rule fired, without an effect."""
+    return any(edge.rules in (("ALIGN-17",), ("UNAL-24",)) and not edge.effects for edge in edges)
+
+
+def _behind_network(binding: Binding, steps: Steps, holds: str) -> Binding:
+    """The same gate behind a network.
+
+    `steps`: those of a gate `g`; `holds`: the channels that are held after one, of `g`, `before` and `said`.
+    """
+    inner = "\n      [] ".join(f'event[1] = "{kind}" -> {steps[kind]}' for kind in binding.takes)
+    arrives = "Arrives(AtGate, Holds, gate, waiting, held, event)"
+    called = "HandOn(AtGate, Holds, AtGate(gate, event), waiting, held)"
+    return binding._replace(
+        takes={kind: called if kind in CALLS else arrives for kind in binding.takes},
+        rules=(),
+        allows=f"({binding.allows}) /\\ ({IS_CALL} \\/ ~HasEnded(waiting, event[2]))",
+        carried={"waiting": "<<>>", "held": "{}"},
+        prelude=f"""{binding.prelude}
+AtGate(g, event) ==
+    CASE {inner}
+
+Holds(g, before, said) == {holds}
+""",
+        extends="PolledGate",
+    )

@@ -1,0 +1,241 @@
+"""Gates whose barriers overtake, or may, in TLA+: unaligned and alternating, by generation."""
+
+from itertools import accumulate
+
+from conformance.adapters.protocol import Wire
+from conformance.compare.projection import Given, Projection, by_channel, projected
+from conformance.components.gate.aligned import ALLOWS, Steps, gate_constants
+from conformance.components.records import FLAGS, Record, field, fields, words
+from conformance.divergence import Divergence
+from conformance.drive.oracle import Edge
+from conformance.vectors.tla.binding import Binding, rules_of
+from conformance.vectors.tla.text import NotInTlaError, Word, filled, plain, set_of, steps
+from model.checker.prove import Case
+from model.fields import names_of
+from model.gate.environment.unaligned import PLAIN, RARE, Bounds, closed_deciding, closed_unaligned
+from model.gate.profiles import NEWEST, Profile
+from model.gate.unaligned_events import NO_OPTIONS
+from spec.values import Function
+
+_OPTIONS = Record(
+    *fields("savepoint", "timestamp"),
+    *fields("alignment", of=words({name: code for code, name in names_of("alignment").items()})),
+)
+UNALIGNED = Record(
+    *fields("current", "pending", "begun", "overtaking", "now", "timer", "failed"),
+    *fields("arrived", "blocked", "announced", "closed", of=FLAGS),
+    *fields("first", of=_OPTIONS.nested(NO_OPTIONS)),
+)
+DECIDING = Record(
+    *fields(pending="begun"),
+    *fields("current", "pending", "overtaking", "repeats", "failed"),
+    *fields("arrived", "blocked", "closed", of=FLAGS),
+)
+"""A gate that is pending has read a barrier."""
+
+
+# ---------------------------------------------------------------- from 1.13 on
+
+
+def _effect(effect: Wire) -> Word:
+    """An effect; a trigger without the flag is aligned, and has one field less."""
+    return plain(
+        "gate", {name: content for name, content in effect.items() if name != "unaligned" or content}
+    )
+
+
+def project_unaligned(given: Given) -> Projection:
+    """UnalignedModel.tla and the closed gate."""
+    from model.gate.proofs.unaligned import unaligned_cases
+
+    channels, alternating = given.number("N"), given.flag("Alternating")
+    after_finish = given.flag("AfterFinish")
+    bounds = Bounds(
+        channels,
+        given.number("M"),
+        given.number("Until"),
+        given.number("Timeout"),
+        alternating,
+        after_finish,
+        (*PLAIN, *RARE) if given.flag("Rare") else PLAIN,
+        announced=given.flag("Announced"),
+    )
+
+    def cases() -> list[Case]:
+        return list(unaligned_cases(channels, alternating=alternating, counts_as_aligned=after_finish))
+
+    return projected(
+        closed_unaligned(bounds),
+        "gate",
+        ("gate", UNALIGNED),
+        beside=by_channel(channels),
+        effect=_effect,
+        cases=cases,
+    )
+
+
+def unaligned_steps(gate: str) -> Steps:
+    """The step of a gate of 1.14, the expression `gate`, for each event."""
+    return steps(
+        "gate",
+        gate,
+        ("end_of_partition", "advance"),
+        barrier=f"OnBarrier({gate}, event[2], event[3], OptionsFrom(event, 4))",
+        announce=f"OnAnnounce({gate}, event[2], event[3], OptionsFrom(event, 4))",
+        inject=f"OnInject({gate}, event[2], OptionsFrom(event, 3))",
+        cancel=f"OnCancel({gate}, event[3])",
+        record=f"OnRecord({gate}, event[2], event[3])",
+    )
+
+
+def bind_unaligned(divergence: Divergence) -> Binding:
+    """Both modes from 1.14 on."""
+    config = divergence.config
+    passed = accumulate((event.get("ms", 0) for event in divergence.events), initial=0)
+    nows = {id(event): now for event, now in zip(divergence.events, passed, strict=False)}
+
+    def optioned(event: Wire, edge: Edge) -> Word:
+        if event["kind"] not in ("barrier", "announce", "inject"):
+            return plain("gate", event)
+        return plain("gate", {"timestamp": nows[id(event)], **filled("gate", event)})
+
+    constants = gate_constants(divergence, NEWEST)
+    del constants["Switches"]
+    return Binding(
+        "gate",
+        module="UnalignedModel",
+        state="gate",
+        constants={
+            **constants,
+            "Alternating": config["mode"] == "alternating",
+            "Timeout": config.get("alignment_timeout_ms", 0),
+            "Until": 1 + sum(event.get("ms", 0) for event in divergence.events),
+            "Rare": True,
+            "Announced": True,
+            "Polled": False,
+        },
+        takes=unaligned_steps("gate"),
+        shows=UNALIGNED.shows("gate"),
+        rules=rules_of("unaligned_alternating_2_rare"),
+        allows=ALLOWS,
+        others="UNCHANGED last",
+        prelude="""
+OptionsFrom(event, i) ==
+    [alignment |-> event[i], savepoint |-> event[i + 1], timestamp |-> event[i + 2]]
+""",
+        event=optioned,
+        effect=_effect,
+        failure=("fail", "barrier cannot become unaligned"),
+    )
+
+
+# ---------------------------------------------------------------- the first barrier decides
+
+
+def _decided(event: Wire, edge: Edge | None = None) -> Word:
+    """An event; of a barrier's options only these decide, and are a record of the module."""
+    if event["kind"] not in ("barrier", "receive_barrier", "announce"):
+        return plain("gate", event)
+    full = filled("gate", event)
+    options = Function({name: full[name] for name in ("alignment", "savepoint")})
+    return (*plain("gate", {name: full[name] for name in ("kind", "channel", "checkpoint")}), options)
+
+
+def _flagged(effect: Wire) -> Word:
+    """An effect; every trigger says whether barriers of it are still on their way."""
+    flagged = {**effect, "unaligned": effect.get("unaligned", False)}
+    return plain("gate", flagged if effect["kind"] == "trigger" else effect)
+
+
+def project_deciding(given: Given) -> Projection:
+    """FirstDecidesModel.tla and the closed gate; a refusal has no text."""
+    closed = closed_deciding(
+        given.number("N"), given.number("M"), alternating=given.flag("Alternating"), profile=given.gates
+    )
+    return projected(
+        closed,
+        "gate",
+        ("gate", DECIDING),
+        beside=by_channel(given.number("N")),
+        event=_decided,
+        effect=lambda effect: ("fail",) if effect["kind"] == "fail" else _flagged(effect),
+    )
+
+
+def _read(gate: str) -> str:
+    """The step of a record, as module Unaligned has it."""
+    return f'<<<<IF event[2] \\in Persisting({gate}) THEN "persist" ELSE "process", event[2], event[3]>>>>'
+
+
+def deciding_steps(gate: str) -> Steps:
+    """The step of a gate whose first barrier decides, the expression `gate`, for each event."""
+    silent = f"[gate |-> {gate}, out |-> <<>>]"
+    return steps(
+        "gate",
+        gate,
+        ("end_of_partition",),
+        barrier=f"OnBarrier({gate}, event[2], event[3], event[4])",
+        cancel=f"OnCancel({gate}, event[3])",
+        record=f"[gate |-> {gate}, out |-> {_read(gate)}]",
+        announce=silent,
+        advance=silent,
+    )
+
+
+def _without_after_finish(module: str, divergence: Divergence, profile: Profile) -> dict[str, object]:
+    """The constants of a module without checkpoints after tasks finish. Raises NotInTlaError."""
+    constants = gate_constants(divergence, profile)
+    if constants.pop("AfterFinish"):
+        raise NotInTlaError(f"{module}.tla has no checkpoints after tasks have finished; leave them off")
+    return constants
+
+
+def bind_deciding(divergence: Divergence, profile: Profile) -> Binding:
+    """Both modes of 1.12, and mode alternating of 1.11. Raises NotInTlaError."""
+    constants = _without_after_finish("FirstDecides", divergence, profile)
+    return Binding(
+        "gate",
+        module="FirstDecidesModel",
+        state="gate",
+        constants={**constants, "Alternating": divergence.config["mode"] == "alternating"},
+        takes=deciding_steps("gate"),
+        shows=DECIDING.shows("gate"),
+        rules=rules_of("deciding_1_12"),
+        allows=ALLOWS,
+        others="UNCHANGED last",
+        event=_decided,
+        effect=_flagged,
+    )
+
+
+def bind_threads(divergence: Divergence, profile: Profile) -> Binding:
+    """Mode unaligned of 1.11, with its two threads. Raises NotInTlaError."""
+    constants = _without_after_finish("TwoThreads", divergence, profile)
+    return Binding(
+        "gate",
+        module="TwoThreadsModel",
+        state="threads",
+        constants={**constants, "Alternating": False},
+        takes={
+            "receive_barrier": "Receive(threads, event[2], event[3], event[4])",
+            "barrier": "ReadBarrier(threads, event[2], event[3], event[4])",
+            "cancel": "ReadCancel(threads, event[3])",
+            "end_of_partition": "ReadEnd(threads, event[2])",
+            "mail": "Done(threads, RunMail(threads, mail), <<>>)",
+            "advance": "Done(threads, <<>>, <<>>)",
+            "record": f"Done(threads, {_read('threads.gate')}, <<>>)",
+        },
+        shows={
+            "current": field("read"),
+            "pending": field("reading"),
+            "closed": field("gate.closed", set_of),
+            "arrived": field("gate.arrived", set_of),
+        },
+        rules=rules_of("threads"),
+        allows='event[1] \\in {"mail", "advance"} \\/ event[2] \\in Channels \\ threads.gate.closed',
+        others="""LET event == Recorded[replayed + 1] IN
+       mail' = IF event[1] = "mail" THEN <<>> ELSE mail \\o Expected(event).left
+    /\\ UNCHANGED <<unread, last>>""",
+        event=_decided,
+        effect=_flagged,
+    )

@@ -1,0 +1,113 @@
+"""The source that commits its offsets: its configurations and random events, and its module of TLA+."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import Any
+
+from conformance.adapters.protocol import Wire
+from conformance.compare.projection import Given, Projection, projected
+from conformance.components.component import Component
+from conformance.components.records import Record, Spelling, each, fields
+from conformance.divergence import Divergence
+from conformance.drive.oracle import Edge
+from conformance.generators.chooser import STRAY, Chooser
+from conformance.vectors.tla.binding import Binding, highest, rules_of
+from conformance.vectors.tla.text import steps, value
+from model.checker.prove import Case
+from model.offsets.environment import closed_offsets
+from model.offsets.offsets import Remembered
+
+READER = Record(
+    *fields("running", "newest"),
+    *fields("remembered", of=each(lambda filed: Remembered(*filed))),
+    *fields("committed", of=Spelling(lambda there, before: Remembered(*there), tuple)),
+)
+
+
+def project_offsets(given: Given) -> Projection:
+    """OffsetsModel.tla and the closed reader."""
+    from model.offsets.proofs import offsets_cases
+
+    bound = given.number("Bound")
+    closed = closed_offsets(bound, given.number("M"), given.number("Offsets"))
+    return projected(closed, "offsets", ("reader", READER), cases=lambda: list(offsets_cases(bound)))
+
+
+def bind_offsets(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
+    """A source that commits how far it has read."""
+
+    def committed(seen: Any) -> Mapping[str, str]:  # noqa: ANN401 - a pair, or null
+        return {"committed": value(seen) if seen else "Nothing"}
+
+    return Binding(
+        "offsets",
+        module="OffsetsModel",
+        state="reader",
+        constants={
+            "Bound": divergence.config.get("remembered", 100),
+            "M": highest(divergence.events, "checkpoint"),
+            "Offsets": highest(divergence.events, "offsets") + 1,
+        },
+        takes=steps("offsets", "reader"),
+        shows=READER.shows("offsets", committed=committed),
+        rules=rules_of("offsets_bound_2"),
+        allows="""
+    /\\ (event[1] = "restore") # reader.running
+    /\\ event[1] = "snapshot" => event[2] > reader.newest""",
+    )
+
+
+# ---------------------------------------------------------------- random events
+
+CONFIGS: list[Wire] = [{}, *({"remembered": remembered} for remembered in (1, 2, 4))]
+"""The configurations that walks go through, in turn."""
+
+
+def walk_offsets(config: Wire, rng: Random, injects: bool) -> Chooser:
+    """Snapshots, completions of what is remembered and of what is not, crashes and restores."""
+    draw = rng.random
+    newest = 0
+    offsets = 0
+
+    def choose(observed: Wire) -> Wire:
+        nonlocal newest, offsets
+        luck = draw()
+        if luck < STRAY:
+            again: Wire = {"kind": "snapshot", "checkpoint": newest, "offsets": offsets}
+            return again if draw() < 0.5 else {"kind": "restore", "offsets": offsets}
+        if not observed["running"]:
+            offsets = int(draw() * (offsets + 1))
+            return {"kind": "restore", "offsets": offsets}
+        luck = draw()
+        if luck < 0.5:
+            newest += 1 + int(draw() * 2)
+            offsets += int(draw() * 4)
+            return {"kind": "snapshot", "checkpoint": newest, "offsets": offsets}
+        remembered = observed["remembered"]
+        meant = max(0, newest + int(draw() * 6) - 4)
+        if remembered and draw() < 0.5:
+            meant = remembered[int(draw() * len(remembered))][0]
+        if luck < 0.8:
+            return {"kind": "notify_complete", "checkpoint": meant}
+        if luck < 0.93:
+            return {"kind": "notify_abort", "checkpoint": meant}
+        return {"kind": "crash"}
+
+    return choose
+
+
+def directed_offsets() -> Iterator[Case]:
+    """The cases of a reader that remembers one or two snapshots."""
+    from model.offsets.proofs import offsets_cases
+
+    for bound in (1, 2):
+        yield from offsets_cases(bound)
+
+
+COMPONENT = Component(
+    configs=CONFIGS,
+    walk=walk_offsets,
+    cases=directed_offsets,
+    projections={"OffsetsModel": project_offsets},
+    bind=bind_offsets,
+)

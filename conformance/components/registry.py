@@ -1,0 +1,31 @@
+"""The components of the vocabulary as the suite has them, one entry each, found by their names."""
+
+from collections.abc import Mapping
+from importlib import import_module
+
+from conformance.compare.projection import Projection, given_by
+from conformance.components.component import Component
+from conformance.components.dataflow import project_dataflow
+from spec.manifest import Model
+from spec.vocabulary import vocabulary
+
+COMPONENTS: Mapping[str, Component] = {
+    name: import_module(f"conformance.components.{name}").COMPONENT for name in vocabulary()
+}
+"""By name, in the order of reports."""
+
+_PROJECTIONS = {
+    "DataflowModel": project_dataflow,
+    **{module: made for one in COMPONENTS.values() for module, made in one.projections.items()},
+}
+
+
+class ProjectionError(ValueError):
+    """A TLA+ model or state that no projection is declared for."""
+
+
+def projection_of(model: Model) -> Projection:
+    """The projection of a model of spec/manifests. Raises ProjectionError if there is none."""
+    if model.module not in _PROJECTIONS:
+        raise ProjectionError(f"{model.name}: no projection is declared for the module {model.module}")
+    return _PROJECTIONS[model.module](given_by(model))

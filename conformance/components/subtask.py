@@ -1,0 +1,170 @@
+"""The snapshot steps of a subtask: its configurations and random events, and its module of TLA+."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from random import Random
+
+from conformance.adapters.protocol import Wire
+from conformance.components.component import Component
+from conformance.components.records import IDS, Record, fields
+from conformance.divergence import Divergence
+from conformance.drive.oracle import Edge
+from conformance.generators.chooser import Chooser
+from conformance.vectors.tla.binding import Binding, highest, rules_of
+from conformance.vectors.tla.text import Raw, filled, plain, steps
+from model.checker.prove import Case
+from model.subtask.profiles import NEWEST_TASK, TASK_PROFILES
+
+SUBTASK = Record(
+    *fields("last", "aborted", "completed", "failed", runs="task_runs", highest="highest_aborted"),
+    *fields("running", of=IDS),
+)
+
+_TASK_SWITCHES = ("1.9", "1.11", "1.14", "1.15", "1.17")
+"""The releases since which a subtask is as a set of switches in SubtaskGenerations.tla says."""
+
+
+def _switches_since(release: str) -> str:
+    releases = list(TASK_PROFILES)
+    since = [one for one in _TASK_SWITCHES if releases.index(one) <= releases.index(release)]
+    return since[-1].replace(".", "_")
+
+
+def bind_subtask(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
+    """The snapshot steps of a task."""
+    config = divergence.config
+    named = config.get("profile", NEWEST_TASK.name)
+    ids = highest(divergence.events, "checkpoint", "completed")
+    return Binding(
+        "subtask",
+        module="SubtaskModel",
+        state="task",
+        constants={
+            "M": ids,
+            "News": frozenset(range(1, ids + 1)),
+            "MaxRemembered": TASK_PROFILES[named].remembers or config.get("max_concurrent", 1),
+            "TaskSwitches": Raw(f"Task_{_switches_since(named)}"),
+        },
+        takes=steps("subtask", "task", checkpoint="OnTrigger(task, event[2], event[3])"),
+        shows=SUBTASK.shows("subtask", running_task=lambda seen: {"runs": str(seen).upper()}),
+        rules=rules_of("subtask"),
+        allows="""~task.failed
+    /\\ event[1] = "checkpoint" => TaskHas("orders_triggers") \\/ event[2] \\notin task.running""",
+        event=lambda event, edge: plain("subtask", filled("subtask", event)),
+        failure=("fail", "snapshot"),
+    )
+
+
+# ---------------------------------------------------------------- random events
+
+CONFIGS: list[Wire] = [
+    {"profile": profile, "max_concurrent": bound}
+    for bound in (1, 2, 3)
+    for profile in ("2.3", "1.9", "2.3", "1.11", "1.14", "2.3", "1.15", "1.17")
+]
+"""The configurations that walks go through, in turn; the newest comes more often."""
+
+_REASONS = ("SUBSUMED", "ON_CANCELLATION_BARRIER", "INPUT_END_OF_STREAM")
+
+
+def walk_subtask(config: Wire, rng: Random, injects: bool) -> Chooser:
+    """Triggers, aborts before and after them, notifications, ends of asynchronous parts and of the task."""
+    draw = rng.random
+    drawn = _Drawn(draw, 1 + int(draw() * 3))
+    makers = (
+        (0.3, drawn.checkpoint),
+        (0.48, drawn.abort_notification),
+        (0.58, drawn.abort_on_barrier),
+        (0.68, drawn.complete_notification),
+        (0.73, drawn.subsumed_notification),
+        (0.83, drawn.async_done),
+        (0.94, drawn.async_failed),
+        (0.96, drawn.status),
+        (0.98, drawn.close),
+        (1.0, drawn.stray),
+    )
+
+    def choose(observed: Wire) -> Wire:
+        if not observed["running_task"] and draw() < 0.5:
+            return {"kind": "status", "running": True}
+        luck = draw()
+        return next(maker for below, maker in makers if luck < below)(observed)
+
+    return choose
+
+
+class _Drawn:
+    """One event of a kind, given what is seen."""
+
+    def __init__(self, draw: Callable[[], float], spread: int) -> None:
+        self._draw = draw
+        self._spread = spread
+        """How far ahead of their triggers aborts come."""
+
+    def _near(self, observed: Wire) -> int:
+        newest = max(observed["last"], *observed["running"], 0)
+        return max(0, int(newest) + int(self._draw() * 5) - 1)
+
+    def _known(self, observed: Wire) -> int:
+        running = observed["running"]
+        if running and self._draw() < 0.8:
+            return int(running[int(self._draw() * len(running))])
+        return self._near(observed)
+
+    def checkpoint(self, observed: Wire) -> Wire:
+        aborted = observed["aborted"]
+        again = aborted[0] if aborted and self._draw() < 0.5 else self._near(observed)
+        if self._draw() < 0.03:
+            return {"kind": "checkpoint", "checkpoint": again, "fails": True}
+        return {"kind": "checkpoint", "checkpoint": again}
+
+    def abort_notification(self, observed: Wire) -> Wire:
+        completed = max(-1, int(observed["completed"]) + int(self._draw() * 3) - 1)
+        if self._draw() < 0.3:
+            checkpoint = self._known(observed)
+        else:
+            checkpoint = self._near(observed) + int(self._draw() * self._spread)
+        return {"kind": "abort_notification", "checkpoint": checkpoint, "completed": completed}
+
+    def abort_on_barrier(self, observed: Wire) -> Wire:
+        reason = _REASONS[int(self._draw() * len(_REASONS))]
+        return {"kind": "abort_on_barrier", "checkpoint": self._near(observed), "reason": reason}
+
+    def complete_notification(self, observed: Wire) -> Wire:
+        completed = max(0, int(observed["completed"]) + int(self._draw() * 4) - 1)
+        return {"kind": "complete_notification", "checkpoint": completed}
+
+    def subsumed_notification(self, observed: Wire) -> Wire:
+        return {"kind": "subsumed_notification", "checkpoint": self._near(observed)}
+
+    def async_done(self, observed: Wire) -> Wire:
+        return {"kind": "async_done", "checkpoint": self._known(observed)}
+
+    def async_failed(self, observed: Wire) -> Wire:
+        if self._draw() < 0.4:
+            return {"kind": "async_failed", "checkpoint": self._known(observed), "reason": "IO_EXCEPTION"}
+        return {"kind": "async_failed", "checkpoint": self._known(observed)}
+
+    def status(self, observed: Wire) -> Wire:
+        return {"kind": "status", "running": self._draw() < 0.4}
+
+    def close(self, observed: Wire) -> Wire:
+        return {"kind": "close"}
+
+    def stray(self, observed: Wire) -> Wire:
+        if self._draw() < 0.5:
+            return {"kind": "checkpoint", "checkpoint": -1}
+        return {"kind": "no_such_event"}
+
+
+def directed_subtask() -> Iterator[Case]:
+    """The cases of a subtask with up to two remembered aborts and two snapshots that are written."""
+    from model.subtask.proofs import subtask_cases
+
+    for aborted, running in product((0, 1, 2), repeat=2):
+        yield from subtask_cases(aborted, running, 2)
+
+
+COMPONENT = Component(
+    configs=CONFIGS, walk=walk_subtask, cases=directed_subtask, projections={}, bind=bind_subtask
+)
