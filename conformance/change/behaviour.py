@@ -156,11 +156,11 @@ def _divergence(
     component: str, config: Wire, events: tuple[Wire, ...], before: Answer, after: Answer
 ) -> Divergence:
     event = events[-1]["kind"] if events else "new"
-    said = [
+    answers = [
         "refused" if one.refused is not None else [kind for kind, _ in groupby(map(_kind_of, one.effects))]
         for one in (before, after)
     ]
-    looks = f"{component} {_kind(before, after).value} {event} {said}"
+    looks = f"{component} {_kind(before, after).value} {event} {answers}"
     return Divergence(component, config, events, after, before, (looks,))
 
 

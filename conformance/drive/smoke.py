@@ -71,7 +71,7 @@ def smoke(adapter: Adapter, seed: int = 0) -> Iterator[Check]:
     yield Check("hello", "says who it is", "; ".join(unknown_words(hello)) or None, who)
     made = adapter.new("no_such_component", {})
     refused = isinstance(made, Errored | Unsupported)
-    yield Check("hello", "refuses a component that nobody has", None if refused else _shown_answer(made))
+    yield Check("hello", "refuses an unknown component", None if refused else _shown_answer(made))
     for name, offer in known.items():
         yield from _component(adapter, name, offer, seed)
     if isinstance(adapter, ProcessAdapter) and adapter.runs:

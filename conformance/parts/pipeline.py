@@ -1,4 +1,4 @@
-"""The pipeline: the flights job on Spark, three times, and its committed output held against the source.
+"""The pipeline: the flights job on Spark, three times, and its committed output compared with the source.
 
 Once undisturbed; once with a worker killed while an alignment is in progress; once with every sink killed
 after a checkpoint was completed and before its notification. Faults strike at a named protocol point.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from conformance.change.declared import Declared
 
 UNDECLARED = "undeclared"
-"""Charged for a change that nobody declares: it is no rule of the protocol."""
+"""Charged for a change that is not declared: it is no rule of the protocol."""
 SHOWN = 12
 """Ways to differ that are shown."""
 
@@ -35,7 +35,7 @@ def paragraphs(changes: Sequence["Change"]) -> Iterator[str]:
 
 
 def findings(changes: Sequence["Change"], missing: Sequence[str]) -> Iterator[Finding]:
-    """Each way to differ that nobody has declared, with its shortest run, for machines."""
+    """Each difference that is not declared, with its shortest run, for machines."""
     todo = "; ".join(missing)
     for one in changes:
         line = f"{one.component}: behaviour {one.kind.value}, and this is not declared; {todo}"
@@ -50,9 +50,9 @@ def _answer(one: Answer, other: Answer) -> str:
     return phrases.of_state(one.state, apart)
 
 
-def of_rules(said: "Declared") -> Iterator[str]:
+def of_rules(declared: "Declared") -> Iterator[str]:
     """Rules that came, went, or say something else."""
-    parts = {"added": said.added, "removed": said.removed, "reworded": said.reworded}
+    parts = {"added": declared.added, "removed": declared.removed, "reworded": declared.reworded}
     for word, names in parts.items():
         if names:
             yield _wrapped(f"  rules {word}: ", ", ".join(names))

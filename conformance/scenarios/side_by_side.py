@@ -123,12 +123,12 @@ def answers(scenario: Scenario, profile: str) -> tuple[str, ...] | None:
         edges = oracle.transcript((*scenario.opening, *scenario.events))[len(scenario.opening) :]
     except WireError:
         return None
-    said: list[str] = []
+    found: list[str] = []
     failed = False
     for edge in edges:
-        said.append("the task has failed" if failed else phrases.of_effects(edge.effects))
+        found.append("the task has failed" if failed else phrases.of_effects(edge.effects))
         failed = failed or edge.fails
-    return tuple(said)
+    return tuple(found)
 
 
 def _drive(scenario: Scenario, release: Driven) -> Seen | None:
@@ -146,9 +146,9 @@ def _drive(scenario: Scenario, release: Driven) -> Seen | None:
 def _section(scenario: Scenario, driven: Sequence[Seen | None]) -> str:
     columns: dict[tuple[str, ...], list[str]] = {}
     for name in scenario.profiles:
-        said = answers(scenario, name)
-        if said is not None:
-            columns.setdefault(said, []).append(name)
+        found = answers(scenario, name)
+        if found is not None:
+            columns.setdefault(found, []).append(name)
     seen = [one for one in driven if one is not None]
     lines = [
         f"## {scenario.name[0].upper()}{scenario.name[1:]}",
@@ -159,7 +159,7 @@ def _section(scenario: Scenario, driven: Sequence[Seen | None]) -> str:
         _row(["---"] * (len(columns) + 1)),
     ]
     for number, event in enumerate(scenario.events):
-        lines.append(_row([phrases.of_event(event), *(said[number] for said in columns)]))
+        lines.append(_row([phrases.of_event(event), *(found[number] for found in columns)]))
     agreed = [
         ", ".join(one.version for one in seen if one.profile in names and one.diverged_at is None)
         for names in columns.values()
@@ -265,11 +265,11 @@ def _told_apart() -> str:
             lines.append(_row([one.mode, pair, "none", "", ""]))
             continue
         run = "; ".join(phrases.of_event(to_wire(event)) for event in one.difference.run)
-        said = [
+        found = [
             phrases.of_effects([to_wire(effect) for effect in side])
             for side in (one.difference.left, one.difference.right)
         ]
-        lines.append(_row([one.mode, pair, run, *said]))
+        lines.append(_row([one.mode, pair, run, *found]))
     return "\n".join([*lines, ""])
 
 

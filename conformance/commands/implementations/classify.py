@@ -49,27 +49,27 @@ def command(
 
     if (recorded is None) == (adapter is None):
         raise click.UsageError("give the account of a recorded run, or --adapter")
-    wanted = Guarantee(keeps or mode)
+    guarantee = Guarantee(keeps or mode)
     if recorded is not None:
         found = classify(account_in(recorded))
         click.echo(deeper(found.describe()))
-        verdicts = [Verdict.DIVERGES if found.refutes(wanted) else Verdict.CONFORMS]
-        said = "this run"
+        verdicts = [Verdict.DIVERGES if found.refutes(guarantee) else Verdict.CONFORMS]
+        scope = "this run"
     else:
         assert adapter is not None
-        verdicts = [*_driven(adapter, mode, wanted, seed, limit)]
-        said = "these runs"
+        verdicts = [*_driven(adapter, mode, guarantee, seed, limit)]
+        scope = "these runs"
     verdict = together(verdicts)
     closing = {
-        Verdict.CONFORMS: f"{wanted.value} is not refuted by {said}; no run proves it",
-        Verdict.DIVERGES: f"{wanted.value} is refuted",
+        Verdict.CONFORMS: f"{guarantee.value} is not refuted by {scope}; no run proves it",
+        Verdict.DIVERGES: f"{guarantee.value} is refuted",
     }
     click.echo(f"\n{verdict.value}   {closing.get(verdict, 'see above')}")
     click.echo(wrapped(f"  {RECORDED if recorded is not None else REPORTED}", 2))
     return verdict.exit_code
 
 
-def _driven(adapter: str, mode: str, wanted: "Guarantee", seed: int, limit: float) -> "Iterator[Verdict]":
+def _driven(adapter: str, mode: str, guarantee: "Guarantee", seed: int, limit: float) -> "Iterator[Verdict]":
     from conformance.adapters.choose import open_adapter
     from conformance.adapters.hello_words import require_known_words
     from conformance.adapters.protocol import Hello
@@ -100,6 +100,6 @@ def _driven(adapter: str, mode: str, wanted: "Guarantee", seed: int, limit: floa
                 yield Verdict.UNDETERMINED
             else:
                 click.echo(deeper(textwrap.indent(found.describe(), "  ")))
-                yield Verdict.DIVERGES if found.refutes(wanted) else Verdict.CONFORMS
+                yield Verdict.DIVERGES if found.refutes(guarantee) else Verdict.CONFORMS
     finally:
         implementation.bye()

@@ -204,7 +204,7 @@ def _asked(found: "Explored") -> list[str]:
 
 def described(found: "Explored") -> str:
     """What came out, in a few lines."""
-    labelled = f"{found.labelled:,} with what was said, " if found.labelled else ""
+    labelled = f"{found.labelled:,} with the last effects, " if found.labelled else ""
     asked = f"{found.properties} properties, {len(found.interpreted)} of them in Python"
     lines = [
         found.model,

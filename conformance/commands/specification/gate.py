@@ -59,8 +59,8 @@ def command(
     part = PartResult("change", verdict, f"{meaning.value}: {compared.bound}", findings=found)
     write_findings(files, "gate", [part], again)
     if is_declared:
-        said = "" if meaning is Meaning.COMPATIBLE else f", declared as {compared.declared.new_version}"
-        click.echo(f"CONFORMS   against {base}{said}")
+        declared = "" if meaning is Meaning.COMPATIBLE else f", declared as {compared.declared.new_version}"
+        click.echo(f"CONFORMS   against {base}{declared}")
         return Exit.CONFORMS
     click.echo(f"DIVERGES   the behaviour is another than in {base}, and this is not declared")
     for todo in compared.declared.missing():

@@ -37,7 +37,7 @@ class Refusal(NamedTuple):
     more: str
     """How many others there are; empty for none."""
     excluded: str
-    """The fewest values that exclude what was said, in a sentence; empty if nothing does."""
+    """The fewest values that exclude the answer, in a sentence; empty if nothing does."""
 
 
 def lines(why: Refusal, event: Wire) -> list[str]:
