@@ -58,7 +58,6 @@ def run(context: Context) -> PartResult:
         },
         rules=tuple(sorted(rules)),
         findings=findings,
-        again="barrierspec verify --only exploration" + " --thorough" * context.thorough,
     )
 
 

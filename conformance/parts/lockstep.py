@@ -76,7 +76,6 @@ def run(context: Context) -> PartResult:
         numbers={**numbers, "rules": len(fired)},
         rules=tuple(sorted(fired)),
         findings=findings,
-        again=f"barrierspec verify --only lock-step --seed {context.seed}" + " --thorough" * context.thorough,
     )
 
 

@@ -74,7 +74,6 @@ def run(context: Context) -> PartResult:
         numbers={"flights": flights, "runs": len(RUNS), "kills": kills, "checkpoints": checkpoints},
         rules=("ONCE-02", "ONCE-03"),
         findings=tuple(findings),
-        again=f"barrierspec verify --only pipeline --seed {context.seed}",
     )
 
 

@@ -66,7 +66,6 @@ def run(context: Context) -> PartResult:
         },
         rules=tuple(sorted(proved)),
         findings=findings,
-        again="barrierspec verify --only proofs" + " --thorough" * context.thorough,
     )
 
 

@@ -38,7 +38,6 @@ def run(context: Context) -> PartResult:
         },
         rules=tuple(sorted({rule for model in models for rule in model.rules})),
         findings=findings,
-        again="barrierspec verify --only triangle" + " --thorough" * context.thorough,
     )
 
 

@@ -19,7 +19,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from threading import Thread
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.machine import Machine, machine, source
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
@@ -58,33 +58,17 @@ PARTS: Mapping[str, Part] = MappingProxyType(
 """Every part by its name, in the order in which they run: the trace reads what the pipeline recorded."""
 
 
-class Watch(Protocol):
-    """Follows a verification while it runs."""
+class Watch:
+    """Follows a verification while it runs; this one shows nothing."""
 
     def begins(self, part: str) -> None:
         """A part begins."""
-        ...
 
     def says(self, what: str) -> None:
         """The part reports its current activity."""
-        ...
 
     def ends(self, result: PartResult) -> None:
         """A part has ended."""
-        ...
-
-
-class Unwatched:
-    """Shows nothing."""
-
-    def begins(self, part: str) -> None:
-        """Nothing."""
-
-    def says(self, what: str) -> None:
-        """Nothing."""
-
-    def ends(self, result: PartResult) -> None:
-        """Nothing."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +113,7 @@ def verify(
     unknown = sorted(set(chosen) - set(parts))
     if unknown:
         raise ValueError(f"unknown part {', '.join(unknown)}; expected some of: {', '.join(parts)}")
-    watch = watch or Unwatched()
+    watch = watch or Watch()
     started = datetime.now(UTC).isoformat(timespec="seconds")
     begun = time.perf_counter()
     selected = [name for name in parts if not chosen or name in chosen]
@@ -227,17 +211,22 @@ def _run(name: str, part: Part, context: Context) -> PartResult:
             raise TypeError(f"{part.module}.run: expected a PartResult, got {type(result).__name__}")
     except Exception as error:  # noqa: BLE001 - a part that breaks must not take the others with it
         return _could_not_run(name, error, context)
-    return _held_to_account(replace(result, name=name))
+    again = result.again or _again(name, context)
+    return _held_to_account(replace(result, name=name, again=again))
 
 
 def _could_not_run(name: str, error: Exception, context: Context) -> PartResult:
     line = f"{name} could not run: {type(error).__name__}: {_first_line(error)}"
     expected = type(error).__module__.split(".")[0] in OURS  # its message says what to do
     story = "" if expected else "".join(traceback.format_exception(error))
-    again = command_line([name], context.seed, quick=context.quick, thorough=context.thorough)
+    findings = (Finding(None, line, story),)
     return PartResult(
-        name, Verdict.UNDETERMINED, "could not run", findings=(Finding(None, line, story),), again=again
+        name, Verdict.UNDETERMINED, "could not run", findings=findings, again=_again(name, context)
     )
+
+
+def _again(name: str, context: Context) -> str:
+    return command_line([name], context.seed, quick=context.quick, thorough=context.thorough)
 
 
 def _held_to_account(result: PartResult) -> PartResult:
